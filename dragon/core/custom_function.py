@@ -127,8 +127,8 @@ class Function:
                   for result, original in zip(outputs, results)]
         arguments = {id(kept): _C.SavedTensor(kept) for kept in ctx._kept
                      if isinstance(kept, _C.Tensor) and not is_among(kept, results)}
-        likes = [None if result is None else (result.shape, result.dtype, result.device, type(result))
-                 for result in traced]
+        likes = [(result.shape, result.dtype, result.device, type(result)) if isinstance(result, _C.Tensor) else None
+                 for result in results]
 
         def backward(node, *grads):
             if ctx._materialize:

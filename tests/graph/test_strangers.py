@@ -1,5 +1,7 @@
 """What other people's compiled programs do around tensors, beside plain calls of them and genuine PyTorch's."""
+import collections
 import os
+import types
 
 import pytest
 
@@ -146,3 +148,158 @@ def test_a_change_of_gradients_is_guarded_as_it_was():
         net.zero_grad()
         first = compiled()
     assert torch.allclose(compiled(), first * 2) and len(compiled.variants) == 2
+
+
+class Holder:
+    """An object whose attribute `extra` comes and goes."""
+
+    def ask(self, x):
+        return x + 1 if getattr(self, "extra", None) is None else x * self.extra
+
+    def has(self, x):
+        return x * 2 if hasattr(self, "extra") else x - 1
+
+    def attempt(self, x):
+        try:
+            return x * self.extra
+        except AttributeError:
+            return x + 5
+
+
+class Asking(torch.nn.Module):
+    def forward(self, x):
+        return x + 1 if getattr(self, "extra", None) is None else x * self.extra
+
+
+OTHERS = {
+    "getattr": lambda holder, x: x + getattr(holder, "extra", 7), "hasattr": lambda holder, x: x * (
+        2 if hasattr(holder, "extra") else 3), "of self": Holder.ask, "had": Holder.has, "attempted": Holder.attempt}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("of_class", [False, True])
+def test_attributes_that_were_missing_are_looked_at(name, of_class):
+    kind = type("Kind", (Holder,), {})
+    holder, x = kind(), torch.ones(2)
+    compiled = torch.compile(OTHERS[name])
+    for place in (None, kind if of_class else holder):
+        if place is not None:
+            place.extra = 4
+        for _ in range(3):
+            assert compiled(holder, x).tolist() == OTHERS[name](holder, x).tolist()
+
+
+@pytest.mark.parametrize("extra", [4, torch.nn.Parameter(torch.full((2,), 4.0)), torch.nn.Identity()])
+def test_parts_of_modules_that_were_missing_are_looked_at(extra):
+    module, x = Asking(), torch.ones(2)
+    if isinstance(extra, torch.nn.Identity):
+        module.forward = lambda x: x + 1 if getattr(module, "extra", None) is None else module.extra(x) * 9
+    compiled = torch.compile(module)
+    assert compiled(x).tolist() == compiled(x).tolist() == [2, 2]
+    module.extra = extra
+    assert compiled(x).tolist() == module(x).tolist() != [2, 2]
+
+
+def seeding(T):
+    """Return functions that seed, each in another way."""
+    own = T.Generator()
+    state = T.get_rng_state()
+
+    def default():
+        T.manual_seed(3)
+        return T.rand(3)
+
+    def generator():
+        own.manual_seed(4)
+        return T.rand(3, generator=own)
+
+    def new():
+        return T.rand(3, generator=T.Generator().manual_seed(5))
+
+    def restored():
+        T.set_rng_state(state)
+        return T.rand(3)
+    return default, generator, new, restored
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_seeds_are_set_at_each_call(number):
+    genuine.manual_seed(11)
+    torch.manual_seed(11)
+    expected = seeding(genuine)[number]().tolist()
+    compiled = torch.compile(seeding(torch)[number])
+    for _ in range(3):
+        assert compiled().tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("register", [
+    lambda y, hook: y.register_hook(hook),
+    lambda y, hook: y.grad_fn.register_hook(lambda before, after: hook(after[0]))])
+def test_hooks_have_their_effects_at_each_call(register):
+    def make(T, wrap):
+        seen = []
+
+        def call(x):
+            y = x * 2
+            register(y, lambda grad: seen.append(grad.sum().item()))
+            return (y * 3).sum()
+        function = wrap(call)
+        for _ in range(3):
+            function(T.ones(2, requires_grad=True)).backward()
+        return seen
+    assert make(torch, torch.compile) == make(genuine, lambda function: function) != []
+
+
+def test_lists_that_hold_themselves_are_no_graphs():
+    held = []
+    held[:] = [held, held, None]
+    assert torch.compile(lambda: held[0])() is held
+    made = torch.compile(lambda x: [x + 1, *held])(torch.ones(1))
+    assert made[0].item() == 2 and made[1] is held
+
+
+LATER = types.ModuleType("later")
+
+
+class Slots:
+    __slots__ = ("one", "other")
+
+
+def named():
+    try:
+        return SURELY_MISSING  # noqa: F821
+    except NameError:
+        return 1
+
+
+class Things:
+    """What programs look at, and how each comes to answer otherwise."""
+
+    def __init__(self):
+        self.slots, self.chain = Slots(), collections.ChainMap({}, {"a": 1})
+        self.mapping, self.row = collections.UserDict(), collections.UserList([1])
+        self.module = torch.nn.Module()
+
+
+LOOKS = {
+    "slot": (lambda it: getattr(it.slots, "other", 1), lambda it: setattr(it.slots, "other", 5)),
+    "chain": (lambda it: it.chain.get("b", 1), lambda it: it.chain.maps[0].update(b=5)),
+    "mapping": (lambda it: it.mapping.get("b", 1), lambda it: it.mapping.update(b=5)),
+    "row": (lambda it: len(it.row), lambda it: it.row.append(5)),
+    "module of Python's": (lambda it: getattr(LATER, "flag", 1), lambda it: setattr(LATER, "flag", 5)),
+    "global": (lambda it: named(), lambda it: globals().update(SURELY_MISSING=5)),
+    "buffer": (lambda it: getattr(it.module, "table", 1),
+               lambda it: it.module.register_buffer("table", torch.full((), 5.0))),
+    "property": (lambda it: getattr(it, "size", 1), lambda it: setattr(Things, "size", property(lambda self: 5))),
+}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_what_was_missing_elsewhere_is_looked_at(name):
+    look, change = LOOKS[name]
+    things, x = Things(), torch.zeros(1)
+    compiled = torch.compile(lambda it, x: x + look(it))
+    for turn in range(5):
+        if turn == 3:
+            change(things)
+        assert compiled(things, x).item() == look(things)

@@ -5,6 +5,7 @@ import sys
 
 OPERATORS = """
 nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor
+box_iou_rotated(Tensor boxes1, Tensor boxes2) -> Tensor
 qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor
 roi_align(Tensor input, Tensor rois, float scale, SymInt height, SymInt width, int ratio, bool aligned) -> Tensor
 roi_pool(Tensor input, Tensor rois, float scale, SymInt height, SymInt width) -> (Tensor, Tensor)

@@ -31,6 +31,7 @@ class Names(NamedTuple):
     attributes: FrozenSet[str]
     modules: FrozenSet[str]
     asked: FrozenSet[str]  # attributes that it may do without
+    asked_of_self: FrozenSet[str]  # those of them that it asks its first argument for, and nobody else
     dynamic: bool
 
 
@@ -75,40 +76,51 @@ _NAMING = frozenset(dis.hasname)
 
 
 def _asked_names(code):
-    """Return the names that `getattr` and its like are given as they stand; None if some name is computed."""
-    asked, instructions = set(), list(dis.get_instructions(code))
+    """Return the names that `getattr` and its like are given as they stand, those that are asked of others than the
+    function's first argument, and whether some name is computed.
+    """
+    asked, of_others, is_computed = set(), set(), False
+    instructions = list(dis.get_instructions(code))
     for start, instruction in enumerate(instructions):
         if instruction.opname in GLOBALS and instruction.argval in ASKING:
-            name = _second_argument(instructions[start + 1:])
-            if name is None:
-                return None
-            asked.add(name)
-    return asked
+            first, second = _arguments(instructions[start + 1:])
+            if not isinstance(_constant(second), str):
+                is_computed = True
+                continue
+            asked.add(_constant(second))
+            if not code.co_argcount or len(first) != 1 or first[0].argval != code.co_varnames[0]:
+                of_others.add(_constant(second))
+    return asked, of_others, is_computed
 
 
-def _second_argument(instructions):
-    """Return a call's second argument, if it is a string as it stands; the function was loaded just before."""
+def _constant(instructions):
+    """Return the constant that an argument is as it stands, or None."""
+    is_constant = len(instructions) == 1 and instructions[0].opname == "LOAD_CONST"
+    return instructions[0].argval if is_constant else None
+
+
+def _arguments(instructions):
+    """Return the instructions of a call's first and second argument; the function was loaded just before."""
     depth, pushed = 0, []  # pushed: where each argument began
     for place, instruction in enumerate(instructions):
         if depth in (2, 3) and instruction.opname == CALL and instruction.arg == depth:
-            second = [item for item in instructions[pushed[1]:pushed[2] if depth == 3 else place]
-                      if item.opname not in SILENT]
-            simple = len(second) == 1 and second[0].opname == "LOAD_CONST" and isinstance(second[0].argval, str)
-            return second[0].argval if simple else None
+            ends = [*pushed[1:], place]
+            return [[item for item in instructions[start:end] if item.opname not in SILENT]
+                    for start, end in zip(pushed[:2], ends)]
         if instruction.opcode in dis.hasjrel or instruction.opcode in dis.hasjabs:
-            return None
+            break
         before = depth
         depth += dis.stack_effect(instruction.opcode, instruction.arg)
         if depth < 0:
-            return None
+            break
         if instruction.opname not in SILENT:
             del pushed[depth:]
             pushed += [place] * (depth - len(pushed)) if depth > before else []
-    return None
+    return [], []
 
 
 def _read(code):
-    found = {"globals": set(), "attributes": set(), "modules": set(), "asked": set()}
+    found = {"globals": set(), "attributes": set(), "modules": set(), "asked": set(), "asked_of_self": set()}
     for operation, name in _instructions(code):
         if operation in GLOBALS:
             found["globals"].add(name)
@@ -117,15 +129,19 @@ def _read(code):
         elif operation == "IMPORT_NAME":
             found["modules"].add(name)
     asking = not ASKING.isdisjoint(found["globals"])
-    asked = _asked_names(code) if asking else ()
-    dynamic = asked is None or not (DYNAMIC - ASKING).isdisjoint(found["globals"] | found["attributes"])
-    found["attributes"].update(asked or ())
-    found["asked"].update(asked or ())
+    asked, of_others, is_computed = _asked_names(code) if asking else (set(), set(), False)
+    if "AttributeError" in found["globals"]:  # whatever it names may be missing
+        asked = of_others = asked | found["attributes"]
+    dynamic = is_computed or not (DYNAMIC - ASKING).isdisjoint(found["globals"] | found["attributes"])
+    found["attributes"].update(asked)
+    found["asked"].update(asked)
+    found["asked_of_self"].update(asked - of_others)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             inner = names_of(constant)
             found = {kind: names | getattr(inner, kind) for kind, names in found.items()}
             dynamic = dynamic or inner.dynamic
+            found["asked_of_self"] -= inner.asked  # another function's first argument is another object
     return Names(*map(frozenset, found.values()), dynamic)
 
 

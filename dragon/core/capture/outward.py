@@ -7,7 +7,9 @@ import sys
 import time
 import types
 
+from dragon import _C
 from dragon.core.capture.lines import user_line
+from dragon.core.capture.settings import captures
 from dragon.core.warnings import is_own, is_users
 
 _CLOCKS = ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time",
@@ -18,6 +20,7 @@ _DEEDS.update({time.sleep: "sleeps", io.open: "opens a file", builtins.input: "r
                os.open: "opens a file", os.write: "writes to a file", os.read: "reads from a file"})
 _PASSING = frozenset(("write", "writelines", "read", "readline", "readlines", "readinto"))
 _OF_DATES = frozenset(("now", "utcnow", "today"))
+_SEEDING = frozenset(("manual_seed", "seed", "set_state"))
 _SILENT = ("<frozen ", "warnings.py", "linecache.py")  # imports and warnings, which come once by themselves
 
 
@@ -29,12 +32,29 @@ def _deed(called):
             return _DEEDS.get(called)
         except TypeError:  # somebody's callable without a hash
             return None
+    if isinstance(owner, _C.Generator) and called.__name__ in _SEEDING:
+        return "seeds a generator"
     in_memory = isinstance(owner, (io.StringIO, io.BytesIO))
     if isinstance(owner, io.IOBase) and called.__name__ in _PASSING and not in_memory:
         return f"{'reads' if called.__name__.startswith('read') else 'writes to'} a file"
     if isinstance(owner, type) and issubclass(owner, datetime.date) and called.__name__ in _OF_DATES:
         return f"reads a clock ({owner.__name__}.{called.__name__})"
     return None
+
+
+def note(deed):
+    """Tell the captures in progress that the program does something that a graph would not do again.
+
+    Parameters
+    ----------
+    deed : str
+        What it does, in the third person.
+
+    """
+    for capture in captures():
+        outward = getattr(capture, "outward", None)
+        if outward is not None and outward.deed is None:
+            outward.deed = f"it {deed} at {user_line()}"
 
 
 def _is_programs(frame):

@@ -5,7 +5,15 @@ import threading
 
 from dragon.core import warnings
 
-_local = threading.local()
+
+class _Local(threading.local):
+    """What a thread has of its own; what stands here is there before anything is set, and read without an error."""
+
+    eager = False
+    captures = None
+
+
+_local = _Local()
 
 
 class CaptureWarning(UserWarning):
@@ -78,7 +86,7 @@ def eager():
 
 def is_eager():
     """Return whether this thread runs captured functions as plain Python."""
-    return not settings.enabled or settings.stance == "force_eager" or getattr(_local, "eager", False)
+    return not settings.enabled or settings.stance == "force_eager" or _local.eager
 
 
 def set_enabled(enabled):
@@ -89,14 +97,14 @@ def set_enabled(enabled):
 
 def captures():
     """Return this thread's captures in progress, the innermost last."""
-    if not hasattr(_local, "captures"):
+    if _local.captures is None:
         _local.captures = []
     return _local.captures
 
 
 def is_capturing():
     """Return whether this thread is capturing a function."""
-    return bool(getattr(_local, "captures", None))
+    return bool(_local.captures)
 
 
 def is_sketching():

@@ -99,11 +99,12 @@ class Template:
         self.refusal = None  # what the structure holds that cannot be made again
         self._seen = {} if merge else None
         self._known, self._whole, self._private, self._objects = known, whole, private, {}
+        self._open = set()  # the ids of containers that are being looked into
         self._root = self._pack(value)
         for place, number in enumerate(self.numbers, start=-len(self.numbers)):
             number.place = place
         self._shares = bool(self._objects)
-        del self._seen, self._known, self._whole, self._private, self._objects
+        del self._seen, self._known, self._whole, self._private, self._objects, self._open
 
     def _pack(self, value, inside=False):
         if isinstance(value, _C.Tensor):
@@ -118,15 +119,25 @@ class Template:
             return _Sequence(slice, [self._pack(item, inside) for item in (value.start, value.stop, value.step)])
         if is_scalar(value) and not (isinstance(value, tuple) and any(map(_follows, value))):
             return _Constant(value)
-        if isinstance(value, (tuple, list)):
-            return _Sequence(type(value), [self._pack(item, inside) for item in value])
-        if isinstance(value, dict):
-            return _Mapping(value, lambda item: self._pack(item, inside))
+        if isinstance(value, (tuple, list, dict)):
+            return self._pack_container(value, inside)
         if self._known is not None:
             return self._pack_object(value, inside)
         if _may_hold_tensors(value):
             return _Record(value, lambda item: self._pack(item, inside))
         return _Constant(value)
+
+    def _pack_container(self, value, inside):
+        if id(value) in self._open:
+            self.refusal = f"the result holds a {type(value).__name__} that holds itself"
+            return _Constant(value)
+        self._open.add(id(value))
+        try:
+            if isinstance(value, dict):
+                return _Mapping(value, lambda item: self._pack(item, inside))
+            return _Sequence(type(value), [self._pack(item, inside) for item in value])
+        finally:
+            self._open.discard(id(value))
 
     def _pack_object(self, value, inside):
         """Return an object as it is, or how another one is made: where it holds tensors, or is a part of such a one."""

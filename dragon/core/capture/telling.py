@@ -10,7 +10,7 @@ import threading
 from dragon import _C
 from dragon.core.capture.codes import is_own
 from dragon.core.capture.host import when_run
-from dragon.core.capture.lines import user_line
+from dragon.core.capture.outward import note
 from dragon.core.capture.settings import captures
 from dragon.core.capture.structure import is_scalar
 from dragon.core.operators import operators
@@ -66,9 +66,7 @@ def _install():
         said = _said(plain, values, **options) if running and getattr(running[-1], "tells", False) else None
         if said is not None and when_run(operators(), said, said.tensors, said.key):
             return
-        for capture in running:
-            if getattr(capture, "outward", None) is not None and capture.outward.deed is None:
-                capture.outward.deed = f"it prints at {user_line()}"
+        note("prints")
         plain(*values, **options)
     builtins.print = tell
 

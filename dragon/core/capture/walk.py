@@ -22,6 +22,7 @@ ENVIRONMENT = frozenset(("environ", "getenv", "environb"))  # who names one of t
 OURS = ("_dragon", "_keras")  # how names begin that faces give to attributes of tensors
 PLAIN = (types.SimpleNamespace, Namespace)
 METHODS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
+WRAPPERS = {collections.ChainMap: "maps", collections.UserDict: "data", collections.UserList: "data"}
 UNSEEN = (types.GeneratorType, map, filter, zip, enumerate, itertools.cycle, itertools.chain)
 
 
@@ -75,9 +76,10 @@ class Walk:
         self.refusal = None
         self.random_states, self.counters = [], []
         self.asked, self._environment = set(), None
+        self._asked_of_any, self._asked_of_self = set(), {}  # names; by code, names that it asks `self` for
         self._seen, self._names, self._computed, self._all = {}, set(), set(), False
         self._waiting, self._waiting_modules = collections.defaultdict(list), collections.defaultdict(list)
-        self._instances, self._classes = [], []
+        self._instances, self._classes, self._modules = [], [], []
         self._queue = collections.deque()
         self._later(self._visit_callable, function, name)
         self.positional = tuple(describe(arg, f"args[{i}]", self._expect) for i, arg in enumerate(args))
@@ -149,6 +151,12 @@ class Walk:
         place.names.append(path)
         place.checks.append(self._expect(value, path))
 
+    @staticmethod
+    def _put_absent(place, key, path):
+        place.keys.append(key)
+        place.names.append(path)
+        place.checks.append((ABSENT, None))
+
     # --- containers
 
     def _visit_container(self, value, path):
@@ -168,6 +176,10 @@ class Walk:
             place.checks.append((EQUAL, self.kept[-1]))
         elif is_array(value):
             self._visit_array(value, path)
+        elif type(value) in WRAPPERS:
+            name = WRAPPERS[type(value)]
+            self._put(self._place(ATTRIBUTE, value, path), name, getattr(value, name), f"{path}.{name}")
+            return True
         elif isinstance(value, weakref.ref):
             self._expect(value(), path)
         elif is_random_state(value):
@@ -253,6 +265,9 @@ class Walk:
             self.kept.append(value)
         names = codes.names_of(function.__code__)
         self.asked |= names.asked
+        self._asked_of_any |= names.asked - names.asked_of_self
+        if names.asked_of_self:
+            self._asked_of_self[function.__code__] = names.asked_of_self
         if not ENVIRONMENT.isdisjoint(names.globals | names.attributes) and self._environment is None:
             self._environment = getattr(os.environ, "_data", {})
             self._whole(DICT, self._environment, self._environment.items(), "os.environ")
@@ -275,10 +290,8 @@ class Walk:
         for name in sorted(names.globals):
             if name in namespace:
                 self._put(place, name, namespace[name], f"global {name}")
-            elif codes.is_builtin(name):
-                place.keys.append(name)
-                place.names.append(f"global {name}")
-                place.checks.append((ABSENT, None))
+            else:  # Python's own, or missing, which a program may have an answer to
+                self._put_absent(place, name, f"global {name}")
         for name in names.modules:
             if name in sys.modules and not codes.is_library(name):
                 self._expect(sys.modules[name], name)
@@ -329,6 +342,7 @@ class Walk:
         """
         names = module.__dict__
         place = self._place(KEYS, names, path)
+        self._modules.append((place, names))
         for name in list(names):
             if name in self._names:
                 self._put(place, name, names[name], f"{path}.{name}")
@@ -369,14 +383,20 @@ class Walk:
             self._put(place, key, item, f"{path}.{key}")
 
     def _visit_slots(self, value, kind, path):
-        slots = {}
+        slots, unset = {}, set()
         for base in kind.__mro__:
             names = base.__dict__.get("__slots__", ())
             for name in (names,) if isinstance(names, str) else names:
-                if name not in ("__dict__", "__weakref__") and hasattr(value, name):
+                if name in ("__dict__", "__weakref__"):
+                    continue
+                if hasattr(value, name):
                     slots[name] = getattr(value, name)
-        if slots:
-            self._watch_named(self._place(ATTRIBUTE, value, path), slots)
+                else:
+                    unset.add(name)
+        if slots or unset:
+            place = self._place(ATTRIBUTE, value, path)
+            self._watch_named(place, slots)
+            self._absent(place, sorted(unset), slots)
 
     def _visit_class(self, kind, path, made=False):
         for base in kind.__mro__:
@@ -399,23 +419,37 @@ class Walk:
     # --- what must not appear
 
     def _add_absent(self):
-        """Watch that no attribute comes to stand before the one that was found."""
+        """Watch that no attribute comes to stand before the one that was found, or where one was asked for in vain."""
         inherited, named = {}, self._names | self._computed | {"forward"}
+        asked = self._asked_by_kind()
         for place, kind, fields in self._instances:
             if kind not in inherited:
                 known = set().union(*(base.__dict__ for base in kind.__mro__))
-                inherited[kind] = sorted((named & known) - {"__class__", "__dict__"})
+                inherited[kind] = sorted((named & known | asked[kind]) - {"__class__", "__dict__"})
             self._absent(place, inherited[kind], fields)
         for place, kind in self._classes:
             known = set().union(*(base.__dict__ for base in kind.__mro__[1:]))
-            self._absent(place, sorted(named & known), kind.__dict__)
+            self._absent(place, sorted(named & known | asked.get(kind, self._asked_of_any)), kind.__dict__)
+
+        for place, names in self._modules:
+            self._absent(place, sorted(self._asked_of_any), names)
+
+    def _asked_by_kind(self):
+        """Return {class: the names of attributes that some code may ask its instances for}."""
+        own, claimed = {}, set()
+        for kind in {kind for _, kind, _ in self._instances}:
+            methods = {value.__code__ for base in kind.__mro__ for value in base.__dict__.values()
+                       if isinstance(value, types.FunctionType)}
+            claimed |= methods.intersection(self._asked_of_self)
+            own[kind] = methods.intersection(self._asked_of_self)
+        rest = [names for code, names in self._asked_of_self.items() if code not in claimed]
+        of_any = self._asked_of_any.union(*rest)
+        return {kind: of_any.union(*(self._asked_of_self[code] for code in found)) for kind, found in own.items()}
 
     def _absent(self, place, names, holder):
         for name in names:
             if name not in holder:
-                place.keys.append(name)
-                place.names.append(f"{place.path}.{name}")
-                place.checks.append((ABSENT, None))
+                self._put_absent(place, name, f"{place.path}.{name}")
 
     def _add_switches(self):
         for name, function in Rules.switches:

@@ -9,7 +9,7 @@ from dragon.vm.torch.core.exporting.higher import OPERATORS
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.overrides import flat, handle
 from dragon.vm.torch.core.layout import strided
-from dragon.vm.torch.core.operators import REGISTERED
+from dragon.vm.torch.core.operators import lookup
 from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -138,7 +138,7 @@ class _OpNamespace:
             raise AttributeError(name)
         if self.name == "higher_order":
             return _higher_order(name)
-        op = REGISTERED.get(f"{self.name}::{name}")
+        op = lookup(f"{self.name}::{name}")
         if op is None and self.name in ("aten", "prims"):
             op = _aten(name) if self.name == "aten" else PRIMS.get(name)
         if op is None:

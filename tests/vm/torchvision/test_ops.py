@@ -207,6 +207,57 @@ def test_poolers():
         same(found[index], _roi_align.__wrapped__(feature, rois[index:index + 1], scale, 2, 2, 2, False)[0], 1e-4, 1e-5)
 
 
-def test_missing():
-    with pytest.raises(NotImplementedError, match="turned"):
-        ops.box_iou(dt.rand(1, 5), dt.rand(1, 5), "cxcywhr")
+def corners(box):
+    """Return the corners of a box (cx, cy, w, h, degrees)."""
+    cx, cy, w, h, angle = box
+    cos, sin = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    return [(cx + one * cos * w / 2 + other * sin * h / 2, cy - one * sin * w / 2 + other * cos * h / 2)
+            for one, other in ((1, 1), (1, -1), (-1, -1), (-1, 1))]
+
+
+def area(points):
+    """Return the area of a polygon, negative if it turns the other way."""
+    return sum(x * after[1] - y * after[0] for (x, y), after in zip(points, points[1:] + points[:1])) / 2
+
+
+def clipped(points, box):
+    """Return a polygon cut by the edges of a box, one after the other."""
+    frame = corners(box)
+    if area(frame) < 0:
+        frame.reverse()
+    for (ax, ay), (bx, by) in zip(frame, frame[1:] + frame[:1]):
+        side = [(bx - ax) * (y - ay) - (by - ay) * (x - ax) for x, y in points]
+        kept = []
+        for index, (x, y) in enumerate(points):
+            px, py = points[index - 1]
+            if (side[index - 1] >= 0) != (side[index] >= 0):
+                share = side[index - 1] / (side[index - 1] - side[index])
+                kept.append((px + share * (x - px), py + share * (y - py)))
+            if side[index] >= 0:
+                kept.append((x, y))
+        points = kept
+    return points
+
+
+def test_turned_boxes():
+    one = torch.cat((rand(12, 2) * 20, rand(12, 2) * 15 + 1, rand(12, 1) * 360 - 180), 1)
+    other = torch.cat((rand(9, 2) * 20, rand(9, 2) * 15 + 1, rand(9, 1) * 360), 1)
+    other[:4] = one[:4]  # the same, turned by a right angle, a point, without turn
+    other[1, 4] += 90
+    one[2, 2:4] = 0
+    one[3, 4] = other[3, 4] = 0
+    wanted = torch.zeros(12, 9)
+    for i, a in enumerate(one.tolist()):
+        for k, b in enumerate(other.tolist()):
+            common = abs(area(clipped(corners(a), b)))
+            wanted[i, k] = common / (a[2] * a[3] + b[2] * b[3] - common)
+    same(ops.box_iou(mine(one), mine(other), "cxcywhr"), wanted, 1e-5, 1e-6)
+    for fmt in ("xywhr", "xyxyxyxy"):
+        given = [tv.ops.box_convert(boxes, "cxcywhr", fmt) for boxes in (one, other)]
+        same(ops.box_iou(*mine(given), fmt), wanted, 1e-4, 1e-5)
+    assert ops.box_iou(dt.empty(0, 5), mine(other), "cxcywhr").shape == (0, 9)
+
+
+def test_refused_shapes():
+    with pytest.raises(RuntimeError, match=r"\(N, 5\)"):
+        ops.box_iou(dt.rand(1, 4), dt.rand(1, 5), "cxcywhr")

@@ -11,6 +11,5 @@ log_normal                        Tensor_
 multinomial(p=input)              torch Tensor
 native_dropout(training=train)    torch
 normal                            Tensor_
-random(low=from high=to)          Tensor_
 uniform(low=from high=to)         Tensor_
 """

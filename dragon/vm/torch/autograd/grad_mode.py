@@ -5,7 +5,15 @@ from dragon.core import modes
 from dragon.vm.torch.utils._contextlib import _DecoratorContextManager, _NoParamDecoratorContextManager
 
 _switch = modes.set_recording
-_local = threading.local()
+
+
+class _Local(threading.local):
+    """What a thread has of its own, before anything is set: guards of graphs read it at every call."""
+
+    inference = False
+
+
+_local = _Local()
 
 
 class _Mode(_DecoratorContextManager):
@@ -151,7 +159,7 @@ class inference_mode(_Mode):
 
 def is_inference_mode_enabled():
     """Return whether this thread is in inference mode."""
-    return getattr(_local, "inference", False)
+    return _local.inference
 
 
 class set_multithreading_enabled(_Mode):

@@ -5,7 +5,16 @@ from dragon.core import config
 
 TYPES = ("cpu", "cuda", "meta", "fake")
 FOREIGN = ("mps", "xpu", "xla", "hpu", "mtia", "ipu", "vulkan", "lazy", "privateuseone")
-_local = threading.local()
+
+
+class _Local(threading.local):
+    """What a thread has of its own, before anything is set: guards of graphs read it at every call."""
+
+    stack = None
+    default = None
+
+
+_local = _Local()
 
 
 class device:
@@ -92,15 +101,15 @@ class device:
 
 def _stack():
     """Return this thread's default devices, the innermost last."""
-    if not hasattr(_local, "stack"):
+    if _local.stack is None:
         _local.stack = []
     return _local.stack
 
 
 def default_device():
     """Return the device of new tensors for which none is named, or None for the CPU."""
-    stack = getattr(_local, "stack", None)
-    return stack[-1] if stack else getattr(_local, "default", None)
+    stack = _local.stack
+    return stack[-1] if stack else _local.default
 
 
 def set_default_device(where):

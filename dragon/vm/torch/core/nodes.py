@@ -3,6 +3,7 @@ import weakref
 from collections import OrderedDict
 
 from dragon import _C
+from dragon.core.capture.outward import note
 from dragon.vm.torch._api import STEPS
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.hooks import RemovableHandle
@@ -32,6 +33,7 @@ class Node:
 
     def register_hook(self, fn):
         """Call `fn(grad_inputs, grad_outputs)` after the step; what it returns, if anything, replaces `grad_inputs`."""
+        note("registers a hook")
         hooks = OrderedDict()
         handle = RemovableHandle(hooks)
         hooks[handle.id] = fn
@@ -43,6 +45,7 @@ class Node:
 
     def register_prehook(self, fn):
         """Call `fn(grad_outputs)` before the step; what it returns, if anything, replaces them."""
+        note("registers a hook")
         hooks = OrderedDict()
         handle = RemovableHandle(hooks)
         hooks[handle.id] = fn

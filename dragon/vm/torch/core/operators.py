@@ -1,4 +1,6 @@
 """Operators that scripts register: their functions by kind of device, and their gradients."""
+import functools
+import importlib.util
 import inspect
 import typing
 
@@ -6,6 +8,7 @@ from dragon.core import modes
 from dragon.vm.torch.core.tensor import Tensor
 
 REGISTERED = {}  # "namespace::name" -> Operator
+FACES = "dragon.vm"  # a face beside this one registers its operators under its own name
 SCALARS = {int: "SymInt", float: "float", bool: "bool", str: "str"}
 
 
@@ -89,12 +92,29 @@ class Operator:
         return self._function
 
 
+def lookup(name):
+    """Return the operator of a full name, or None; a face of Dragon's whose operators it is among is imported."""
+    space = name.partition("::")[0]
+    if name not in REGISTERED and not any(known.startswith(space + "::") for known in REGISTERED):
+        import_operators(space)
+    return REGISTERED.get(name)
+
+
+@functools.cache
+def import_operators(space):
+    """Import the operators of the face that bears a namespace's name, if there is one."""
+    if space.isidentifier() and importlib.util.find_spec(f"{FACES}.{space}") is not None:
+        room = f"{FACES}.{space}.ops"
+        if importlib.util.find_spec(room) is not None:
+            importlib.import_module(room)
+
+
 def get(name):
     """Return a registered operator, or raise RuntimeError."""
     if isinstance(name, Operator):
         return name
     name = getattr(name, "_qualname", None) or getattr(name, "_qualified_op_name", None) or str(name)
-    if name not in REGISTERED:
+    if lookup(name) is None:
         raise RuntimeError(f"operator {name} does not exist; expected one that define() or custom_op() registered")
     return REGISTERED[name]
 

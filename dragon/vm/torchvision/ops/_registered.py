@@ -3,6 +3,7 @@ from typing import List, Union
 
 from dragon.vm import torch
 from dragon.vm.torch.jit.annotations import BroadcastingList2
+from dragon.vm.torchvision.ops._turned import box_iou_rotated
 from dragon.vm.torchvision.ops.boxes import nms
 from dragon.vm.torchvision.ops.deform_conv import deform_conv2d
 from dragon.vm.torchvision.ops.ps_roi_align import ps_roi_align
@@ -29,6 +30,7 @@ def deform(input, weight, offset, mask, bias, stride_h, stride_w, pad_h, pad_w, 
 REGIONS = "Tensor input, Tensor rois, float spatial_scale, int pooled_height, int pooled_width"
 for _schema, _function in (
         ("nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor", nms),
+        ("box_iou_rotated(Tensor boxes1, Tensor boxes2) -> Tensor", box_iou_rotated),
         (f"roi_align({REGIONS}, int sampling_ratio, bool aligned) -> Tensor",
          lambda input, rois, scale, high, wide, ratio, aligned: roi_align(input, rois, (high, wide), scale, ratio,
                                                                           aligned)),

@@ -5,6 +5,7 @@ from dragon.core.refusals import refusing
 from dragon.vm import torch
 from dragon.vm.torchvision.ops import _box_convert
 from dragon.vm.torchvision.ops._box_convert import *  # noqa: F401,F403
+from dragon.vm.torchvision.ops._turned import box_iou_rotated
 from dragon.vm.torchvision.ops._utils import _upcast
 
 STRAIGHT = ("xyxy", "xywh", "cxcywh")
@@ -134,8 +135,8 @@ def box_iou(boxes1, boxes2, fmt="xyxy"):
         common, joint = _box_inter_union(boxes1, boxes2, fmt=fmt)
         return common / joint
     if fmt in TURNED:
-        raise NotImplementedError(f"box_iou: got fmt {fmt!r}, expected one of {', '.join(STRAIGHT)}; "
-                                  "Dragon has no overlaps of turned boxes")
+        return box_iou_rotated(*(boxes if fmt == "cxcywhr" else box_convert(boxes, fmt, "cxcywhr")
+                                 for boxes in (boxes1, boxes2)))
     raise ValueError(f"Unsupported format '{fmt}'. Supported axis-aligned formats: {STRAIGHT}. "
                      f"Supported rotated formats: {TURNED}.")
 

@@ -214,6 +214,20 @@ def once_twice(T):
 
 
 @scenario
+def gradients_of_what_has_none(T):
+    def forward(ctx, a, b):
+        other = b + 1
+        ctx.mark_non_differentiable(other)
+        return a * 1, other
+
+    def backward(ctx, first, second):
+        return first.cos(), second * 0.0 + 2
+    a, b = leaf(T, 1.0, 2.0), leaf(T, 1.0, 2.0)
+    first, second = make_function(T, forward, backward).apply(a, b)
+    return T.autograd.grad(first.sum(), (a, b)), second.requires_grad
+
+
+@scenario
 def function_twice(T):
     y = make_cube(T).apply(leaf(T, 2.0), 1.0).sum()
     y.backward()

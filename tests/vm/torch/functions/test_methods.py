@@ -4,6 +4,18 @@ import pytest
 from harness.twin import rows, same
 
 LINES = """
+x.to(float)
+x.to(bool)
+x.to("cpu", int)
+x.to(dtype=float)
+x.to(complex)
+torch.nn.Linear(2, 2).to(float).weight.dtype
+torch.manual_seed(3); torch.empty(9, dtype=torch.int64).random_(5)
+torch.manual_seed(3); torch.empty(9, dtype=torch.int64).random_(2, 5)
+torch.manual_seed(3); torch.empty(9, dtype=torch.int64).random_(to=5)
+torch.manual_seed(3); torch.empty(9).random_(5)
+torch.manual_seed(3); torch.empty(9).random_()
+torch.empty(9).random_(5, 3, 1)
 x.device
 x.device.type
 x.data

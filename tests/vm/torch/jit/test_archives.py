@@ -232,6 +232,32 @@ def test_hostile_archives_are_letters(name):
     assert str(caught.value)
 
 
+def detecting(torch):
+    """Return a function that says what detectors say: results with a place to go, tensors that become numbers."""
+    def detect(x: torch.Tensor, count: torch.Tensor):
+        place = torch.zeros(1)
+        norm = torch.nn.functional.normalize(x, out=place)
+        total = torch.add(x, 2, alpha=3, out=torch.zeros_like(x))
+        whole, part = torch.jit.annotate(int, count), torch.jit.annotate(float, count)
+        return norm, place, total, torch.sum(x, [1], out=torch.empty(0)), torch.arange(count) * part, whole
+    return detect
+
+
+def test_results_with_a_place_and_numbers_that_tensors_become():
+    arguments = {room: (room.arange(6.0).reshape(2, 3), room.tensor(4)) for room in (torch, dt)}
+    expected = detecting(torch)(*arguments[torch])
+    for source, target in ((torch, dt), (dt, torch), (dt, dt)):
+        found = target.jit.load(written(source, detecting(source), (), "script"))(*arguments[target])
+        check(found, expected)
+
+
+def test_results_that_do_not_fit_their_place_are_refused():
+    def wrong(x: dt.Tensor, place: dt.Tensor):
+        return dt.sin(x, out=place)
+    with pytest.raises(RuntimeError, match="Float|float32"):
+        dt.jit.script(wrong)(dt.ones(2), dt.ones(2, dtype=dt.int64))
+
+
 def test_what_is_not_written_says_so():
     with pytest.raises(NotImplementedError, match="lite_interpreter"):
         dt.jit.script(dt.nn.ReLU())._save_for_lite_interpreter("f")

@@ -5,7 +5,7 @@ import pytest
 
 PROGRAM = """
 from dataclasses import InitVar, dataclass, field
-from typing import Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple, Union
 import NAME as torch
 from NAME import Tensor, nn
 
@@ -123,6 +123,41 @@ class Around(nn.Module):
     def forward(self, x: Tensor):
         return self.part(x)
 
+@torch.jit.script
+class Made:
+    def __init__(self, size: int):
+        self.size = size
+    @classmethod
+    def larger(cls, size: int, by: int = 1) -> "Made":
+        return cls(size + by)
+    def twice(self) -> "Made":
+        return self.larger(self.size, by=self.size)
+
+def made(n: int):
+    one = Made(n)
+    return one.larger(n).size, one.larger(n, 5).twice().size
+
+def anything(n: int) -> Any:
+    if n > 2:
+        return torch.ones(n)
+    elif n == 2:
+        return 7
+    return "none"
+
+def unwrapped(n: Optional[int] = None) -> int:
+    return torch.jit._unwrap_optional(n) + 1
+
+def kinds(a: int, b: List[int], c: Dict[str, Tensor], d: Optional[float], e: Tuple[int, str], f: Any,
+          g: Union[int, str], h: torch.device, i: List[Optional[Tensor]], j: complex, k: Tensor):
+    return b
+
+@torch.jit.ignore
+def wrong(x: Tensor) -> Tuple[int, int]:
+    return 3
+
+def calls_wrong(x: Tensor):
+    return wrong(x)
+
 def points(a: float, b: float):
     one, other = Point(a), Point(b, 1.5, 3)
     first, second = one.norm, other.norm
@@ -159,7 +194,8 @@ def slices(n: int):
     return row[part], row[all_], row[last], row[slice(n, None)], text[part], x[all_, slice(1, 3)], x[..., part], y, \\
         pair[slice(1, 3)]
 """
-CALLS = {"points": [(1.0, 2.0), (2.0, 1.0), (2.0, 2.0)], "names": [(1,)], "stacks": [(0,), (3,)],
+CALLS = {"made": [(3,), (4,)], "anything": [(1,), (2,), (3,)], "unwrapped": [(2,)],
+         "points": [(1.0, 2.0), (2.0, 1.0), (2.0, 2.0)], "names": [(1,)], "stacks": [(0,), (3,)],
          "interfaces": [(2,)], "slices": [(1,), (3,)]}
 
 
@@ -251,3 +287,32 @@ def test_classes_may_be_ignored(programs):
         class Left:
             pass
         assert room.torch.jit.ignore(Left) is Left
+
+
+def told(kind):
+    """Return what a type says of itself and of its parts."""
+    parts = [(name, repr(getattr(kind, name)())) for name in ("getElementType", "getKeyType", "getValueType")
+             if hasattr(kind, name)]
+    return repr(kind), kind.annotation_str, kind.kind(), repr(kind.containedTypes()), parts
+
+
+def test_types_tell_themselves(programs):
+    found = {side: room.torch.jit.script(room.kinds).schema.arguments for side, room in programs.items()}
+    for mine, theirs in zip(found["here"], found["there"], strict=True):
+        assert told(mine.type) == told(theirs.type)
+    number, row = (found["here"][place].type for place in (0, 1))
+    anything = found["here"][5].type
+    assert row.isSubtypeOf(anything) and not anything.isSubtypeOf(row) and number.isSubtypeOf(number)
+
+
+def test_modules_of_one_structure_share_a_type(programs):
+    for room in programs.values():
+        one, other = room.torch.jit.script(room.Twice()), room.torch.jit.script(room.Twice())
+        assert one._c._type() == other._c._type() != room.torch.jit.script(room.Thrice())._c._type()
+
+
+def test_functions_left_to_python_are_held_to_their_annotation(programs):
+    with pytest.raises(RuntimeError, match=r"wrong: got a result of type 'int', expected 'Tuple\[int, int\]'"):
+        programs["here"].torch.jit.script(programs["here"].calls_wrong)(programs["here"].torch.ones(1))
+    with pytest.raises(RuntimeError):
+        programs["there"].torch.jit.script(programs["there"].calls_wrong)(programs["there"].torch.ones(1))

@@ -1,5 +1,7 @@
 """Scripts of torchvision's operators and of what its models are built from."""
 import io
+import subprocess
+import sys
 from typing import List
 
 import pytest
@@ -63,6 +65,12 @@ def test_operators_of_detectors():
         for one, other in zip(found(*arguments), detector(*arguments)):
             assert torch.equal(one, other)
     assert torch.equal(torch.ops.torchvision.nms(boxes, arguments[2], 0.5), nms(boxes, arguments[2], 0.5))
+
+
+def test_operators_are_there_without_a_word_of_torchvision(tmp_path):
+    code = "import dragon.vm.torch as torch; print(torch.ops.torchvision.nms(torch.ones(2, 4), torch.ones(2), 0.5))"
+    found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert found.stdout.strip() == "tensor([0, 1])", found.stderr  # boxes without a size have no overlap
 
 
 def test_functions_of_models():

@@ -53,11 +53,11 @@ def parse_to(args, kwargs):
         first = positional.pop(0)
         if isinstance(first, Tensor):
             wanted["device"], wanted["dtype"] = first.device, first.dtype
-        elif isinstance(first, _C.dtype):
+        elif is_dtype(first):
             wanted["dtype"] = first
         else:
             wanted["device"] = first
-            if positional and (positional[0] is None or isinstance(positional[0], _C.dtype)):
+            if positional and (positional[0] is None or is_dtype(positional[0])):
                 wanted["dtype"] = positional.pop(0)
     for name in ("non_blocking", "copy")[:len(positional)]:
         wanted[name] = positional.pop(0)
@@ -70,8 +70,18 @@ def parse_to(args, kwargs):
         wanted[name] = value
     if positional:
         raise TypeError(f"to: got {len(args)} positional arguments, expected a device, dtype or tensor and flags")
-    where = wanted["device"]
-    return None if where is None else device_class(where), wanted["dtype"], wanted["copy"], wanted["memory_format"]
+    where, dtype = wanted["device"], wanted["dtype"]
+    dtype = PYTHON_DTYPES[dtype] if isinstance(dtype, builtins.type) and is_dtype(dtype) else dtype
+    return None if where is None else device_class(where), dtype, wanted["copy"], wanted["memory_format"]
+
+
+PYTHON_DTYPES = {bool: OBJECTS["bool"], int: OBJECTS["int64"], float: OBJECTS["float64"],
+                 complex: OBJECTS["complex128"]}  # types of Python that stand for a dtype
+
+
+def is_dtype(value):
+    """Return whether a value is a dtype, or a type of Python that stands for one."""
+    return isinstance(value, _C.dtype) or isinstance(value, builtins.type) and value in PYTHON_DTYPES
 
 
 @method

@@ -4,6 +4,7 @@ from collections import OrderedDict
 
 from dragon import _C
 from dragon.core import modes
+from dragon.core.capture.outward import note
 from dragon.vm.torch.core import gradients
 from dragon.vm.torch.core.nodes import wrap
 from dragon.vm.torch.core.register import function, method
@@ -62,6 +63,7 @@ def register_hook(self, hook):
     """
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    note("registers a hook")
     return TensorHandle(self, hook, _C.register_hook)
 
 
@@ -79,6 +81,7 @@ def register_post_accumulate_grad_hook(self, hook):
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if not self.is_leaf:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    note("registers a hook")
     return TensorHandle(self, hook, _C.register_accumulated_hook)
 
 

@@ -1,5 +1,6 @@
 """Random numbers: PyTorch's own streams, so equal seeds give equal numbers."""
 from dragon import _C
+from dragon.core.capture.outward import note
 from dragon.core.random import current_generator
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
@@ -28,12 +29,23 @@ class Generator(_C.Generator):
 
     device = property(lambda self: as_device("cpu"), doc="The CPU.")
 
+    def manual_seed(self, seed):
+        """Start the stream anew; returns the generator."""
+        note("seeds a generator")
+        return super().manual_seed(seed)
+
+    def seed(self):
+        """Seed the stream with a number nobody can foresee, and return it."""
+        note("seeds a generator")
+        return super().seed()
+
     def get_state(self):
         """Return the state as a tensor of bytes, in PyTorch's own form."""
         return state_tensor(super().get_state())
 
     def set_state(self, new_state):
         """Continue from a saved state."""
+        note("goes on from another state of a generator")
         super().set_state(state_bytes(new_state))
 
     def clone_state(self):
@@ -61,12 +73,14 @@ def state_bytes(state):
 @function
 def manual_seed(seed):
     """Start the default stream anew; returns its generator."""
+    note("seeds a generator")
     return current_generator().manual_seed(int(seed))
 
 
 @function
 def seed():
     """Seed the default stream with a number nobody can foresee, and return it."""
+    note("seeds a generator")
     return current_generator().seed()
 
 
@@ -85,6 +99,7 @@ def get_rng_state():
 @function
 def set_rng_state(new_state):
     """Continue the default stream from a saved state."""
+    note("goes on from another state of a generator")
     current_generator().set_state(state_bytes(new_state))
 
 
@@ -196,6 +211,31 @@ def bernoulli_(self, p=0.5, *, generator=None):
     if isinstance(p, Tensor):
         return self.copy_(ops.bernoulli_of(self, p, generator=generator))
     return ops.bernoulli_like_(self, p, generator=generator)
+
+
+@method
+def random_(self, *bounds, generator=None, **named):
+    """Fill the tensor with integers: below a bound, from a bound up to another one, or with all that its dtype counts.
+
+    Parameters
+    ----------
+    bounds : int
+        `to`, which does not occur; or `from`, the least, and `to`.
+    generator : Generator, optional
+        Whom to draw from; the default stream otherwise.
+
+    Returns
+    -------
+    Tensor
+        Itself.
+
+    """
+    least, beyond = bounds if len(bounds) == 2 else (None, *bounds) if len(bounds) == 1 else (None, None)
+    least, beyond = named.pop("from", least), named.pop("to", beyond)
+    if named or len(bounds) > 2:
+        told = f"keyword {next(iter(named))!r}" if named else f"{len(bounds)} bounds"
+        raise TypeError(f"random_: got {told}, expected from and to, to, or neither")
+    return ops.random_(self, 0 if least is None and beyond is not None else least, beyond, generator=generator)
 
 
 @method

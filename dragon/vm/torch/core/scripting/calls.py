@@ -9,7 +9,7 @@ from dragon.vm.torch.core.scripting.failures import Missing, refuse
 from dragon.vm.torch.core.scripting.frontend import NotSupportedError
 from dragon.vm.torch.core.scripting.graph import Value
 from dragon.vm.torch.core.scripting.hooks import call_hooked
-from dragon.vm.torch.core.scripting.schemas import Matching, filled, overloads
+from dragon.vm.torch.core.scripting.schemas import Matching, filled, overloads, overloads_into
 from dragon.vm.torch.core.scripting.scopes import (
     Absent, Builtin, Called, Constructor, Counted, Dialect, EnumClass, Foreign, InterfaceMethod, Method, Overloaded,
     PythonModule, Rows, Special, Sugar)
@@ -269,6 +269,8 @@ class Calls(Specials):
         """Return what an operator gives: the first signature that fits, without conversions if that can be."""
         place, found = self.place(node) if node is not None else None, []
         choices = overloads(name)
+        if "out" in named and not any(argument.name == "out" for schema in choices for argument in schema.arguments):
+            choices = (*choices, *overloads_into(name))
         if not choices:
             raise Missing(f"torch.jit.script: got {name}, an operator that Dragon's table does not list:\n{place}")
         for converting in (False, True):

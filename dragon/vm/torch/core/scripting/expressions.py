@@ -7,6 +7,7 @@ from dragon.vm.torch.core.scripting.failures import refuse
 from dragon.vm.torch.core.scripting.frontend import NotSupportedError
 from dragon.vm.torch.core.scripting.graph import Node
 from dragon.vm.torch.core.scripting.scopes import Rows, Sliced, Special, Sugar, TypeName
+from dragon.vm.torch.core.scripting.schemas import IMPLICIT
 from dragon.vm.torch.core.scripting.types import (
     BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, NOTHING, NUMBER, STRING, TENSOR, ClassType, DictType, ListType,
     OptionalType, TupleType, UnionType, fits, join, one_of, optional, options_of)
@@ -461,10 +462,8 @@ class Expressions(Conditions):
             found = next((option for option in options_of(kind) if isinstance(option, DictType)), None)
             if found is not None:
                 return self.emit("prim::DictConstruct", (), (found,), self.place(node))
-        if kind == FLOAT and value.type == TENSOR:
-            return self.builtin("aten::FloatImplicit", [value], {}, node)
-        if kind == INT and value.type == TENSOR:
-            return self.builtin("aten::IntImplicit", [value], {}, node)
+        if kind in IMPLICIT and value.type == TENSOR:
+            return self.builtin(IMPLICIT[kind], [value], {}, node)
         return value
 
     def widened(self, value, kind):

@@ -225,12 +225,20 @@ class Schema:
         What it takes.
     result : Type
         What it gives.
+    many : bool, optional
+        Whether any number of further arguments may follow.
+    results : Sequence[Type], optional
+        Where it gives several.
+    writes : bool, optional
+        Whether it writes to an argument.
+    plain : Schema, optional
+        The one whose result this one writes into its last argument, `out`.
 
     """
 
-    def __init__(self, name, overload, arguments, result, many=False, results=None, writes=False):
+    def __init__(self, name, overload, arguments, result, many=False, results=None, writes=False, plain=None):
         self.name, self.overload_name, self.arguments, self.result = name, overload, list(arguments), result
-        self.many, self.results, self.writes = many, results, writes
+        self.many, self.results, self.writes, self.plain = many, results, writes, plain
 
     @property
     def returns(self):

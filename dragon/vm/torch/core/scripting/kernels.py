@@ -3,6 +3,7 @@ import functools
 import math
 import operator
 
+from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.scripting import adapters, codes
 from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import Missing
@@ -43,6 +44,14 @@ def kernel(node):
         return PLAIN[word]
     if schema is None:
         raise Missing(f"script: got the step {name}, which Dragon does not run")
+    if schema.plain is not None:
+        return write_out(kernel_of(name, schema.plain))
+    return kernel_of(name, schema)
+
+
+def kernel_of(name, schema):
+    """Return the Python function of an operator by one of its signatures."""
+    word = name.partition("::")[2]
     key = name, schema.overload_name
     found = adapters.EXACT.get(".".join(filter(None, key)))
     if found is not None:
@@ -52,6 +61,13 @@ def kernel(node):
     if is_property(name):
         return PROPERTIES[word]
     return tensor_kernel(name, schema)
+
+
+def write_out(function):
+    """Return a function that writes what another one gives into its last argument."""
+    def run(*values):
+        return deliver(function(*values[:-1]), values[-1])
+    return run
 
 
 def typed(function, schema):
@@ -88,7 +104,8 @@ def tensor_kernel(name, schema):
         return missing(name)
     arguments, raw = schema.arguments, name.partition("::")[2] in adapters.BY_NAME
     coded = {number: argument.name for number, argument in enumerate(arguments) if argument.name in WORDS}
-    count = sum(1 for argument in arguments if not argument.keyword)
+    # PyTorch lets `alpha` stand without its name in `add.Scalar` and its like, Dragon's functions do not.
+    count = sum(1 for argument in arguments if not argument.keyword and argument.name != "alpha")
     defaults = [argument.default for argument in arguments]
 
     def run(*values):

@@ -108,6 +108,10 @@ class RecursiveScriptModule(Module):
     schema = property(lambda self: self._forward().schema, doc="Schema: of the forward pass.")
     _c = property(lambda self: self, doc="The module.")
 
+    def _type(self):
+        """Return the module's type, which modules of one structure share."""
+        return self._script_type
+
     @property
     def inlined_graph(self):
         """Graph: of the forward pass, with all that it calls in it."""

@@ -22,7 +22,7 @@ PYTHON = {name: name for name in (*DIRECT, *CASTS, "print", "range", "enumerate"
 PREFIXES = {"special": "special_", "linalg": "linalg_", "fft": "fft_"}
 JIT = {"annotate": "annotate", "isinstance": "isinstance", "fork": "fork", "_fork": "fork", "wait": "wait",
        "_wait": "wait", "is_scripting": "is_scripting", "is_tracing": "is_not", "unused": "same", "ignore": "same",
-       "_unwrap_optional": "same"}
+       "_unwrap_optional": "unwrap"}
 # Functions with a form of their own for each of several switches, which are known when a script is compiled.
 SWITCHED = {name: {(False,): name, (True,): f"{name}_with_indices"} for name in (
     *(f"{kind}max_pool{axes}d" for kind in ("", "adaptive_") for axes in (1, 2, 3)), "fractional_max_pool2d",
@@ -282,7 +282,7 @@ def member(scripts, kind, name, owner, place):
     if isinstance(found, staticmethod):
         return sugar(scripts, found.__func__, place, name)
     if isinstance(found, classmethod):
-        return refuse(f"classmethods such as {name} aren't supported", place)
+        return Method(owner, scripts.define_class_method(kind, name, found.__func__))
     if inspect.isfunction(found):
         base = next((cls for cls in kind.made.__mro__ if name in cls.__dict__), None)
         if kind.is_module and name in MODULE_METHODS and not is_recipe and (

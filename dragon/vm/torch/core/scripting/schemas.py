@@ -15,6 +15,9 @@ ALIKE = {"SymInt": INT, "SymFloat": FLOAT, "SymBool": BOOL, "ScalarType": INT, "
          "QScheme": INT, "Dimname": STRING, "Device": DEVICE, "Scalar": NUMBER, "number": NUMBER, "NoneType": NONE,
          "AnyListType": ANY_LIST, "list": ANY_LIST, "tuple": ANY_TUPLE, "AnyTupleType": ANY_TUPLE,
          "AnyEnumType": ANY_ENUM, "AnyClassType": ANY_CLASS, "Any": ANY}
+# Kinds of numbers that a tensor becomes without being asked, and the operators that make them.
+IMPLICIT = {INT: "aten::IntImplicit", FLOAT: "aten::FloatImplicit", NUMBER: "aten::ScalarImplicit",
+            COMPLEX: "aten::ComplexImplicit"}
 
 
 class TypeReader:
@@ -92,8 +95,8 @@ def overloads(name):
     """Return the signatures of an operator, `aten::add` say; of one that a program registered too."""
     lines = signatures(SCRIPTS).get(name)
     if lines is None:
-        from dragon.vm.torch.core.operators import REGISTERED
-        operator = REGISTERED.get(name)
+        from dragon.vm.torch.core.operators import lookup
+        operator = lookup(name)
         schema = operator and operator.schema
         if not schema:
             return ()
@@ -101,6 +104,18 @@ def overloads(name):
         lines = [text if text.startswith(name) else name + text[text.index("("):]]
         return tuple(map(read_schema, lines))
     return tuple(map(read_schema, lines))
+
+
+@functools.lru_cache(1024)
+def overloads_into(name):
+    """Return the signatures of an operator that write its tensor into the argument `out`."""
+    made = []
+    for plain in overloads(name):
+        if plain.result == TENSOR and not plain.writes and plain.arguments and plain.arguments[0].type != NUMBER:
+            overload = "out" if plain.overload_name in ("", "Tensor") else plain.overload_name + "_out"
+            arguments = [*plain.arguments, Argument("out", TENSOR, ..., True)]
+            made.append(Schema(name, overload, arguments, TENSOR, writes=True, plain=plain))
+    return tuple(made)
 
 
 def has_operator(name):
@@ -234,10 +249,10 @@ class Matching:
     def converted(self, value, formal):
         """Return a number of a tensor, a device of a text, or None."""
         kind = value.type
-        names = {INT: "aten::IntImplicit", FLOAT: "aten::FloatImplicit", NUMBER: "aten::ScalarImplicit",
-                 COMPLEX: "aten::ComplexImplicit", BOOL: "aten::Bool"}
-        if kind == TENSOR and formal in names:
-            return self.step(names[formal], value, formal)
+        if kind == TENSOR and formal in IMPLICIT:
+            return self.step(IMPLICIT[formal], value, formal)
+        if kind == TENSOR and formal == BOOL:
+            return self.step("aten::Bool", value, formal)
         if kind == STRING and formal == DEVICE:
             return self.step("aten::device", value, DEVICE)
         if formal == FLOAT and kind in (INT, NUMBER):

@@ -1,5 +1,6 @@
 """The functions, classes and modules that have been compiled, each once."""
 import ast
+import copy
 import dataclasses
 import functools
 import importlib
@@ -215,6 +216,17 @@ class Scripts:
         if key not in kind.methods:
             kind.methods[key] = self.method_of(kind, key, found, *frontend.read_function(found))
         return kind.methods[key]
+
+    def define_class_method(self, kind, name, found):
+        """Return the method that a class method is to an instance: its first argument's name stands for the class."""
+        if name not in kind.methods:
+            source, tree = frontend.read_function(found)
+            tree, known = copy.deepcopy(tree), frontend.names_of(found, kind.around)
+            word, tree.args.args[0].arg = tree.args.args[0].arg, "instance"
+            kind.methods[name] = Function(
+                self, name, f"{kind.qualified}.{name}", source, tree,
+                lambda asked: kind.made if asked == word else known(asked), kind, defaults_of(found))
+        return kind.methods[name]
 
     def method_of(self, kind, name, found, source, tree):
         """Return a function of an instance of a class as its first argument."""

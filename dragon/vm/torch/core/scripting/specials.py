@@ -293,6 +293,11 @@ class Specials:
         """Return the argument as it is."""
         return self.expression(node.args[-1])
 
+    def call_unwrap(self, callee, node, wanted=None):
+        """Return the argument, which is not None."""
+        value = self.value(node.args[-1])
+        return self.builtin("aten::_unwrap_optional", [value], {}, node) if NONE in options_of(value.type) else value
+
     def call_identity_function(self, callee, node, wanted=None):
         """Return nothing: the word has no meaning in scripts."""
         return self.constant(None)

@@ -373,6 +373,8 @@ class Statements(Loops):
             return
         kinds = [value.type for value in values if value is not None]
         kind = kinds[0] if len(kinds) == 1 else join(*kinds)
+        is_wide = kind is None and name == "$ret" and self.declared is not None
+        kind = self.declared if is_wide else kind  # `Any`, say: both have been found to fit
         if kind is None:
             self.frame.errors[name] = (f"Type mismatch: {name} is set to type {kinds[0].annotation()} in the true "
                                        f"branch and type {kinds[1].annotation()} in the false branch")
@@ -388,6 +390,9 @@ class Statements(Loops):
                 block.append(value.node)
             elif value.type == NOTHING and value.node is not None:
                 value.type = kind
+            elif is_wide:
+                value = Node("prim::unchecked_cast", [value], None, self.place(node)).add(kind)
+                block.append(value.node)
             block.outputs_.append(value)
         made = step.add(kind, name if name.isidentifier() else None)
         if was_refined:

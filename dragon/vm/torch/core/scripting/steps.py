@@ -1,6 +1,6 @@
 """Steps of scripts that call functions, read attributes, run Python code or raise: how programs write them."""
 from dragon.vm.torch.core.scripting.instances import type_of_instance
-from dragon.vm.torch.core.scripting.running import convert
+from dragon.vm.torch.core.scripting.running import Unfit, convert
 from dragon.vm.torch.core.scripting.types import NONE
 
 
@@ -35,7 +35,15 @@ def call_python(node, told, keep):
     function, kind = node.attributes["call"], node.outputs_[0].type
     if kind == NONE:
         return f"({keep(function)}({', '.join(told)}), None)[1]", False
-    return f"{keep(convert)}({keep(function)}({', '.join(told)}), {keep(kind)})", False
+    name = getattr(function, "__name__", "a function")
+
+    def fitted(value):
+        try:
+            return convert(value, kind)
+        except Unfit:
+            raise RuntimeError(f"{name}: got a result of type '{type(value).__name__}', expected "
+                               f"'{kind.annotation()}', as the function's annotation says") from None
+    return f"{keep(fitted)}({keep(function)}({', '.join(told)}))", False
 
 
 def raise_exception(node, told, keep):

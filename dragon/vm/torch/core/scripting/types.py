@@ -21,11 +21,26 @@ class Type:
     def __str__(self):
         return self.name
 
-    __repr__ = __str__
+    def __repr__(self):
+        return self.annotation()
 
     def annotation(self):
         """Return the type as a program's annotation."""
         return self.told
+
+    annotation_str = property(lambda self: self.annotation(), doc="str: the type as a program's annotation.")
+
+    def kind(self):
+        """Return PyTorch's name of what sort of type this is, such as "ListType"."""
+        return KINDS.get(self.name, "Type") if type(self) is Type else type(self).__name__
+
+    def containedTypes(self):
+        """Return the types of which this one is made."""
+        return list(self.parts)
+
+    def isSubtypeOf(self, other):
+        """Return whether values of this type are values of another one."""
+        return fits(self, other)
 
     def key(self):
         """Return what equal types have in common."""
@@ -44,6 +59,10 @@ NONE, ANY, NUMBER, DEVICE = Type("NoneType", "NoneType"), Type("Any"), Type("Sca
 GENERATOR, STREAM, STORAGE, ANY_LIST, ANY_TUPLE, ANY_ENUM, ANY_CLASS = (
     Type("Generator"), Type("Stream"), Type("Storage"), Type("list"), Type("tuple"), Type("AnyEnumType"),
     Type("AnyClassType"))
+KINDS = {"Tensor": "TensorType", "int": "IntType", "float": "FloatType", "bool": "BoolType", "str": "StringType",
+         "complex": "ComplexType", "NoneType": "NoneType", "Any": "AnyType", "Scalar": "NumberType",
+         "Device": "DeviceObjType", "Generator": "GeneratorType", "Stream": "StreamObjType", "Storage": "StorageType",
+         "list": "AnyListType", "tuple": "AnyTupleType", "AnyEnumType": "AnyEnumType", "AnyClassType": "AnyClassType"}
 NOTHING = Type("NoReturn")  # of what is never reached: it fits everywhere
 SIMPLE = {kind.told: kind for kind in (TENSOR, INT, FLOAT, BOOL, STRING, COMPLEX, NONE, ANY, NUMBER, DEVICE, GENERATOR,
                                        STREAM, STORAGE)}
@@ -55,6 +74,10 @@ class ListType(Type):
     def __init__(self, element):
         self.element = element
         self.parts = (element,)
+
+    def getElementType(self):
+        """Return the type of the elements."""
+        return self.element
 
     def __str__(self):
         return f"{self.element}[]"
@@ -89,6 +112,14 @@ class DictType(Type):
     def __init__(self, index, value):
         self.index, self.value = index, value
         self.parts = (index, value)
+
+    def getKeyType(self):
+        """Return the type of the keys."""
+        return self.index
+
+    def getValueType(self):
+        """Return the type of the values."""
+        return self.value
 
     def __str__(self):
         return f"Dict({self.index}, {self.value})"
@@ -134,6 +165,10 @@ class OptionalType(Type):
     def __init__(self, element):
         self.element = element
         self.parts = (element,)
+
+    def getElementType(self):
+        """Return the type of what is not None."""
+        return self.element
 
     def __str__(self):
         return f"{self.element}?"

@@ -221,9 +221,13 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     return input / means.mul(alpha).add(k).pow(beta)
 
 
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12,
+              out: Optional[Tensor] = None) -> Tensor:
     """Return vectors of length one."""
-    return input / input.norm(p, [dim], True).clamp_min(eps).expand_as(input)
+    length = input.norm(p, [dim], True).clamp_min(eps).expand_as(input)
+    if out is None:
+        return input / length
+    return torch.div(input, length, out=out)
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: Optional[int] = None, max_norm: Optional[float] = None,
