@@ -8,6 +8,7 @@ import functools
 from dragon import _C
 from dragon.core.capture.regions import apart
 from dragon.core.random import current_generator
+from dragon.vm.torch.core.exporting.hearing import leave_to_engine
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
@@ -21,6 +22,7 @@ def get_name(func):
 
 def vmap_impl(func, in_dims, out_dims, randomness, args, kwargs):
     """Return the results of a function for all slices."""
+    leave_to_engine()
     leaves, spec = tree_flatten(args)
     dims = _input_dims(func, in_dims, args, leaves, spec)
     count = _batch_size(dims, leaves)

@@ -1,6 +1,8 @@
 """Who listens to the calls of this thread, if anybody does."""
 import threading
 
+from dragon.vm.torch.core.exporting.errors import Below
+
 _local = threading.local()
 
 
@@ -13,3 +15,9 @@ def set_listener(who):
     """Have somebody listen to this thread's calls, or nobody; return who did."""
     before, _local.listener = listener(), who
     return before
+
+
+def leave_to_engine():
+    """Have the program that is heard run again unheard: what follows is not made of calls that can be heard."""
+    if listener() is not None:
+        raise Below
