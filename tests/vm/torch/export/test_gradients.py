@@ -245,3 +245,14 @@ def test_decisions_by_sizes_of_what_was_computed_are_told():
         return torch.autograd.grad(y.square().sum(), x)[0]
     with pytest.raises(RuntimeError, match="decides by the size of a tensor that it computed"):
         make_fx(call, tracing_mode="symbolic")(wave(torch, 6, 2))
+
+
+def test_maps_and_gradients_of_slices_among_sizes_that_vary():
+    row = torch.func.vmap(torch.func.grad(lambda y: (y.sin() * y).sum()))
+
+    def call(x):
+        return row(x), torch.func.vmap(lambda y: torch.softmax(y, 0))(x)
+    graph = make_fx(call, tracing_mode="symbolic")(wave(torch, 3, 4))
+    for count in (4, 7):
+        for one, other in zip(graph(wave(torch, 3, count)), call(wave(torch, 3, count))):
+            numpy.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-4, atol=1e-6)

@@ -5,8 +5,11 @@ unheard, while the engine writes down what reaches its ground floor; then these 
 """
 from dragon import _C
 from dragon.core import modes as switches
+from dragon.core.capture.lines import user_line
+from dragon.core.capture.sizes import is_followed
 from dragon.core.graph import Graph
 from dragon.vm.torch.core.exporting.below_sizes import Sizes
+from dragon.vm.torch.core.exporting.clerk import Decision
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.hearing import set_listener
 from dragon.vm.torch.core.exporting.listening import aten
@@ -70,7 +73,21 @@ class Unheard:
         """Return the graph that says which sizes its numbers follow, and {symbol: size}."""
         graph, groups = self.listener.quietly(lambda: Sizes(
             captured, self.given, self.axes, lambda tensors: self._called(tensors)[1]).graph(), (), {})
-        return graph, {name: self.given[group[0][0]].shape[group[0][1]] for name, group in groups.items()}
+        self._note_what_holds(groups.values())
+        return graph, {name: self._size(group[0]) for name, group in groups.items()}
+
+    def _size(self, place):
+        number, axis = place
+        return self.given[number].shape[axis]
+
+    def _note_what_holds(self, groups):
+        """Note that sizes of one group are the same, and that those of none are what they are."""
+        clerk = self.listener.clerk
+        pairs = [(self._size(first), self._size(other).number) for first, *rest in groups for other in rest]
+        free = {place for group in groups for place in group}
+        pairs += [(self._size(place), clerk.constant(self._size(place).value)) for place in self.axes
+                  if place not in free and is_followed(self._size(place))]
+        clerk.decisions += [Decision("eq", size.number, other, True, user_line()) for size, other in pairs]
 
     def _said(self, captured, graph, numbers, count):
         """Return so many results as calls of PyTorch's operators give them."""

@@ -21,3 +21,14 @@ def leave_to_engine():
     """Have the program that is heard run again unheard: what follows is not made of calls that can be heard."""
     if listener() is not None:
         raise Below
+
+
+def follows_sizes():
+    """Return whether this thread's program is written down for sizes that vary, heard or unheard."""
+    return getattr(_local, "follows", False)
+
+
+def set_follows_sizes(follows):
+    """Say whether this thread's program is written down for sizes that vary; return what was said before."""
+    before, _local.follows = follows_sizes(), follows
+    return before

@@ -14,7 +14,7 @@ from dragon.vm.torch.core.exporting.below import Unheard
 from dragon.vm.torch.core.exporting.clerk import Clerk
 from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDependentSymNode
 from dragon.vm.torch.core.exporting.executing import api
-from dragon.vm.torch.core.exporting.hearing import listener as listener_now
+from dragon.vm.torch.core.exporting.hearing import listener as listener_now, set_follows_sizes
 from dragon.vm.torch.core.exporting.listening import Listener, aten
 from dragon.vm.torch.core.exporting.replay import plain_shape
 from dragon.vm.torch.core.exporting.spelling import RULES
@@ -212,7 +212,7 @@ class Tracing:
                 value = stand_in
             stand_ins.append(value)
         self.unknowns.prepare(trace, clerk, api().empty(0))
-        phantom = modes.set_phantom(True)
+        phantom, follows = modes.set_phantom(True), set_follows_sizes(bool(self.axes))
         captures().append(Export(trace, clerk))
         attributes = Attributes(self.module)
         undo = _follow_modules(listener, self.module, self.preserved, self.traced)
@@ -234,6 +234,7 @@ class Tracing:
             trace.stop()
             captures().pop()
             modes.set_phantom(phantom)
+            set_follows_sizes(follows)
             trace.restore_gradients()
         if clerk.failure and (self.axes or self.unknowns.numbers):
             raise ExportError(f"torch.export: sizes cannot be followed: {clerk.failure}")
