@@ -21,10 +21,11 @@ SCRIPTED = re.compile(r"Dimname|Stream|QScheme|ConstQuant|__torch__|\bt\d?\b|Dic
 # Of other devices, of sparse, quantized and nested tensors, and of optimizers: no exported program calls them.
 ELSEWHERE = re.compile(r"cudnn|miopen|mkldnn|mkl_|cuda|mps|quantize|^q_|^_?q?int_repr|sparse|nested|jagged|_foreach|"
                        r"_fused|vulkan|xnnpack|_thnn|fbgemm|_coo|_csr|_csc|_bsr|_bsc|ccol|crow|coalesce|named|rename|"
-                       r"_dim_arange|_cufft|_amp_|backward_data|double_backward")
+                       r"_dim_arange|_cufft|_amp_|double_backward")
 # Those with an underscore that exported programs call.
-INNER = re.compile(r"^(_softmax|_log_softmax|_to_copy|_unsafe_view|_unsafe_index|_unsafe_index_put|_convolution|"
-                   r"_native_batch_norm_legit|_scaled_dot_product_\w+|_assert_\w+|_adaptive_avg_pool[23]d|_conj\w*|"
+INNER = re.compile(r"^(_softmax|_log_softmax(_backward_data)?|_to_copy|_unsafe_view|_unsafe_index|_unsafe_index_put|"
+                   r"_convolution|_native_batch_norm_legit|_scaled_dot_product_\w+|"
+                   r"_assert_\w+|_adaptive_avg_pool[23]d|_conj\w*|"
                    r"_embedding_bag\w*|_cdist_forward|_pdist\w*|_local_scalar_dense|_weight_norm\w*|_fft_\w+|"
                    r"_linalg_\w+|_batch_norm_\w+|_upsample_\w+|_unique2?|_trilinear|_reshape_alias|_neg_view|"
                    r"_prelu_kernel|_index_put_impl_|__\w+__|_native_\w+|_shape_as_tensor|_is_\w+|_transformer_\w+|"

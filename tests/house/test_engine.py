@@ -15,7 +15,7 @@ OPEN = {
     "backward", "grad", "record", "forget", "is_recorded", "output_number",
     "register_hook", "register_accumulated_hook", "remove_hook",
     # operators and graphs
-    "schema", "op_names", "call_batched", "evaluate_graph", "unify",
+    "schema", "op_names", "call_batched", "evaluate_graph", "unify", "unlike",
     # dtypes and bytes
     "can_cast", "promote_types", "result_type", "crc32c", "split_records", "example_column",
 }

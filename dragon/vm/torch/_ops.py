@@ -1,8 +1,11 @@
 """`torch.ops`: operators by namespace and name, PyTorch's own as `torch.ops.aten.add` and those that scripts register.
 
-An aten name stands for the function or method of that name here; Dragon has no separate operators behind them.
+An aten name stands for the function or method of that name here; Dragon has no separate operators behind them. Dragon's
+own are `torch.ops.dragon`: graphs of gradients call those that PyTorch has no name for.
 """
+from dragon._C import op_names
 from dragon.vm.torch.core.aten import ADAPTED, PRIMS
+from dragon.vm.torch.core.exporting import executing_gradients  # noqa: F401: which enters more in RUN
 from dragon.vm.torch.core.exporting.executing import RUN
 from dragon.vm.torch.core.exporting.hearing import listener
 from dragon.vm.torch.core.exporting.higher import OPERATORS
@@ -11,7 +14,7 @@ from dragon.vm.torch.core.overrides import flat, handle
 from dragon.vm.torch.core.layout import strided
 from dragon.vm.torch.core.operators import lookup
 from dragon.vm.torch.core.register import FUNCTIONS
-from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.core.tensor import Tensor, ops
 
 
 # Of factories, said by every exported program; here there is nothing else.
@@ -139,6 +142,8 @@ class _OpNamespace:
         if self.name == "higher_order":
             return _higher_order(name)
         op = lookup(f"{self.name}::{name}")
+        if op is None and self.name == "dragon" and name in op_names():
+            op = getattr(ops, name)
         if op is None and self.name in ("aten", "prims"):
             op = _aten(name) if self.name == "aten" else PRIMS.get(name)
         if op is None:

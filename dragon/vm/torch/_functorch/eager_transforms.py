@@ -7,6 +7,7 @@ import functools
 
 from dragon import _C
 from dragon.core import modes
+from dragon.vm.torch.core.exporting.hearing import leave_to_engine
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
@@ -66,6 +67,7 @@ class _Transform:
     """Record within a `with` block; gives a `_Level` that knows whether that was so before."""
 
     def __enter__(self):
+        leave_to_engine()
         recorded = modes.is_recording()
         self.previous = modes.set_recording(True)
         return _Level(recorded)

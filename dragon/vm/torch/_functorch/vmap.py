@@ -8,6 +8,7 @@ import functools
 from dragon import _C
 from dragon.core.capture.regions import apart
 from dragon.core.random import current_generator
+from dragon.vm.torch.core.exporting.hearing import follows_sizes, leave_to_engine
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
@@ -21,12 +22,15 @@ def get_name(func):
 
 def vmap_impl(func, in_dims, out_dims, randomness, args, kwargs):
     """Return the results of a function for all slices."""
+    sized = follows_sizes()  # which nobody can follow through a batch: slices are computed one by one
+    if not sized:
+        leave_to_engine()
     leaves, spec = tree_flatten(args)
     dims = _input_dims(func, in_dims, args, leaves, spec)
     count = _batch_size(dims, leaves)
     if count == 0:
         return _empty(func, out_dims, leaves, dims, spec, kwargs)
-    quick = _try_batched(func, leaves, dims, spec, count, kwargs)
+    quick = None if sized else _try_batched(func, leaves, dims, spec, count, kwargs)
     if quick is not None:
         batches, output_spec = quick
         places = _output_dims(func, out_dims, batches, output_spec)

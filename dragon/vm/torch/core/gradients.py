@@ -3,6 +3,7 @@ import threading
 from collections import namedtuple
 
 from dragon import _C
+from dragon.vm.torch.core.exporting.hearing import leave_to_engine
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 HOME = __name__.replace("core.gradients", "autograd")  # where PyTorch has them
@@ -29,6 +30,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         if grad_tensors is not None:
             raise RuntimeError("backward: got `grad_tensors` and `grad_variables`, its old name; expected one of them")
         grad_tensors = grad_variables
+    leave_to_engine()
     tensors = as_tuple(tensors)
     grads = check_grads(tensors, grad_tensors)
     retain_graph = create_graph if retain_graph is None else retain_graph
@@ -81,6 +83,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     """
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: got allow_unused=False with materialize_grads=True, expected it True or left out")
+    leave_to_engine()
     outputs = as_tuple(outputs)
     names = list(inputs) if isinstance(inputs, dict) else None
     inputs = tuple(inputs.values()) if names is not None else as_tuple(inputs)

@@ -160,19 +160,6 @@ def test_rows_one_by_one():
     numpy.testing.assert_allclose(made(x).numpy(), x.sin().sum(1).numpy(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("export", [False, True])
-def test_gradients_are_refused_by_name(export):
-    def slope(x):
-        return torch.autograd.grad(x.sin().sum(), x)[0]
-
-    class Slope(torch.nn.Module):
-        def forward(self, x):
-            return slope(x)
-    x = torch.ones(3, 2, requires_grad=True)
-    with pytest.raises(RuntimeError, match="that no operator's call gave .*autograd.grad"):
-        torch.export.export(Slope(), (x,)) if export else make_fx(slope)(x)
-
-
 def test_letters():
     with pytest.raises(AssertionError, match="tracing_mode"):
         make_fx(lambda x: x, tracing_mode="dreamt")

@@ -2,7 +2,7 @@
 import math
 
 from dragon.vm.torch.core.exporting import decompositions_plain  # noqa: F401: whose entries come first
-from dragon.vm.torch.core.exporting.decompositions import DECOMPOSITIONS, default_table, is_made_of
+from dragon.vm.torch.core.exporting.decompositions import DECOMPOSITIONS, default_table, is_dense, is_made_of
 from dragon.vm.torch.core.exporting.listening import aten
 
 # Others by another name: in PyTorch's list of operators they have the same arguments.
@@ -56,7 +56,8 @@ def _linear(a, input, weight, bias=None):
     if weight.ndim != 2 or input.ndim < 2:
         return NotImplemented
     turned, sizes = a.t.default(weight), list(input.shape)
-    flat = input if input.ndim == 2 else a.view.default(input, [math.prod(sizes[:-1]), sizes[-1]])
+    folded = a.view if is_dense(input) else a.reshape
+    flat = input if input.ndim == 2 else folded.default(input, [math.prod(sizes[:-1]), sizes[-1]])
     made = a.mm.default(flat, turned) if bias is None else a.addmm.default(bias, flat, turned)
     return made if input.ndim == 2 else a.view.default(made, [*sizes[:-1], weight.shape[0]])
 

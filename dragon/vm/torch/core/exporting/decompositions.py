@@ -71,13 +71,14 @@ def _linear(a, input, weight, bias=None):
         made = a.matmul.default(input, weight if turned is None else turned)
         return made if bias is None else a.add.Tensor(made, bias)
     shape = list(input.shape)
-    flat = input if input.ndim == 2 else a.view.default(input, [math.prod(shape[:-1]), shape[-1]]) if _dense(
+    flat = input if input.ndim == 2 else a.view.default(input, [math.prod(shape[:-1]), shape[-1]]) if is_dense(
         input) else a.reshape.default(input, [math.prod(shape[:-1]), shape[-1]])
     made = a.mm.default(flat, turned) if bias is None else a.addmm.default(bias, flat, turned)
     return made if input.ndim == 2 else a.view.default(made, [*shape[:-1], weight.shape[0]])
 
 
-def _dense(x):
+def is_dense(x):
+    """Return whether a tensor lies in memory in the order of its elements."""
     from dragon.vm.torch.core.exporting.listening import listener
     return listener().quietly(x.is_contiguous, (), {})
 
@@ -161,7 +162,7 @@ def _log_softmax(a, self, dim, dtype=None):
 @is_made_of("reshape.default", "view_as.default")
 def _reshape(a, self, shape):
     shape = list(shape.shape) if hasattr(shape, "shape") else shape
-    if _dense(self):
+    if is_dense(self):
         return a.view.default(self, shape)
     return a._unsafe_view.default(a.clone.default(self, memory_format=_row_major()), shape)
 

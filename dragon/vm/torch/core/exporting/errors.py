@@ -18,3 +18,7 @@ class GuardOnDataDependentSymNode(ExportError):
         What it looks at, and where.
 
     """
+
+
+class Below(BaseException):
+    """A program does what happens below the operators that are heard; passes by handlers of the program's own."""

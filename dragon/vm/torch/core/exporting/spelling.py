@@ -1,6 +1,7 @@
 """What functions of the API are in PyTorch's operators, where they are not the operator of their name."""
 from dragon.vm.torch.core.dtypes import dtype as Dtype
 from dragon.vm.torch.core.device import device as Device
+from dragon.vm.torch.core.exporting.hearing import leave_to_engine
 from dragon.vm.torch.core.exporting.listening import aten, listener
 from dragon.vm.torch.core.exporting.resolving import resolve
 from dragon.vm.torch.core.tensor import Tensor
@@ -33,7 +34,7 @@ def with_function(*names):
     data_ptr is_same_size get_device is_signed is_inference is_conj is_neg has_names nelement is_set_to __len__
     is_tensor is_nonzero is_pinned is_shared untyped_storage storage _typed_storage numel type_of __format__ __repr__
     __hash__ broadcast_shapes result_type promote_types can_cast finfo iinfo device requires_grad register_hook
-    is_autocast_enabled is_grad_enabled retain_grad backward is_leaf __dir__ __deepcopy__ __reduce_ex__""".split())
+    is_autocast_enabled is_grad_enabled retain_grad is_leaf __dir__ __deepcopy__ __reduce_ex__""".split())
 def _told(listener, func, args, kwargs):
     """Ask, and note nothing; a number of elements is remembered for what it is."""
     value = listener.quietly(func, args, kwargs)
@@ -42,6 +43,11 @@ def _told(listener, func, args, kwargs):
     elif func.__name__ == "size" and not isinstance(value, tuple) and hasattr(type(value), "_combined"):
         listener.node_of(args[0])
     return value
+
+
+@with_function("backward")
+def _backward(listener, func, args, kwargs):
+    leave_to_engine()
 
 
 # --- operators of Python

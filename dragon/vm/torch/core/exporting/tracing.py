@@ -10,10 +10,11 @@ from dragon.core.capture.lines import user_line
 from dragon.core.capture.settings import captures
 from dragon.vm.torch.core.exporting import branching, spelling_losses, spelling_rest, subscripts  # noqa: F401
 from dragon.vm.torch.core.exporting.attributes import Attributes
+from dragon.vm.torch.core.exporting.below import Unheard
 from dragon.vm.torch.core.exporting.clerk import Clerk
 from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDependentSymNode
 from dragon.vm.torch.core.exporting.executing import api
-from dragon.vm.torch.core.exporting.hearing import listener as listener_now
+from dragon.vm.torch.core.exporting.hearing import listener as listener_now, set_follows_sizes
 from dragon.vm.torch.core.exporting.listening import Listener, aten
 from dragon.vm.torch.core.exporting.replay import plain_shape
 from dragon.vm.torch.core.exporting.spelling import RULES
@@ -211,8 +212,7 @@ class Tracing:
                 value = stand_in
             stand_ins.append(value)
         self.unknowns.prepare(trace, clerk, api().empty(0))
-        args, kwargs = pytree.tree_unflatten(stand_ins, self.traced.in_spec)
-        phantom = modes.set_phantom(True)
+        phantom, follows = modes.set_phantom(True), set_follows_sizes(bool(self.axes))
         captures().append(Export(trace, clerk))
         attributes = Attributes(self.module)
         undo = _follow_modules(listener, self.module, self.preserved, self.traced)
@@ -224,7 +224,7 @@ class Tracing:
                     one.node.meta["example"] = value
                     if isinstance(value, Tensor) and id(value) not in listener.nodes:
                         listener.track(value, one.node)
-                result = self._call(args, kwargs)
+                result = self._result(stand_ins, trace)
                 attributes.note_writes()
             self._return(listener, result)
         finally:
@@ -234,12 +234,29 @@ class Tracing:
             trace.stop()
             captures().pop()
             modes.set_phantom(phantom)
+            set_follows_sizes(follows)
             trace.restore_gradients()
         if clerk.failure and (self.axes or self.unknowns.numbers):
             raise ExportError(f"torch.export: sizes cannot be followed: {clerk.failure}")
         self._sort_inputs()
         self.traced.listener = listener
         return self.traced
+
+    def _result(self, stand_ins, trace):
+        """Return what the program gives for stand-ins of the leaves of its arguments."""
+        def call(leaves):
+            args, kwargs = pytree.tree_unflatten(leaves, self.traced.in_spec)
+            return self._call(args, kwargs)
+        if not self.unknowns.is_below:
+            return call(stand_ins)
+        given, places = [], {}
+        for leaf in stand_ins:
+            if isinstance(leaf, Tensor) and id(leaf) not in places:
+                places[id(leaf)] = len(given)
+                given.append(leaf)
+        axes = [(places[id(stand_ins[leaf])], axis) for leaf, found in self.axes.items() for axis in found]
+        return Unheard(self.listener, trace, [*given, *self.unknowns.pool], sorted(set(axes)), lambda tensors: call(
+            [tensors[places[id(leaf)]] if isinstance(leaf, Tensor) else leaf for leaf in stand_ins])).result()
 
     def _call(self, args, kwargs):
         try:
@@ -282,8 +299,8 @@ class Tracing:
             self._aside(lambda: tensor.detach().reshape(-1)[:1].clone(), (), {})
         except RuntimeError as error:
             raise ExportError(f"torch.export: the program uses a tensor {tuple(tensor.shape)} that no operator's call "
-                              f"gave (at {user_line()}), such as torch.autograd.grad's or torch.func.vmap's; expected "
-                              "tensors of operators, parameters, buffers and constants") from error
+                              f"gave (at {user_line()}); expected tensors of operators, parameters, buffers and "
+                              "constants") from error
 
     def _aside(self, func, args, kwargs):
         """Return what a function gives that runs with numbers, and is no part of the program."""

@@ -5,7 +5,7 @@ import operator
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.sizes import is_followed
-from dragon.vm.torch.core.exporting.errors import Differs, ExportError, GuardOnDataDependentSymNode
+from dragon.vm.torch.core.exporting.errors import Below, Differs, ExportError, GuardOnDataDependentSymNode
 from dragon.vm.torch.core.exporting.symbols import OPEN, RELATIONS, Expression, ValueRanges, compute
 
 POOL = 32  # more such numbers in one program are refused
@@ -40,6 +40,7 @@ class Unknowns:
         self.supposed, self.claims, self.opaque = dict(supposed or {}), list(claims), dict(opaque or {})
         self.places = {}  # of open numbers that are sizes: (node, axis)
         self.pool, self.made, self.numbers, self.noted = [], {}, {}, []
+        self.is_below = False  # whether the program does what cannot be heard
 
     names = property(lambda self: list(dict.fromkeys(name for name, _ in self.made.values())),
                      doc="List[str]: the symbols that the program has.")
@@ -254,6 +255,8 @@ def traced_with(make, unknowns=None):
             return tracing
         except Refuted:
             unknowns = unknowns.others()
+        except Below:
+            unknowns.pool, unknowns.is_below = [], True
     raise ExportError(f"torch.export: after {TRIES} attempts no numbers were found for which all holds that the "
                       f"program checks: {', '.join(map(text_of, unknowns.claims))}")
 

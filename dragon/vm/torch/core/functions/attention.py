@@ -60,7 +60,7 @@ def equal_batches(query, key, value, own):
 def require(condition, message):
     """Raise what PyTorch raises where arguments of attention do not fit."""
     if not condition:
-        raise AssertionError(f"multi_head_attention_forward: {message}")
+        raise AssertionError(f"multi_head_attention_forward: {message() if callable(message) else message}")
 
 
 def _in_projection_packed(q, k, v, w, b=None):

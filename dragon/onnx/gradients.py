@@ -1,0 +1,182 @@
+"""The operators that backward passes come to: gradients of activations, normalisations, convolutions and losses."""
+import math
+
+from dragon.onnx.loss import count_target, weight_of
+from dragon.onnx.normalization import along_channels
+from dragon.onnx.size import Size, product
+from dragon.onnx.table import maps
+
+# --- functions of one number
+
+
+@maps("tanh_backward")
+def tanh_backward(w, dy, y):
+    return w.Mul(dy, w.Sub(1, w.Mul(y, y)))
+
+
+@maps("sigmoid_backward")
+def sigmoid_backward(w, dy, y):
+    return w.Mul(w.Mul(dy, y), w.Sub(1, y))
+
+
+@maps("relu_backward")
+def relu_backward(w, dy, x):
+    return w.Where(w.Greater(x, 0), dy, w.constant(0, dy.dtype))
+
+
+@maps("relu6_backward")
+def relu6_backward(w, dy, x):
+    return hardtanh_backward(w, dy, x, 0, 6)
+
+
+@maps("hardtanh_backward")
+def hardtanh_backward(w, dy, x, min_val, max_val):
+    return w.Where(w.And(w.Greater(x, min_val), w.Less(x, max_val)), dy, w.constant(0, dy.dtype))
+
+
+@maps("silu_backward")
+def silu_backward(w, dy, x):
+    y = w.Sigmoid(x)
+    return w.Mul(dy, w.Mul(y, w.Add(1, w.Mul(x, w.Sub(1, y)))))
+
+
+@maps("softplus_backward")
+def softplus_backward(w, dy, x, beta, threshold):
+    steep = w.Mul(x, beta)
+    return w.Where(w.Greater(steep, threshold), dy, w.Mul(dy, w.Sigmoid(steep)))
+
+
+@maps("elu_backward")
+def elu_backward(w, dy, x, alpha, scale, input_scale):
+    below = w.Mul(w.Exp(w.Mul(w.Min(x, 0), input_scale)), alpha * scale * input_scale)
+    return w.Where(w.Greater(x, 0), w.Mul(dy, scale), w.Mul(dy, below))
+
+
+@maps("gelu_backward")
+def gelu_backward(w, dy, x, approximate):
+    if approximate == "none":
+        share = w.Mul(w.Add(w.Erf(w.Mul(x, math.sqrt(0.5))), 1), 0.5)
+        density = w.Mul(w.Exp(w.Mul(w.Mul(x, x), -0.5)), 1 / math.sqrt(2 * math.pi))
+        return w.Mul(dy, w.Add(share, w.Mul(x, density)))
+    squared, factor = w.Mul(x, x), math.sqrt(2 / math.pi)
+    inner = w.Tanh(w.Mul(w.Mul(x, w.Add(w.Mul(squared, 0.044715), 1)), factor))
+    slope = w.Mul(w.Mul(w.Sub(1, w.Mul(inner, inner)), w.Add(w.Mul(squared, 3 * 0.044715), 1)), factor)
+    return w.Mul(w.Mul(dy, 0.5), w.Add(w.Add(inner, 1), w.Mul(x, slope)))
+
+
+# --- the softmax and losses over classes
+
+@maps("softmax_backward")
+def softmax_backward(w, dy, y, axis):
+    return w.Mul(y, w.Sub(dy, w.ReduceSum(w.Mul(dy, y), [axis], keepdims=1)))
+
+
+@maps("log_softmax_backward")
+def log_softmax_backward(w, dy, y, axis):
+    return w.Sub(dy, w.Mul(w.Exp(y), w.ReduceSum(dy, [axis], keepdims=1)))
+
+
+def shares(w, dy, target, weight, classes, ignore_index):
+    """Return what every target's gradient is, along an axis of one, and ones at the targets' classes."""
+    if isinstance(classes, Size):
+        w.refuse("a number of classes that is dynamic")
+    counts, safe = count_target(w, target, ignore_index)
+    scaled = dy if weight is None else w.Mul(dy, weight_of(w, weight, safe, dy.dtype))
+    scaled = w.Where(counts, scaled, w.constant(0, dy.dtype))
+    marks = w.OneHot(safe, w.constant(classes, "int64"), w.constant([0, 1], dy.dtype), axis=1, dtype=dy.dtype)
+    return w.Unsqueeze(scaled, [1]), marks
+
+
+@maps("nll_loss_terms_backward")
+def nll_loss_terms_backward(w, dy, target, weight, classes, ignore_index):
+    scaled, marks = shares(w, dy, target, weight, classes, ignore_index)
+    return w.Mul(w.Neg(scaled), marks)
+
+
+@maps("cross_entropy_terms_backward")
+def cross_entropy_terms_backward(w, dy, lse, x, target, weight, ignore_index, label_smoothing):
+    if label_smoothing:
+        w.refuse("the gradient of smoothed labels")
+    scaled, marks = shares(w, dy, target, weight, x.shape[1], ignore_index)
+    return w.Mul(scaled, w.Sub(w.Softmax(x, axis=1), marks))
+
+
+# --- normalisations
+
+def normalized_slope(w, slope, normal, rstd, axes):
+    """Return the gradient of what was brought to mean 0 and variance 1 along some axes."""
+    mean = w.ReduceMean(slope, axes, keepdims=1)
+    along = w.ReduceMean(w.Mul(slope, normal), axes, keepdims=1)
+    return w.Mul(rstd, w.Sub(w.Sub(slope, mean), w.Mul(normal, along)))
+
+
+@maps("batch_norm_backward")
+def batch_norm_backward(w, dy, x, mean, rstd, weight, training, with_x, with_weight, with_bias):
+    dtype, wide = x.dtype, mean.dtype
+    axes = [axis for axis in range(x.ndim) if axis != 1]
+    slope, spread = w.cast(dy, wide), along_channels(w, rstd, x.ndim)
+    normal = w.Mul(w.Sub(w.cast(x, wide), along_channels(w, mean, x.ndim)), spread)
+    scaled = slope if weight is None else w.Mul(slope, along_channels(w, w.cast(weight, wide), x.ndim))
+    dx = normalized_slope(w, scaled, normal, spread, axes) if training else w.Mul(scaled, spread)
+    dweight, dbias = w.ReduceSum(w.Mul(slope, normal), axes, keepdims=0), w.ReduceSum(slope, axes, keepdims=0)
+    return w.cast(dx, dtype), w.cast(dweight, dtype), w.cast(dbias, dtype)
+
+
+@maps("layer_norm_backward")
+def layer_norm_backward(w, dy, x, mean, rstd, weight, normalized_shape, with_x, with_weight, with_bias):
+    dtype, wide = x.dtype, mean.dtype
+    own = list(range(x.ndim - len(normalized_shape), x.ndim))
+    slope = w.cast(dy, wide)
+    normal = w.Mul(w.Sub(w.cast(x, wide), mean), rstd)
+    scaled = slope if weight is None else w.Mul(slope, w.cast(weight, wide))
+    dx = normalized_slope(w, scaled, normal, rstd, own)
+    rows = list(range(own[0]))
+    sums = [w.ReduceSum(value, rows, keepdims=0) if rows else value for value in (w.Mul(slope, normal), slope)]
+    return w.cast(dx, dtype), *(w.cast(value, dtype) for value in sums)
+
+
+# --- convolutions and pooling
+
+@maps("conv_backward_weights")
+def conv_backward_weights(w, dy, x, size, stride, padding, dilation, groups):
+    """A convolution of the image with the gradient, in which channels and samples change places."""
+    if any(isinstance(places, Size) for places in [*x.shape, *dy.shape]):
+        w.refuse("a gradient of a convolution's weight for sizes that are dynamic")
+    rank, (samples, channels) = len(size), x.shape[:2]
+    image = w.reshape(x, [samples, groups, channels // groups, *x.shape[2:]])
+    image = w.reshape(w.transpose(image, [2, 1, 0, *range(3, 3 + rank)]),
+                      [channels // groups, groups * samples, *x.shape[2:]])
+    slope = w.transpose(dy, [1, 0, *range(2, 2 + rank)])
+    y = w.Conv(image, slope, kernel_shape=list(dy.shape[2:]), strides=dilation, dilations=stride,
+               pads=[*padding, *padding], group=groups)
+    y = w.Slice(y, [0] * rank, list(size), list(range(2, 2 + rank)))  # places that a window's end never reached
+    return w.transpose(y, [1, 0, *range(2, 2 + rank)])
+
+
+@maps("max_pool_backward")
+def max_pool_backward(w, dy, indices, size):
+    whole = w.full([*dy.shape[:2], product(size)], 0, dy.dtype)
+    flat = [w.reshape(value, [*dy.shape[:2], product(dy.shape[2:])]) for value in (w.cast(indices, "int64"), dy)]
+    return w.reshape(w.ScatterElements(whole, *flat, axis=2, reduction="add"), [*dy.shape[:2], *size])
+
+
+@maps("average_pool_backward")
+def average_pool_backward(w, dy, size, window, stride, padding, dilation, adaptive, count_include_pad, divisor):
+    """Each place of a window gets its share: a transposed convolution with ones, channel by channel."""
+    if any(isinstance(places, Size) for places in [*size, *dy.shape[1:]]):
+        w.refuse("a gradient of averages for sizes that are dynamic")
+    if adaptive:
+        if any(places % cells for places, cells in zip(size, dy.shape[2:])):
+            w.refuse("a gradient of averages of uneven windows")
+        window = stride = [places // cells for places, cells in zip(size, dy.shape[2:])]
+        padding, dilation = [0] * len(size), [1] * len(size)
+    elif any(padding) and not (count_include_pad or divisor):
+        w.refuse("a gradient of averages that leave padding out")
+    whole = [(cells - 1) * step + (reach - 1) * space + 1
+             for cells, step, reach, space in zip(dy.shape[2:], stride, window, dilation)]
+    ones = w.full([dy.shape[1], 1, *window], 1 / (divisor or product(window)), dy.dtype)
+    y = w.ConvTranspose(dy, ones, kernel_shape=list(window), strides=stride, dilations=dilation, group=dy.shape[1])
+    ends = [places + pad - length for places, pad, length in zip(size, padding, whole)]
+    if not any(padding) and not any(ends):
+        return y
+    return w.Pad(y, [0, 0, *(-pad for pad in padding), 0, 0, *ends], w.constant(0, dy.dtype))

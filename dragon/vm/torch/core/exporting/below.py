@@ -1,0 +1,130 @@
+"""Programs that ask for gradients, or map over slices: what they come to is read off the engine's own calls.
+
+A backward pass and a mapping are one call each above the operators, where a listener hears. So such a program runs
+unheard, while the engine writes down what reaches its ground floor; then these calls are said in PyTorch's words.
+"""
+from dragon import _C
+from dragon.core import modes as switches
+from dragon.core.capture.lines import user_line
+from dragon.core.capture.sizes import is_followed
+from dragon.core.graph import Graph
+from dragon.vm.torch.core.exporting.below_sizes import Sizes
+from dragon.vm.torch.core.exporting.clerk import Decision
+from dragon.vm.torch.core.exporting.errors import ExportError
+from dragon.vm.torch.core.exporting.hearing import set_listener
+from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.spoken.translator import Translator
+from dragon.vm.torch.core.overrides import modes
+from dragon.vm.torch.core.tensor import Tensor, ops
+from dragon.vm.torch.utils import _pytree as pytree
+
+
+class Unheard:
+    """One call of a program, unheard.
+
+    Parameters
+    ----------
+    listener : Listener
+        Who hears the calls that it comes to.
+    trace : _C.Trace
+        What writes down the engine's calls.
+    given : Sequence[Tensor]
+        What the trace was told of, in order.
+    axes : Sequence[Tuple[int, int]]
+        Which of their axes may have other sizes: (place among them, axis).
+    call : Callable[[Sequence[Tensor]], Any]
+        The program, of tensors in their places.
+
+    """
+
+    def __init__(self, listener, trace, given, axes, call):
+        self.listener, self.trace, self.given, self.axes, self.call = listener, trace, given, axes, call
+
+    def result(self):
+        """Return what the program gives, of tensors that the listener knows."""
+        with self.listener.clerk.told_by_program():
+            result, copies = self._called(self.given)
+        self.trace.stop()
+        if self.trace.failure:
+            raise ExportError(f"torch.export: {self.trace.failure}")
+        captured, numbers = self.trace.finish(copies), {}
+        self.trace.restore_gradients()
+        graph = Graph(captured.graph)
+        if self.axes:
+            graph, numbers = self._for_sizes(captured)
+        found = iter(self._said(captured, graph, numbers, len(copies)))
+        leaves, spec = pytree.tree_flatten(result)
+        return pytree.tree_unflatten([next(found) if isinstance(leaf, Tensor) else leaf for leaf in leaves], spec)
+
+    def _called(self, tensors):
+        """Return what the program gives, and copies of the tensors in it: each a value of its own in the graph."""
+        def run():
+            result = self.call(tensors)
+            return result, [ops.clone(leaf) for leaf in pytree.tree_leaves(result) if isinstance(leaf, Tensor)]
+        before = set_listener(None)
+        switches.set_override_modes(0)
+        try:
+            return run()
+        finally:
+            set_listener(before)
+            switches.set_override_modes(len(modes()))
+
+    def _for_sizes(self, captured):
+        """Return the graph that says which sizes its numbers follow, and {symbol: size}."""
+        graph, groups = self.listener.quietly(lambda: Sizes(
+            captured, self.given, self.axes, lambda tensors: self._called(tensors)[1]).graph(), (), {})
+        self._note_what_holds(groups.values())
+        return graph, {name: self._size(group[0]) for name, group in groups.items()}
+
+    def _size(self, place):
+        number, axis = place
+        return self.given[number].shape[axis]
+
+    def _note_what_holds(self, groups):
+        """Note that sizes of one group are the same, and that those of none are what they are."""
+        clerk = self.listener.clerk
+        pairs = [(self._size(first), self._size(other).number) for first, *rest in groups for other in rest]
+        free = {place for group in groups for place in group}
+        pairs += [(self._size(place), clerk.constant(self._size(place).value)) for place in self.axes
+                  if place not in free and is_followed(self._size(place))]
+        clerk.decisions += [Decision("eq", size.number, other, True, user_line()) for size, other in pairs]
+
+    def _said(self, captured, graph, numbers, count):
+        """Return so many results as calls of PyTorch's operators give them."""
+        listener, inputs = self.listener, self.listener.quietly(self._inputs, (captured,), {})
+        recorded, listener.records = listener.records, False
+        recording = switches.set_recording(False)
+        copies = {call.outputs[0]: call.inputs[0] for call in graph.calls[len(graph.calls) - count:]}
+        results = [copies[value] for value in list(graph.outputs)[:count]]
+        try:
+            with listener:
+                wanted = [*results, *(value for _, value in graph.updates)]
+                values = Translator(graph, listener, zip(graph.inputs, inputs), wanted, numbers).run()
+                for place, value in graph.updates:
+                    if values[value] is not inputs[place]:
+                        aten().copy_.default(inputs[place], values[value])
+        finally:
+            switches.set_recording(recording)
+            listener.records = recorded
+        return [values[value] for value in results]
+
+    def _inputs(self, captured):
+        """Return the tensors that are the graph's inputs, as the listener knows them."""
+        given, outside = iter(self.given), dict(self.trace.outside_inputs)
+        known = {_lies(tensor): tensor for tensor, _ in self.listener.nodes.values()}
+        made = []
+        for place, (source, tensor) in enumerate(captured.inputs):
+            if source == "argument":
+                made.append(next(given))
+                continue
+            tensor = _C.as_class(tensor, Tensor).grad if source == "gradient" else outside.get(place, tensor)
+            if id(tensor) not in self.listener.nodes:
+                tensor = _C.as_class(tensor, Tensor)
+                tensor = known.get(_lies(tensor), tensor)
+            made.append(tensor)
+        return made
+
+
+def _lies(tensor):
+    """Return what two tensors of the same numbers have in common: memory, and how they lie in it."""
+    return _C.memory_key(tensor), tuple(map(int, tensor.shape)), tuple(map(int, tensor.stride()))

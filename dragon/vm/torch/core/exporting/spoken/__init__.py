@@ -1,0 +1,1 @@
+"""Calls of the engine's operators, gradients among them, as calls of PyTorch's."""
