@@ -250,3 +250,23 @@ def test_wrong_repeats():
                         (lambda x: x.repeat_interleave(1 << 62), "overflows")):
         with pytest.raises((ValueError, RuntimeError), match=says):
             wrong(torch.rand(3))
+
+
+class Keeps(torch.nn.Module):
+    """Keeps a table for its next call."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight, self.tables = torch.nn.Parameter(torch.arange(6.0)), {}
+
+    def forward(self, x):
+        if "table" not in self.tables:
+            self.tables["table"] = self.weight[torch.tensor([5, 0, 3])]
+        return x + self.tables["table"]
+
+
+def test_what_modules_keep_has_numbers_after_an_export():
+    model, x = Keeps().eval(), torch.ones(2, 3)
+    program = torch.onnx.export(model, (x,), dynamic_axes={"x": {0: "batch"}})
+    assert not model.tables
+    assert model(x).tolist() == [[6, 1, 4]] * 2 == program(x)[0].tolist()
