@@ -1,9 +1,9 @@
-"""Creation, copies, joins, views and rearrangements."""
+"""Creation, copies, joins, views and rearrangements of axes."""
 import numpy
 
-from dragon.onnx.geometry import find_box, find_order, logical_places, memory_places, take, write
-from dragon.onnx.size import Size, product
-from dragon.onnx.source import is_dynamic, row_major
+from dragon.onnx.places import whole
+from dragon.onnx.size import Size
+from dragon.onnx.source import is_dynamic
 from dragon.onnx.table import maps
 from dragon.onnx.writer import LARGEST, SMALLEST, numpy_dtype
 
@@ -27,6 +27,8 @@ def ones(w, **arguments):
 
 @maps("full", "full_like")
 def full(w, value, **arguments):
+    if isinstance(value, Size):
+        return w.Expand(w.cast(whole(w, value), w.out.dtype), list(w.out.shape))
     return w.full(w.out.shape, value, w.out.dtype)
 
 
@@ -39,9 +41,16 @@ def arange(w, start, stop, step, dtype, device):
         count = w.out.shape[0]
         wide = "float64" if numpy_dtype(dtype).kind not in "iu" else "int64"
         return w.constant((start + step * numpy.arange(count, dtype=wide)), dtype)
-    places = [w.cast(w.number(n), "int64") if isinstance(n, Size) else w.constant(n, "int64")
-              for n in (start, stop, step)]
-    return w.cast(w.Range(*places), dtype)
+    ascends = min(numbers_of(start)) >= 0 and min(numbers_of(step)) > 0
+    numbers = (start, stop, step) if ascends else (-start, -stop, -step)
+    places = w.Range(*(whole(w, number) for number in numbers))
+    # ONNX Runtime makes a slice of what is read at a range, whose negative bounds it then counts from the end.
+    return w.cast(places if ascends else w.Neg(places), dtype)
+
+
+def numbers_of(number):
+    """Return what a number is in each capture."""
+    return number.samples if isinstance(number, Size) else (number,)
 
 
 def spread(start, stop, steps):
@@ -199,92 +208,6 @@ def subview(w, x, items):
     return w.Unsqueeze(y, added) if added else y
 
 
-def need_static(w, what, sizes):
-    """Refuse sizes that are known at run time only."""
-    if is_dynamic(sizes):
-        w.refuse(f"{what} of axes whose sizes are dynamic")
-
-
-def last_axes_first_flat(w, x, axes):
-    """Return x with some axes moved to the end and joined there."""
-    kept = [axis for axis in range(x.ndim) if axis not in axes]
-    y = w.transpose(x, kept + list(axes))
-    return w.reshape(y, [x.shape[axis] for axis in kept] + [product(x.shape[axis] for axis in axes)])
-
-
-@maps("diagonal")
-def diagonal(w, x, offset, axis1, axis2):
-    axes = [axis1 % x.ndim, axis2 % x.ndim]
-    sizes = [x.shape[axis] for axis in axes]
-    need_static(w, "a diagonal", sizes)
-    places = numpy.arange(sizes[0] * sizes[1]).reshape(sizes).diagonal(offset)
-    return w.Gather(last_axes_first_flat(w, x, axes), places.astype("int64"), axis=-1)
-
-
-@maps("unfold")
-def unfold(w, x, axis, size, step):
-    if x.ndim == 0:
-        return w.reshape(x, [1])
-    axis %= x.ndim
-    need_static(w, "windows", [x.shape[axis]])
-    count = w.out.shape[axis]
-    places = numpy.arange(count)[:, None] * step + numpy.arange(size)
-    windows = w.Gather(x, places.astype("int64"), axis=axis)
-    axes = list(range(x.ndim + 1))
-    axes.append(axes.pop(axis + 1))
-    return w.transpose(windows, axes)
-
-
-@maps("as_strided_of")
-def as_strided_of(w, x, shape, strides, offset, x_strides, x_offset):
-    """Memory is not to be had in ONNX; the elements of x are found by where they lay."""
-    parts = find_box(w, x, x_strides, shape, strides, offset - x_offset)
-    if parts is not None:
-        return take(w, x, parts, shape)
-    order = find_order(w, x.shape, x_strides, shape, strides, offset - x_offset)
-    if order is not None:
-        return w.transpose(w.reshape(x, [shape[axis] for axis in order]), numpy.argsort(order).tolist())
-    order = find_order(w, shape, strides, x.shape, x_strides, offset - x_offset)
-    if order is not None:
-        return w.reshape(w.transpose(x, order), shape)
-    need_static(w, "memory", [*x.shape, *shape, *strides, offset])
-    places = logical_places(x.shape, x_strides, memory_places(shape, strides, offset - x_offset))
-    if places is None:
-        w.refuse("it reads memory outside of the tensor's elements")
-    return w.Gather(w.flatten(x), places.astype("int64"), axis=0)
-
-
-@maps("restride")
-def restride(w, x, strides, offset, shape, to_strides, to_offset):
-    """Elements are added up where they lie in zeroed memory, which is then read at another geometry."""
-    need_static(w, "memory", [*x.shape, *strides, offset, *shape, *to_strides, to_offset])
-    lies, wanted = memory_places(x.shape, strides, offset), memory_places(shape, to_strides, to_offset)
-    size = max(lies.max(initial=-1), wanted.max(initial=-1)) + 1
-    memory = w.full([int(size)], 0, x.dtype)
-    if lies.size:
-        memory = w.ScatterND(memory, lies.reshape(-1, 1), w.flatten(x), reduction="add")
-    return w.Gather(memory, wanted, axis=0)
-
-
-@maps("write_view")
-def write_view(w, x, y, shape, strides, offset):
-    """Elements of y at places of x's memory, counted from x's first element."""
-    parts = find_box(w, x, x.strides, shape, strides, offset) if x.strides else None
-    if parts is not None:
-        return write(w, x, y, parts)
-    order = find_order(w, x.shape, x.strides, shape, strides, offset) if x.strides else None
-    if order is not None:
-        return w.reshape(w.transpose(y, order), x.shape)
-    need_static(w, "writing memory", [*x.shape, *shape, *strides, offset])
-    places = logical_places(x.shape, x.strides or row_major(x.shape), memory_places(shape, strides, offset))
-    if places is None:
-        w.refuse("it writes memory outside of the tensor's elements")
-    if places.size == 0:
-        return x
-    flat = w.ScatterND(w.flatten(x), places.reshape(-1, 1).astype("int64"), w.flatten(y))
-    return w.reshape(flat, x.shape)
-
-
 # --- rearrangements
 
 @maps("flip")
@@ -302,12 +225,14 @@ def roll_axes(w, x, shifts, axis):
             continue
         place %= x.ndim
         size = x.shape[place]
-        if not isinstance(size, Size):
-            if size == 0 or shift % size == 0:
-                continue
-            shift = shift % size
-        tail = w.Slice(x, [-shift], [LARGEST], [place])
-        head = w.Slice(x, [0], [-shift], [place])
+        if isinstance(size, Size):  # the shift may be more than it
+            start = w.Mod(w.sizes([-shift]), w.Max(w.size(size), w.constant([1], "int64")))
+        elif size == 0 or shift % size == 0:
+            continue
+        else:
+            start = w.sizes([-shift % size])
+        tail = w.Slice(x, start, [LARGEST], [place])
+        head = w.Slice(x, [0], start, [place])
         shape = x.shape
         x = w.Concat(tail, head, axis=place)
         x.shape = shape
@@ -316,12 +241,12 @@ def roll_axes(w, x, shifts, axis):
 
 @maps("tril")
 def tril(w, x, diagonal):
-    return w.cast(w.Trilu(number_of(w, x), w.constant(diagonal, "int64"), upper=0), x.dtype)
+    return w.cast(w.Trilu(number_of(w, x), whole(w, diagonal), upper=0), x.dtype)
 
 
 @maps("triu")
 def triu(w, x, diagonal):
-    return w.cast(w.Trilu(number_of(w, x), w.constant(diagonal, "int64"), upper=1), x.dtype)
+    return w.cast(w.Trilu(number_of(w, x), whole(w, diagonal), upper=1), x.dtype)
 
 
 def number_of(w, x):

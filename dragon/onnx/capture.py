@@ -1,5 +1,8 @@
 """Captures of a function for the exporter."""
+import contextlib
+
 from dragon import _C
+from dragon.core import modes
 from dragon.core.capture.export import Sketch
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.procedure import as_given
@@ -74,7 +77,7 @@ def trace(function, args, kwargs):
         tracer.add_input(tensor)
     captures().append(Sketch(tracer, exports=True))
     try:
-        with shapes_only(), eager():
+        with modules_as_found(function), shapes_only(), eager():
             tracer.start()
             scribe.start()
             try:
@@ -94,6 +97,34 @@ def trace(function, args, kwargs):
     if not results:
         raise ExportError("the function returns no tensors")
     return tracer.finish(results)
+
+
+def is_absent(value):
+    """Return whether something is a tensor without numbers."""
+    if not isinstance(value, _C.Tensor):
+        return False
+    try:
+        address_of(value)
+    except RuntimeError as error:
+        return modes.is_absent(error)
+    return False
+
+
+@contextlib.contextmanager
+def modules_as_found(function):
+    """Take from modules what they keep for their next call and has no numbers, made in a run of shapes only."""
+    owner = function if isinstance(function, Module) else getattr(function, "__self__", None)
+    states = [vars(module) for module in owner.modules()] if hasattr(owner, "modules") else []
+    places = states + [held for state in states for held in state.values() if isinstance(held, dict)]
+    before = [dict(place) for place in places]
+    try:
+        yield
+    finally:
+        for place, held in zip(places, before):
+            for name in [name for name, value in place.items() if value is not held.get(name) and is_absent(value)]:
+                del place[name]
+                if name in held:
+                    place[name] = held[name]
 
 
 def _without_numbers(args, kwargs):

@@ -14,6 +14,7 @@ from dragon.onnx.size import fit
 DIVISORS = (*range(2, 65), *(2 ** power for power in range(7, 13)), 80, 96, 100, 160, 192, 320, 640)
 FACTORS = range(1, 9)
 MOST_TERMS = 160  # sizes of values that are looked at in pairs
+NEAREST = 16  # sizes of values whose remainders are looked at, those of what the call reads first
 DEEPEST = 2  # products within products
 ENOUGH = 10  # samples that prove quotients, limits and sums of two sizes
 MARGIN = 2  # samples that an expression must say beyond those that choose its numbers
@@ -179,7 +180,7 @@ class Explainer:
     def _remainder(self, wanted):
         if numpy.ptp(wanted) > max(DIVISORS):
             return None
-        for name, values in self.symbols.items():
+        for name, values in itertools.islice(self.samples.items(), len(self.symbols) + NEAREST):
             for divisor in DIVISORS:
                 if divisor <= numpy.ptp(wanted) or divisor > 64:
                     continue

@@ -1,3 +1,3 @@
 """The families of mappings: importing them fills the table."""
 from dragon.onnx import (activation, array, attention, control, convolution, gradients, index, linalg,  # noqa: F401
-                         loss, math, matmul, normalization, pooling, random, recurrent, reduction, sort, vision)
+                         loss, math, matmul, memory, normalization, pooling, random, recurrent, reduction, sort, vision)

@@ -1,22 +1,15 @@
 """Views of memory as slices of axes: what reads and writes at strides come down to, at every size alike."""
 import numpy
 
+from dragon.onnx.places import known_places
 from dragon.onnx.size import Size, make_size, product
 from dragon.onnx.source import is_dynamic
 from dragon.onnx.writer import LARGEST
 
 
-def memory_places(shape, strides, offset):
-    """Return where in memory each element lies."""
-    places = numpy.full(shape, offset, "int64")
-    for axis, (size, stride) in enumerate(zip(shape, strides)):
-        places += (numpy.arange(size) * stride).reshape([-1] + [1] * (len(shape) - 1 - axis))
-    return places
-
-
 def logical_places(shape, strides, wanted):
     """Return which elements of a tensor lie at places of its memory; None if there is one that is none of them."""
-    lies = memory_places(shape, strides, 0).ravel()
+    lies = known_places(shape, strides, 0).ravel()
     order = numpy.argsort(lies, kind="stable")
     found = numpy.searchsorted(lies[order], wanted)
     if wanted.size and (found.max() >= lies.size or (lies[order][found] != wanted).any()):
@@ -134,6 +127,17 @@ def find_order(w, shape, strides, to_shape, to_strides, offset):
             return None
         orders.add(tuple(order))
     return orders.pop() if len(orders) == 1 else None
+
+
+def lies_within(w, shape, to_shape, to_strides, offset):
+    """Return whether a view shows nothing but elements of a tensor without gaps, in every capture."""
+    count = len(next(iter(w.symbols.values()))) if w.symbols else 1
+    for whole, seen, steps, (first,) in zip(*(samples_of(numbers, count)
+                                              for numbers in (shape, to_shape, to_strides, [offset]))):
+        last = first + sum((size - 1) * step for size, step in zip(seen, steps))
+        if product(seen) and (first < 0 or min(steps, default=0) < 0 or last >= product(whole)):
+            return False
+    return True
 
 
 def is_whole(part, size):

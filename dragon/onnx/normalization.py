@@ -7,7 +7,8 @@ from dragon.onnx.table import maps
 
 def parameter(w, value, count, number, dtype):
     """Return a weight or bias; what is missing scales by 1 or shifts by 0."""
-    return value if value is not None else w.constant(numpy.full(count, number), dtype)
+    shape = count if isinstance(count, list) else [count]
+    return value if value is not None else w.full(shape, number, dtype)
 
 
 def along_channels(w, x, ndim):

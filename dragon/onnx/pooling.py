@@ -4,6 +4,8 @@ import math
 import numpy
 
 from dragon.onnx.convolution import window_padding
+from dragon.onnx.places import count_places, is_known
+from dragon.onnx.places import whole as whole_number
 from dragon.onnx.size import Size, product
 from dragon.onnx.table import maps
 
@@ -32,10 +34,37 @@ def planes(w, x):
     return w.reshape(x, [*x.shape[:2], product(x.shape[2:])])
 
 
+def is_ones(size):
+    """Return whether each axis has one window."""
+    return all(not isinstance(places, Size) and places == 1 for places in size)
+
+
+def windows_of(w, whole, places):
+    """Return which of an axis' places lie in which adaptive window, (places, windows), and how many do.
+
+    Parameters
+    ----------
+    w : Writer
+        The graph.
+    whole, places : int or Size
+        The axis' size, and how many windows it has.
+
+    Returns
+    -------
+    Tuple[Value, Value]
+        Booleans, and counts as whole numbers.
+
+    """
+    windows, size, count = count_places(w, places), *(whole_number(w, number) for number in (whole, places))
+    begin = w.Div(w.Mul(windows, size), count)
+    end = w.Div(w.Add(w.Mul(w.Add(windows, 1), size), w.Sub(count, 1)), count)
+    inner = w.Unsqueeze(count_places(w, whole), [1])
+    return w.And(w.GreaterOrEqual(inner, begin), w.Less(inner, end)), w.Sub(end, begin)
+
+
 def adaptive_average(w, x, size):
     """Return means over adaptive windows: along each axis the product with a matrix."""
-    if all(places == 1 for places in size if not isinstance(places, Size)) and not any(
-            isinstance(places, Size) for places in size):
+    if is_ones(size):
         return w.ReduceMean(x, spatial_axes(x), keepdims=1)
     window = even_windows(x.shape[2:], size)
     if window is not None:
@@ -44,12 +73,12 @@ def adaptive_average(w, x, size):
     for axis, (whole, places) in enumerate(zip(x.shape[2:], size), start=2):
         if whole == places:
             continue
-        matrix = numpy.zeros((int(whole), int(places)))
-        for place, (begin, end) in enumerate(adaptive_edges(whole, places)):
-            matrix[begin:end, place] = 1 / (end - begin)
+        if is_ones([places]):
+            y = w.ReduceMean(y, [axis], keepdims=1)
+            continue
+        inside, counts = windows_of(w, whole, places)
         order = [n for n in range(x.ndim) if n != axis] + [axis]
-        y = w.transpose(y, order)
-        y = w.MatMul(y, w.constant(matrix, x.dtype))
+        y = w.MatMul(w.transpose(y, order), w.Div(w.cast(inside, x.dtype), w.cast(counts, x.dtype)))
         y = w.transpose(y, numpy.argsort(order).tolist())
     return y
 
@@ -66,10 +95,17 @@ def average_of_counted(w, x, padding, after, count_include_pad, options):
     return w.Div(w.AveragePool(w.Pad(x, [0, 0, *padding, 0, 0, *after], zero), **options), counts)
 
 
+def covers(image, window, padding):
+    """Return whether a window of a size known at run time is all of the image."""
+    return not is_known(*window) and padding == [0] * len(window) and list(window) == list(image)
+
+
 @maps("average_pool")
 def average_pool(w, x, size, window, stride, padding, dilation, adaptive, count_include_pad, divisor):
     if adaptive:
         return adaptive_average(w, x, size)
+    if covers(x.shape[2:], window, padding) and not divisor:
+        return w.ReduceMean(x, spatial_axes(x), keepdims=1)
     if any(step != 1 for step in dilation) and w.opset < 19:
         w.refuse("dilation before opset 19")
     after = window_padding(x.shape[2:], size, window, stride, padding, dilation)
@@ -93,6 +129,8 @@ def average_pool(w, x, size, window, stride, padding, dilation, adaptive, count_
 def max_pool_with_indices(w, x, size, window, stride, padding, dilation, adaptive):
     if adaptive:
         return adaptive_max(w, x, size)
+    if covers(x.shape[2:], window, padding):
+        return adaptive_max(w, x, [1] * len(window))
     after = window_padding(x.shape[2:], size, window, stride, padding, dilation)
     options = {"kernel_shape": window, "strides": stride, "dilations": dilation}
     if any(isinstance(end, Size) or end > before and end >= length
@@ -113,7 +151,7 @@ def max_pool_with_indices(w, x, size, window, stride, padding, dilation, adaptiv
 def adaptive_max(w, x, size):
     """Return maxima over adaptive windows, and their places if somebody reads those."""
     image = x.shape[2:]
-    if size == [1] * len(size):
+    if is_ones(size):
         y = w.ReduceMax(x, spatial_axes(x), keepdims=1)
         if not w.wants(1):
             return y
@@ -122,6 +160,8 @@ def adaptive_max(w, x, size):
     window = even_windows(image, size)
     if window is not None:
         return max_pool_with_indices(w, x, size, window, window, [0] * len(size), [1] * len(size), False)
+    if not is_known(*image, *size) and not w.wants(1):
+        return extremes_of_windows(w, x, size)
     places = [adaptive_edges(int(whole), int(count)) for whole, count in zip(image, size)]
     longest = [max(end - begin for begin, end in edges) for edges in places]
     grids = [numpy.array([[min(begin + step, end - 1) for step in range(length)] for begin, end in edges])
@@ -139,6 +179,20 @@ def adaptive_max(w, x, size):
     best = w.ArgMax(windows, axis=-1, keepdims=1)
     spread = w.Expand(w.constant(flat), w.Shape(windows))
     return y, w.Squeeze(w.GatherElements(spread, best, axis=-1), [-1])
+
+
+def extremes_of_windows(w, x, size):
+    """Return maxima over adaptive windows whose sizes are known at run time, axis by axis."""
+    y = x
+    for axis, (whole, places) in enumerate(zip(x.shape[2:], size), start=2):
+        if whole == places:
+            continue
+        order = [n for n in range(x.ndim) if n != axis] + [axis]
+        inside, _ = windows_of(w, whole, places)
+        wide = w.Unsqueeze(w.transpose(y, order), [x.ndim])
+        y = w.ReduceMax(w.Where(inside, wide, w.constant(-math.inf, x.dtype)), [x.ndim - 1], keepdims=0)
+        y = w.transpose(y, numpy.argsort(order).tolist())
+    return y
 
 
 @maps("max_unpool")

@@ -5,9 +5,11 @@ import numpy
 from onnx import helper
 
 from dragon.onnx.math import is_float, log_of_one_more
-from dragon.onnx.size import product
+from dragon.onnx.size import Size, product
 from dragon.onnx.table import maps
 from dragon.onnx.writer import ELEMENTS, Writer
+
+SMALL = 8  # places of an axis in some capture, so that there may be none elsewhere
 
 
 def axes_of(x, axis):
@@ -47,10 +49,20 @@ def prod(w, x, axis, keepdims, dtype):
     return reduce(w, "ReduceProd", w.cast(x, w.out.dtype), axis, keepdims)
 
 
+def may_be_nothing(w, x, axis):
+    """Return whether an axis that is reduced may have no places: one that is small somewhere, and no symbol."""
+    known = set(map(tuple, w.symbols.values()))
+    sizes = [x.shape[place] for place in axes_of(x, axis)] if x.ndim else []
+    return any(isinstance(size, Size) and size.samples not in known and min(size.samples) < SMALL for size in sizes)
+
+
 @maps("mean")
 def mean(w, x, axis, keepdims, dtype):
-    if count_of(x, axis) == 0:
+    count = count_of(x, axis)
+    if not isinstance(count, Size) and count == 0:
         return w.full(w.out.shape, math.nan, w.out.dtype)
+    if may_be_nothing(w, x, axis):  # whose mean runtimes have 0 for
+        return w.Div(total(w, x, axis, keepdims, dtype), count)
     return reduce(w, "ReduceMean", w.cast(x, w.out.dtype), axis, keepdims)
 
 

@@ -11,7 +11,7 @@ from dragon.core.capture.export import Sketch
 from dragon.core.capture.probes import NO_LONGER, Bounds, Probes, phantoms_at
 from dragon.core.capture.procedure import write_down
 from dragon.core.capture.settings import captures, eager
-from dragon.onnx.capture import capture, fresh, read_capture, structure_of, trace
+from dragon.onnx.capture import capture, fresh, modules_as_found, read_capture, structure_of, trace
 from dragon.onnx.errors import ExportError, HardCodedError
 from dragon.onnx.source import Plain, evaluate, ops, overlay
 from dragon.onnx.wiring import difference_of, take_in, without_copies
@@ -21,6 +21,9 @@ TAKEN = re.compile(rf"^[^%]* == \d+ {NO_LONGER}")  # of a size that was taken fo
 FAILURES = (ExportError, IndexError, RuntimeError, TypeError, ValueError)
 SECONDS, SECONDS_IN_PYTHON = 1.5, 3.0  # for further captures
 MOST, FEWEST = 48, 6  # captures
+# Sizes of all at once, and how far apart they are: where least is left of anything, all of them even or odd.
+TOGETHER = ((2, 0), (5, 2), (16, 2), (11, 2), (23, 2), (2, 1))
+FURTHER = 24  # captures for a model of fewer sizes
 ENOUGH = 3  # captures, at least, for a model of fewer sizes
 FAR = (23, 37, 50, 64, 101, 131, 257, 512, 640, 1023, 4099, 20011, 65537, 131074)
 FAR_IN_PYTHON = (24, 37, 64, 96, 131, 200, 320)  # where the program runs anew, which may make what is large
@@ -100,7 +103,7 @@ class Sampler:
     def __init__(self, function, arguments, names, axes, following, base):
         self.function, self.arguments, self.names, self.following = function, arguments, names, following
         self.places = {(place, axis): symbol for place, named in enumerate(axes) for axis, symbol in named.items()}
-        self.base, self.programs = base, {}
+        self.base, self.programs, self.written = base, {}, None
         sizes = self.sizes_of(base)
         self.inputs = [resize(tensor, {axis: sizes[symbol] for axis, symbol in named.items()
                                        if tensor.shape[axis] != sizes[symbol]})
@@ -134,7 +137,7 @@ class Sampler:
         axes = sorted(self.places)
         captures().append(Sketch(_C.Trace(), exports=True))
         try:
-            with eager():
+            with modules_as_found(self.function), eager():
                 written = write_down(recording, axes, is_trace=True)
         finally:
             captures().pop()
@@ -202,11 +205,14 @@ class Sampler:
         procedure = self.procedure()
         if procedure is None:
             return self._from_python(given)
+        self.written = procedure
         found = self._from_procedure(procedure, given)
         if not isinstance(found, str) and not is_by_numbers(found):
             return found
-        self.programs = {self.key(self.base): self.first}
+        kept, self.programs, self.written = self.programs, {self.key(self.base): self.first}, None
         wider = self._from_python(given)
+        if isinstance(wider, str):
+            self.programs, self.written = kept, procedure
         return found if isinstance(wider, str) else wider
 
     def _from_procedure(self, procedure, given):
@@ -216,7 +222,7 @@ class Sampler:
             return doubt
         until, bounds = time.perf_counter() + SECONDS, probes.bounds
         for number, sizes in enumerate(self.plans(bounds)):
-            if number >= FEWEST + 2 * len(bounds) and time.perf_counter() > until or len(self.programs) >= MOST:
+            if number >= FEWEST + 3 * len(bounds) and time.perf_counter() > until or len(self.programs) >= MOST:
                 break
             if any(sizes[name] not in bounds[name] for name in sizes) or probes.refusal(sizes):
                 continue
@@ -271,6 +277,8 @@ class Sampler:
         for place in range(3):
             for name in bounds:
                 yield {**self.base, name: chosen[name][place % len(chosen[name])]}
+        for least, apart in TOGETHER:
+            yield {name: bounds[name].snapped(least + apart * place) for place, name in enumerate(bounds)}
         for place in range(3, max(map(len, chosen.values()))):
             for name, sizes in chosen.items():
                 if place < len(sizes):
@@ -310,6 +318,23 @@ class Sampler:
         program.nearer = lambda reason: self.nearer(probes, reason)
         return program
 
+    def capture_within(self, bounds):
+        """Capture the program at sizes within bounds, all of them others at once: few prove too little there."""
+        draw, until = random.Random(len(self.programs)), time.perf_counter() + SECONDS
+        for _ in range(FURTHER):
+            if time.perf_counter() > until:
+                break
+            sizes = {}
+            for name, limits in bounds.items():
+                most = 4 * self.base[name] + 3 if limits.high is None else limits.high
+                sizes[name] = limits.snapped(draw.randint(max(limits.low, 2), max(limits.low, 2, most)))
+            if self.key(sizes) in self.programs:
+                continue
+            if self.written is None:
+                self.refusal_of_python(sizes)
+            elif not self.refusal_of_procedure(self.written, sizes):
+                self.take_from(self.written, sizes)
+
     def nearer(self, probes, reason):
         """Yield programs for fewer sizes: not far from where it begins, of one symbol, then of all.
 
@@ -335,6 +360,7 @@ class Sampler:
                                 if least <= key[names.index(name)] <= most})
                 reasons = [*bounds[name].reasons, f"it {NO_LONGER} beyond: {reason}"]
                 bounds[name] = Bounds(sizes[0], sizes[-1], bounds[name].multiple, reasons)
+            self.capture_within(bounds)
             program = self.overlaid(types.SimpleNamespace(bounds=bounds, joint=probes.joint))
             if len(next(iter(program.symbols.values()))) >= ENOUGH:
                 yield program
@@ -371,7 +397,7 @@ def capture_dynamic(function, args, kwargs, names, axes):
     if not given:
         return capture(function, *arguments.fill(inputs), names)
     following = take_following(given)
-    error = None
+    error, said = None, set()
     for base in bases(given):
         try:
             found = Sampler(function, arguments, names, axes, following, base).program(given)
@@ -383,5 +409,8 @@ def capture_dynamic(function, args, kwargs, names, axes):
         if not isinstance(found, str):
             return found
         error = error or found
+        if re.sub(r"\d+", "", found) in said:  # it says the same wherever it begins
+            break
+        said.add(re.sub(r"\d+", "", found))
     cause = error if isinstance(error, BaseException) else None
     raise HardCodedError(f"the function cannot be called at other sizes of {', '.join(given)}: {error}") from cause

@@ -42,6 +42,9 @@ class Size:
     def __floordiv__(self, other):
         return self._combine(other, lambda a, b: a // b)
 
+    def __rfloordiv__(self, other):
+        return self._combine(other, lambda a, b: b // a)
+
     def __mod__(self, other):
         return self._combine(other, lambda a, b: a % b)
 

@@ -1,7 +1,7 @@
-"""Resampling, reading at points, and sliding windows as columns."""
+"""Resampling, and reading at points."""
 import numpy
 
-from dragon.onnx.array import need_static
+from dragon.onnx.places import count_places, is_known, whole
 from dragon.onnx.pooling import adaptive_average
 from dragon.onnx.table import maps
 
@@ -11,11 +11,36 @@ RESIZE = {"nearest": {"mode": "nearest", "coordinate_transformation_mode": "asym
           **dict.fromkeys(("linear", "bilinear", "trilinear"), {"mode": "linear"}),
           "bicubic": {"mode": "cubic", "cubic_coeff_a": -0.75}}
 
+SHIFTS = {"nearest": 0.0, "nearest-exact": 0.5}  # of places, before they are scaled and rounded down
+
+
+def is_resize_exact(image, size, scales):
+    """Return whether ONNX's Resize surely finds the same neighbours: each element becomes several."""
+    def is_multiple(old, new, scale):
+        known = is_known(old, new)
+        return known and new % old == 0 and scale in (0, new // old) or not known and scale > 0 and scale == int(scale)
+    return all(map(is_multiple, image, size, scales))
+
+
+def nearest(w, x, size, scales, shift):
+    """Return the elements nearest to each place; Resize rounds otherwise in the last bit, and takes another one."""
+    dtype = "float64" if x.dtype == "float64" else "float32"
+    y = x
+    for axis, (old, new, scale) in enumerate(zip(x.shape[2:], size, scales), start=2):
+        places = w.Add(w.cast(count_places(w, new), dtype), shift)
+        sizes = [w.cast(whole(w, number), dtype) for number in (old, new)]
+        step = w.constant(1 / scale, dtype) if scale else w.Div(*sizes)
+        places = w.cast(w.Floor(w.Mul(places, step)), "int64")
+        y = w.Gather(y, w.Min(places, w.Sub(whole(w, old), 1)), axis=axis)
+    return y
+
 
 @maps("resample")
 def resample(w, x, size, scales, mode, align_corners, antialias):
     if mode == "area":
         return adaptive_average(w, x, size)
+    if mode in SHIFTS and not is_resize_exact(x.shape[2:], size, scales):
+        return nearest(w, x, size, scales, SHIFTS[mode])
     options = dict(RESIZE[mode])
     if mode not in ("nearest", "nearest-exact"):
         options["coordinate_transformation_mode"] = "align_corners" if align_corners else "half_pixel"
@@ -36,28 +61,3 @@ def grid_sample(w, x, grid, mode, padding_mode, align_corners):
     if w.opset >= 20:
         mode = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
     return w.GridSample(x, grid, mode=mode, padding_mode=padding_mode, align_corners=int(align_corners))
-
-
-def window_places(whole, window, dilation, stride):
-    """Return the places of each window's elements along an axis: (elements, windows)."""
-    count = (whole - (window - 1) * dilation - 1) // stride + 1
-    return numpy.arange(window)[:, None] * dilation + numpy.arange(count) * stride
-
-
-@maps("im2col_batch")
-def im2col_batch(w, x, kernel_size, dilation, padding, stride):
-    need_static(w, "columns", x.shape[2:])
-    wide = w.Pad(x, [0, 0, *padding, 0, 0, *padding], w.constant(0, x.dtype)) if any(padding) else x
-    sizes = [whole + 2 * pad for whole, pad in zip(x.shape[2:], padding)]
-    batch, channels = x.shape[:2]
-    rows, columns = (window_places(*numbers) for numbers in zip(sizes, kernel_size, dilation, stride))
-    places = rows[:, None, :, None] * sizes[1] + columns[None, :, None, :]
-    flat = w.reshape(wide, [batch, channels, sizes[0] * sizes[1]])
-    taken = w.Gather(flat, places.reshape(-1).astype("int64"), axis=2)
-    return w.reshape(taken, [batch, channels * kernel_size[0] * kernel_size[1], rows.shape[1] * columns.shape[1]])
-
-
-@maps("col2im_batch")
-def col2im_batch(w, x, output_size, kernel_size, dilation, padding, stride):
-    return w.Col2Im(x, list(output_size), list(kernel_size), dilations=dilation, pads=[*padding, *padding],
-                    strides=stride)

@@ -8,6 +8,23 @@ COPIES = ("to_row_major", "clone", "stop_gradient")  # which give what they are 
 LOOK_AT_MEMORY = ("write_view", "as_strided_of", "restride")  # for which it matters how what they read lies
 
 
+def gives_operand(call, x):
+    """Return whether the result of a call is its operand, since nothing is left out, repeated or moved."""
+    made = call.outputs[0]
+    if call.op in PERHAPS_WHOLE:
+        return x.shape == made.shape
+    if call.op not in ("transpose", "permute"):
+        return False
+    order = list(range(len(x.shape)))
+    if call.op == "permute":
+        order = [axis % len(order) for axis in call.arguments["axes"]]
+    elif order:
+        one, other = call.arguments["axis0"], call.arguments["axis1"]
+        order[one], order[other] = order[other], order[one]
+    moved = [axis for axis in order if x.shape[axis] != 1]  # axes of size 1 may lie anywhere
+    return x.shape == made.shape and moved == sorted(moved)
+
+
 def map_values(function, argument):
     """Return an argument of a call with its tensors replaced."""
     if isinstance(argument, (list, tuple)):
@@ -98,7 +115,7 @@ class Wiring:
             made.append(type(theirs)(theirs.op, arguments, theirs.outputs, theirs.scope))
             for output, other in zip(mine.outputs, theirs.outputs):
                 self.pair(output, other)
-            if theirs.op in PERHAPS_WHOLE and found[0].shape == theirs.outputs[0].shape:
+            if found and gives_operand(theirs, found[0]):
                 self.roots[id(theirs.outputs[0])] = found[0]
         outputs = [self.find(*values) for values in zip(self.pattern.outputs, self.program.outputs)]
         return None if any(value is None for value in outputs) else (made, outputs)

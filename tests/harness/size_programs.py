@@ -44,9 +44,13 @@ class SizeProgram:
 
     def function(self, torch):
         """Return the program as a function of one framework."""
-        space = {"torch": torch, "F": torch.nn.functional}
+        space = self._space(torch)
         exec(compile(self.text, f"program {self.text}", "exec"), space)
         return space["program"]
+
+    def _space(self, torch):
+        """Return the names that lines use."""
+        return {"torch": torch, "F": torch.nn.functional}
 
     def _grow(self):
         for _ in range(20):  # tries
@@ -54,7 +58,7 @@ class SizeProgram:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    space = {"torch": self.torch, "F": self.torch.nn.functional, **self.values}
+                    space = {**self._space(self.torch), **self.values}
                     exec(line, space)
             except Exception:  # whatever the framework says to a step that does not fit
                 continue

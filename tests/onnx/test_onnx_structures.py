@@ -250,3 +250,39 @@ def test_wrong_repeats():
                         (lambda x: x.repeat_interleave(1 << 62), "overflows")):
         with pytest.raises((ValueError, RuntimeError), match=says):
             wrong(torch.rand(3))
+
+
+class Keeps(nn.Module):
+    """Keeps a table for its next call."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight, self.tables = nn.Parameter(torch.arange(6000.0)), {}
+
+    def forward(self, x):
+        if "table" not in self.tables:
+            self.tables["table"] = (self.weight * 2)[torch.arange(5999, -1, -1)]
+        return x + self.tables["table"][:3]
+
+
+def test_what_modules_keep_has_numbers_after_an_export():
+    model, x = Keeps().eval(), torch.ones(2, 3)
+    program = torch.onnx.export(model, (x,), dynamic_axes={"x": {0: "batch"}})
+    assert model(x).tolist() == [[11999, 11997, 11995]] * 2 == program(x)[0].tolist()
+
+
+@pytest.mark.parametrize("function", [
+    lambda torch, x: x * torch.tensor(TABLE), lambda torch, x: x * torch.tensor(TABLE, dtype=torch.float32),
+    lambda torch, x: x + torch.from_numpy(TABLE), lambda torch, x: x + torch.as_tensor(TABLE),
+    lambda torch, x: x.double() @ x.new_tensor(TABLE, dtype=torch.float64), lambda torch, x: x * torch.tensor(TABLE[1]),
+    lambda torch, x: x[:, :0] @ torch.from_numpy(TABLE[:0, None])])
+def test_arrays_are_constants(function):
+    x = numpy.arange(6, dtype="float64").reshape(2, 3)
+    model = onnx.export(lambda x: function(torch, x), torch.from_numpy(x), input_names=["x"],
+                        dynamic_axes={"x": {0: "batch"}})
+    for given in (x, x[:1], numpy.concatenate([x, x])):
+        wanted = function(genuine, genuine.from_numpy(given))
+        numpy.testing.assert_allclose(exported.run(model, [torch.from_numpy(given)])[0], wanted.numpy(), 1e-6)
+
+
+TABLE = numpy.array([0.5, 2.0, -1.0])

@@ -179,6 +179,11 @@ def is_followed(value):
     return type(value) is Size or type(value) is Quantity
 
 
+def as_whole(number):
+    """Return a number as an int, and one that follows sizes as it is."""
+    return number if type(number) is Size else int(number)
+
+
 for _name in ("and", "or", "xor", "lshift", "rshift"):
     setattr(Size, f"__{_name}__", _make_fixed(f"__{_name}__"))
     setattr(Size, f"__r{_name}__", _make_fixed(f"__r{_name}__"))

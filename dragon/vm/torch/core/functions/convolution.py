@@ -1,4 +1,5 @@
 """Convolutions of `torch.nn.functional`: the operators, and PyTorch's paddings by name."""
+from dragon.core.capture.sizes import as_whole
 from dragon.vm.torch.core.register import function, overridable
 from dragon.vm.torch.core.tensor import ops
 
@@ -8,7 +9,7 @@ _conv1d, _conv2d, _conv3d = ops.conv1d, ops.conv2d, ops.conv3d
 def each_axis(value, count):
     """Return one number per axis from a number or a sequence."""
     if hasattr(value, "__index__"):
-        return [int(value)] * count
+        return [as_whole(value)] * count
     value = list(value)
     return value * count if len(value) == 1 else value
 

@@ -1,8 +1,9 @@
 """Tensors from nothing or from data."""
 from dragon import _C
 from dragon.core import config
+from dragon.core.capture.settings import is_exporting, is_sketching
 from dragon.vm.torch.core.device import as_device
-from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.dtypes import OBJECTS, UNSUPPORTED
 from dragon.vm.torch.core.layout import channels_last, channels_last_3d, contiguous_format, require_strided
 from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.sentences import named
@@ -170,7 +171,15 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """Return a leaf with a copy of numbers, nested sequences of them, an array or a tensor."""
     where = data.device if device is None and isinstance(data, Tensor) else as_device(device)
+    if is_baked(data):
+        made = from_numpy(data)
+        return finish(made.to(device=where, dtype=dtype or made.dtype), requires_grad)
     return finish(_C.tensor(data, dtype, where, Tensor), requires_grad)
+
+
+def is_baked(data):
+    """Return whether data is an array whose numbers become a graph's own, as those of lists do: the graph is traced."""
+    return (is_sketching() or is_exporting()) and hasattr(data, "__array_interface__") and not isinstance(data, Tensor)
 
 
 @function
@@ -220,7 +229,10 @@ def from_numpy(ndarray):
     """Return a tensor over the memory of a NumPy array."""
     if not hasattr(ndarray, "__array_interface__"):
         raise TypeError(f"from_numpy: got {type(ndarray).__name__}, expected np.ndarray")
-    return _C.from_buffer(ndarray, Tensor)
+    if not is_baked(ndarray) or ndarray.dtype.name not in OBJECTS.keys() - UNSUPPORTED:
+        return _C.from_buffer(ndarray, Tensor)
+    constant = _C.tensor(ndarray.tolist(), OBJECTS[ndarray.dtype.name], None, Tensor)
+    return ops.reshape(constant, ndarray.shape) if 0 in ndarray.shape else constant
 
 
 @function

@@ -1,6 +1,8 @@
 """Images of `torch.nn.functional`: resizing, grids, blocks and padding, with PyTorch's checks of what fits what."""
+import math
 
 from dragon.core import warnings
+from dragon.core.capture.sizes import as_whole
 from dragon.vm.torch.core.functions.convolution import each_axis
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
@@ -44,7 +46,7 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     if recompute_scale_factor and factors is None:
         raise ValueError("interpolate: got recompute_scale_factor with size, expected it with scale_factor")
     if factors is not None and (mode == "area" or recompute_scale_factor):
-        size, factors = [int(axis * factor) for axis, factor in zip(spatial, factors)], None
+        size, factors = [math.trunc(axis * factor) for axis, factor in zip(spatial, factors)], None
     if mode == "area":
         return getattr(ops, f"adaptive_avg_pool{len(spatial)}d")(input, size)
     corners = None if mode.startswith("nearest") else bool(align_corners)
@@ -81,7 +83,7 @@ def check_sizes(spatial, size, scale_factor):
         return None, [float(factor) for factor in given]
     if not all(hasattr(number, "__index__") for number in given):
         raise TypeError(f"interpolate: got size {size!r}, expected integers")
-    return [int(number) for number in given], None
+    return [as_whole(number) for number in given], None
 
 
 @overridable
