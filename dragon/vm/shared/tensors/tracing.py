@@ -8,6 +8,7 @@ from dragon.core.capture.control import is_open
 from dragon.core.capture.settings import captures, is_capturing
 from dragon.core.modes import set_phantom
 from dragon.core.warnings import is_users
+from dragon.vm.shared import errors
 
 _local = threading.local()
 _REWRITTEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "autograph") + os.sep
@@ -45,6 +46,14 @@ def tracing(trace):
 def current():
     """Return the trace in progress, or None."""
     return getattr(_local, "trace", None) if is_capturing() else None
+
+
+def makes_graph():
+    """Return whether a `tf.function` is traced, over tensors with or without numbers."""
+    return getattr(_local, "trace", None) is not None
+
+
+errors.makes_graph[0] = makes_graph
 
 
 def is_tracing_shapes():

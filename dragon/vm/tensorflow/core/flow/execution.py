@@ -13,7 +13,7 @@ from dragon.core.capture.host import when_run
 from dragon.core.capture.settings import is_capturing
 from dragon.core.capture.structure import Template
 from dragon.vm.shared import nest
-from dragon.vm.shared.tensors import convert
+from dragon.vm.shared.tensors import convert, variable
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.tensor import as_tensor, ops
@@ -140,6 +140,9 @@ def print_(*inputs, **kwargs):
     kwargs.pop("name", None)
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+
+    if variable.inferring[0]:  # numbers are not there
+        return
 
     def show(values):
         _write(separator.join(_shown(value, summarize) for value in values) + end, stream)
