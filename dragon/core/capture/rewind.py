@@ -16,6 +16,11 @@ def _get(holder, name):
     return dict.get(holder, name, _MISSING)
 
 
+def _new(function, before, now):
+    known = set(map(id, before))
+    return [value if id(value) in known or value is _MISSING else function(value) for value in now]
+
+
 def _named(holder):
     """Return what reads, writes and deletes a name of a holder."""
     if isinstance(holder, dict):
@@ -37,6 +42,10 @@ class _Entries:
         """Return what they are."""
         return [self._read(key) for key in self._keys]
 
+    def replaced(self, function):
+        """Return what they are, with what a function makes of it in the place of all that is new."""
+        return _new(function, self.before, self.now())
+
     def put(self, values):
         """Have them be what they were."""
         for key, value in zip(self._keys, values):
@@ -57,6 +66,10 @@ class _Items:
         """Return what is in it."""
         return list(list.__iter__(self._list))
 
+    def replaced(self, function):
+        """Return what is in it, with what a function makes of it in the place of all that is new."""
+        return _new(function, self.before, self.now())
+
     def put(self, values):
         """Have it hold what it did."""
         list.__setitem__(self._list, slice(None), values)
@@ -72,6 +85,11 @@ class _Pairs:
     def now(self):
         """Return what is in it."""
         return dict(dict.items(self._dict))
+
+    def replaced(self, function):
+        """Return what is in it, with what a function makes of it in the place of all that is new."""
+        now = self.now()
+        return dict(zip(now, _new(function, list(self.before.values()), list(now.values()))))
 
     def put(self, values):
         """Have it hold what it did."""
@@ -89,6 +107,10 @@ class _Cell:
     def now(self):
         """Return what it stands for."""
         return self._cell.cell_contents if is_filled(self._cell) else _MISSING
+
+    def replaced(self, function):
+        """Return what it stands for, or what a function makes of it if that is new."""
+        return _new(function, [self.before], [self.now()])[0]
 
     def put(self, value):
         """Have it stand for what it did."""
@@ -136,6 +158,11 @@ class Rewind:
         finally:
             rewinds.pop()
             self._put(self._now)
+
+    def replace(self, function):
+        """Put what a function makes of it in the place of everything that the call has put somewhere."""
+        for keeper in self._keepers:
+            keeper.put(keeper.replaced(function))
 
     def _put(self, values):
         for keeper, value in zip(self._keepers, values):

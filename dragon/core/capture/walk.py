@@ -46,6 +46,7 @@ class Place:
     """A container and what is expected of its entries."""
 
     is_library = False  # whether it holds the fields of an object that a library made
+    present = None  # of the fields of an object of the user's, the names of all that there were
 
     def __init__(self, kind, container, path):
         self.kind, self.container, self.path = kind, container, path
@@ -362,6 +363,7 @@ class Walk:
                 every = library and not isinstance(value, PLAIN)
                 place = self._place(KEYS, fields, path)
                 place.is_library = library
+                place.present = frozenset(fields)
                 self._watch_named(place, fields, always, never, every=every)
                 self._instances.append((place, kind, fields))
         self._visit_slots(value, kind, path)

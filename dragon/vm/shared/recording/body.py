@@ -7,6 +7,7 @@ from dragon import _C
 from dragon.core.capture.codes import is_library
 from dragon.vm.shared import nest
 from dragon.vm.shared.autograph import calls, library, status
+from dragon.vm.shared.recording import leaks
 from dragon.vm.shared.errors import InaccessibleTensorError
 from dragon.vm.shared.tensors import tracing
 from dragon.vm.shared.tensors.type_spec import TensorSpec
@@ -54,6 +55,8 @@ class Body:
             try:
                 result = (self._rewritten(function) if self.autograph else function)(*args, **kwargs)
                 _require_results(function, result)
+                if outer is None:
+                    leaks.mark_leaks(getattr(function, "__name__", type(function).__name__))
                 return result
             except _C.EngineError as error:
                 if "made within a branch or loop" not in str(error):

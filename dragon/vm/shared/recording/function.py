@@ -70,7 +70,8 @@ class _Graphs(Captured):
             The trace of such arguments, where these stand for all of its kind.
 
         """
-        if trace is None:
+        stands = trace is not None
+        if not stands:
             trace = self.traces.find(args, kwargs)
             args, kwargs = self.traces.stand_ins(trace, args, kwargs)
         if trace in self.traces:
@@ -80,7 +81,10 @@ class _Graphs(Captured):
         guards, made = Guards(self._function, (), {}, self.__name__), variable.living.added
         result = call(*args, **kwargs)
         trace.rewind = Rewind(guards, guards.changes(), variable.living.added == made)
-        self._add_trace(trace, args, kwargs)
+        if stands:
+            self.traces.append(trace)
+        else:
+            self._add_trace(trace, args, kwargs)
         return result
 
     def _capture(self, args, kwargs):

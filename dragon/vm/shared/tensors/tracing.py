@@ -105,6 +105,12 @@ def refuse(tensor, what, kind):
     raise kind(f"{what} is not allowed: {because}")
 
 
+def name_of(tensor):
+    """Return what a tensor is called while a `tf.function` is traced."""
+    trace = getattr(_local, "trace", None)
+    return "Identity" if trace is None else trace.names.get(id(tensor), ("Identity",))[0]
+
+
 def symbolic_text(tensor, is_repr):
     """Return how a tensor is shown while a graph is traced that it is part of; None where its numbers are known."""
     trace = current()

@@ -13,6 +13,7 @@ from dragon.core.capture.host import when_run
 from dragon.core.capture.settings import is_capturing
 from dragon.core.capture.structure import Template
 from dragon.vm.shared import nest
+from dragon.vm.shared.recording import leaks
 from dragon.vm.shared.tensors import convert, variable
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
@@ -266,6 +267,7 @@ def init_scope():
     """Compute at once within a `with` block, without a tape's notice, and as no part of a graph that is traced."""
     with aside(), no_grad():
         yield
+    leaks.keep_values()
 
 
 @contextlib.contextmanager
