@@ -16,7 +16,7 @@ from dragon.vm.shared.recording.body import Body, bound_to
 from dragon.vm.shared.recording.concrete import ConcreteFunction
 from dragon.vm.shared.recording.signatures import canonical, result_of, spec_of
 from dragon.vm.shared.recording.trace_type import Stand
-from dragon.vm.shared.recording.traces import Traces
+from dragon.vm.shared.recording.traces import Traces, is_text
 from dragon.vm.shared.tensors import variable
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.type_spec import TensorSpec, TypeSpec
@@ -33,6 +33,7 @@ class _Graphs(Captured):
     """Captures that count themselves and, as TensorFlow's, are made again after a call that made variables."""
 
     _made_once = False  # whether a call has made variables
+    _texts = None  # why calls run as plain Python, where it takes strings
     _trace = None  # the trace that is being made
     first = None  # the arguments of the first capture, as specs
 
@@ -46,6 +47,8 @@ class _Graphs(Captured):
         self.traces.clear()
         self._twice, self.seen = 0, []
 
+    fallback = property(lambda self: Captured.fallback.fget(self) or self._texts,
+                        doc="Optional[str]: why calls run as plain Python, if they do.")
     count = property(lambda self: len(self.traces) + self._twice, doc="int: how many traces have been made.")
 
     def _add_trace(self, trace, args, kwargs):
@@ -92,6 +95,9 @@ class _Graphs(Captured):
         others = self.traces.stand_ins(trace, args, kwargs)
         if others[0] is not args:
             return self(*others[0], **others[1])
+        if any(map(is_text, nest.flatten((args, kwargs)))):
+            self._texts = "it takes strings, which graphs do not have"
+            return self.call_within(self._function, args, kwargs)
         if self.first is None and not kwargs:
             self.first = nest.map_structure(spec_of, tuple(args))
         self._made = variable.living.added

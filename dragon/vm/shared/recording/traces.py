@@ -10,6 +10,11 @@ from dragon.vm.shared.tensors.type_spec import TensorSpec, TypeSpec
 LITERALS = (bool, int, float, complex, str, bytes, type(None))
 
 
+def is_text(value):
+    """Return whether a value is a tensor of strings, which the engine's graphs do not have."""
+    return getattr(type(value), "is_string_tensor", False) is True
+
+
 class _Thing:
     """An object that stands for itself, for as long as it lives."""
 
@@ -35,6 +40,8 @@ def _leaf(value, known):
         return ("tensor", value.dtype), value.shape
     if isinstance(value, TypeSpec):
         return value, None
+    if is_text(value):
+        return ("tensor", value.dtype), value.shape
     if isinstance(value, _C.Tensor) or isinstance(value, Base) and not hasattr(value, "_type_spec"):
         plain = type(value) is Tensor
         number = None if plain else known.setdefault(id(value), len(known))  # which variables are the same one

@@ -366,6 +366,15 @@ return found + [a.f(tf.constant(1)), a.f(tf.constant([1]))]""",
 @tf.function
 def f(x): return tf.constant(x) if isinstance(x, bool) else x
 return [f(1), f(True), f(1.), f(False), f(0), f.experimental_get_tracing_count()]""",
+    "strings": """
+log = []
+@tf.function
+def f(x):
+    log.append(1)
+    tf.py_function(lambda: log.append('run'), [], [])
+    return x + x
+found = [f(tf.constant(text)) for text in 'abc'] + [f(tf.constant(2)), f(tf.constant(['a']))]
+return found + [log, f.experimental_get_tracing_count()]""",
     "methods of objects that are gone": """
 class A:
     @tf.function

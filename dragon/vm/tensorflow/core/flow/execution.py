@@ -10,6 +10,7 @@ from dragon.core.modes import no_grad
 from dragon.core.capture import control
 from dragon.core.capture.aside import aside
 from dragon.core.capture.host import when_run
+from dragon.core.capture.rewind import for_good
 from dragon.core.capture.settings import is_capturing
 from dragon.core.capture.structure import Template
 from dragon.vm.shared import nest
@@ -150,7 +151,8 @@ def print_(*inputs, **kwargs):
     template = Template(list(inputs), merge=False) if is_capturing() else None
     if template is None or not when_run(ops, lambda tensors: show(template.fill(list(map(as_tensor, tensors)))),
                                         [as_tensor(tensor) for tensor in template.tensors]):
-        show(inputs)
+        with for_good():
+            show(inputs)
 
 
 def _write(text, stream):
@@ -188,7 +190,8 @@ def _calls_python(name, prepare):
             raise control.NoGraph(f"it calls a Python function whenever it runs ({name})")
         elif is_capturing():
             control.give_up(f"it calls a Python function whenever it runs ({name})")
-        return _outputs(func(*prepare(inputs)), wanted)
+        with for_good():
+            return _outputs(func(*prepare(inputs)), wanted)
 
     def made(func, inp, wanted):
         if func is not None:
