@@ -2,6 +2,7 @@
 
     python tests/fuzz/autograph.py 0 500               programs 0 to 499, compared with plain Python
     python tests/fuzz/autograph.py 0 100 --genuine     compared with genuine TensorFlow as well
+    python tests/fuzz/autograph.py 0 100 --tensors     programs of `autograph_tensors.py`, with genuine TensorFlow
 
 A program that differs is printed; so is how many ran as one graph, and why others did not.
 """
@@ -175,18 +176,25 @@ def main():
     parser.add_argument("first", type=int)
     parser.add_argument("count", type=int)
     parser.add_argument("--genuine", action="store_true")
+    parser.add_argument("--tensors", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.ERROR)
     from dragon.vm import tensorflow as tf
     genuine = None
-    if options.genuine:
+    if options.genuine or options.tensors:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         import tensorflow as genuine
     reasons, wrong = collections.Counter(), 0
     for seed in range(options.first, options.first + options.count):
-        text = Grower(seed).text()
-        difference, reason = compare(text, tf, genuine)
+        if options.tensors:
+            from fuzz import autograph_tensors
+            grower = autograph_tensors.TensorGrower(seed)
+            text = grower.text()
+            difference, reason = autograph_tensors.compare(text, grower.is_open, tf, genuine)
+        else:
+            text = Grower(seed).text()
+            difference, reason = compare(text, tf, genuine)
         reasons[reason and reason.split(" at ")[0]] += 1
         if difference:
             wrong += 1

@@ -9,7 +9,7 @@ from harness import genuine
 
 def evaluate(text, tf, **names):
     """Return what an expression over `tf` and `np` is, or what lines with a `return` give, or the error they raise."""
-    names = {"tf": tf, "np": np, **names}
+    names = {"tf": tf, "np": np, "__name__": "program", **names}
     try:
         if "\n" not in text and not text.startswith("return "):
             return eval(text, names)

@@ -12,6 +12,7 @@ from dragon.core.capture.parts import OTHER_WAY, make_parts
 from dragon.core.capture.procedure import asked_axes, differing_axes, make_sized
 from dragon.core.capture.recording import Deed, Recording
 from dragon.core.capture.regions import LEAST, LEAST_RECORDED, REGION_GRAPHS, Regions, call_in_place
+from dragon.core.capture.rewind import Rewind
 from dragon.core.capture.settings import check_level, is_capturing, is_eager, settings, warn
 from dragon.core.capture.variant import Variant
 from dragon.core.graph import Graph
@@ -207,7 +208,7 @@ class Function:
 
     def _open_sizes(self, recording, variant, options, args, kwargs):
         """Let a variant serve all sizes in which older ones differ from it; return one that it makes superfluous."""
-        if self._dynamic is False or recording.changes:
+        if self._dynamic is False or recording.changes and recording.rewind is None:
             return None
         for older in self.variants:
             if older.parts is not None or older.form != variant.form:
@@ -251,6 +252,8 @@ class Function:
             for change in recording.changes:
                 if change.place is not None:
                     recording.guards.release(change.place, change.check)
+            rewind = self._rewind(recording)
+            recording.rewind = rewind if rewind.is_whole else None
             return True
         self._tries += 1
         if self._tries >= RETRIES:
@@ -258,6 +261,10 @@ class Function:
             what = f"{deeds[0]}, which is to happen at each call" if deeds else f"each call changes {what}"
             self._turn_off(f"{look}; {what}" if look else what)
         return False
+
+    def _rewind(self, recording):
+        """Return what takes back what a call has changed, where it is made again."""
+        return Rewind(recording.guards, recording.changes)
 
     def _give_up(self, recording, reason):
         self._attempts += 1

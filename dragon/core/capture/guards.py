@@ -7,6 +7,7 @@ import types
 from dragon import _C
 from dragon.core.capture.codes import is_library
 from dragon.core.capture.objects import is_filled
+from dragon.core.capture.rules import Rules
 from dragon.core.capture.structure import ABSENT, ANY, is_scalar
 from dragon.core.capture.walk import (ATTRIBUTE, CALL, CELL, CLASS, DICT, KEYS, LIST, OURS, TENSOR, Place, Walk,
                                       is_array, plain_attribute)
@@ -139,6 +140,18 @@ class Guards:
         if self.places[place].kind == TENSOR:
             check = -1
         self._checker.release(place, check)
+
+    def release_users(self):
+        """Let the objects of the user's, and what their code names, be whatever they are from now on.
+
+        What libraries and faces keep goes on to be watched, and so do tensors.
+        """
+        switches = {name for name, _, _ in Rules.globals}
+        kept = [place.path + "." for place in self.places if place.is_library]
+        for number, place in enumerate(self.places):
+            if place.kind not in (TENSOR, CALL) and not place.is_library and place.path not in switches and not any(
+                    place.path.startswith(path) for path in kept):
+                self._checker.release(number, -1)
 
     def release_entry(self, container, key):
         """Let `container[key]` be whatever it is, where it is watched."""

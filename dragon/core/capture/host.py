@@ -2,6 +2,7 @@
 import itertools
 
 from dragon import _C
+from dragon.core.capture.rewind import for_good
 from dragon.core.capture.settings import captures, is_exporting
 
 _functions = {}  # by number; they stay, since nobody knows which graphs have them
@@ -14,7 +15,8 @@ def _call(number, tensors):
     if function is None:
         raise NotImplementedError(f"host_call: got function {number}, expected one of this process; files do not hold "
                                   "functions")
-    function(tensors)
+    with for_good():
+        function(tensors)
 
 
 def when_run(ops, function, tensors, key=None):

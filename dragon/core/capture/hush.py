@@ -1,4 +1,5 @@
 """A program that runs once more to be written down says nothing a second time; that it wanted to is known."""
+import contextlib
 import logging
 import sys
 import threading
@@ -61,6 +62,15 @@ class Hushed:
             _installed.append(None if _installed else _install())
         self._outer, _local.hushed = getattr(_local, "hushed", None), self
         return self
+
+    @contextlib.contextmanager
+    def lifted(self):
+        """Have a `with` block of this thread say what it wants, as if this were not there."""
+        innermost, _local.hushed = getattr(_local, "hushed", None), self._outer
+        try:
+            yield
+        finally:
+            _local.hushed = innermost
 
     def __exit__(self, *_):
         _local.hushed = self._outer

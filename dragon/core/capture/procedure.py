@@ -7,6 +7,7 @@ from dragon.core import modes
 from dragon.core.capture.hush import Hushed
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.regions import step_apart, step_back
+from dragon.core.capture.rewind import made_again
 from dragon.core.capture.settings import captures
 from dragon.core.capture.sizes import Quantity, Size
 from dragon.core.capture.structure import Template
@@ -264,7 +265,8 @@ def write_down(recording, axes, foretold=False, is_trace=False):
     trace.start()
     scribe.start()
     try:
-        with Hushed() as hushed, Telling() if tells else contextlib.nullcontext():
+        with Hushed() as hushed, Telling() if tells else contextlib.nullcontext(), made_again(
+                getattr(recording, "rewind", None)):
             template = Template(recording.function(*args, **kwargs), known=recording.met)
     except Exception as error:  # it may do anything with tensors that hold no numbers
         return trace.failure or scribe.failure or f"{type(error).__name__}: {error}"

@@ -20,6 +20,7 @@ class Recording:
     watches_draws = True  # from Python's and NumPy's random states
     may_look = False  # at numbers of tensors, and go on
     tells = False  # whether what it prints, and does outside of Python, is to happen at each call
+    rewind = None  # of a call that has been accepted although it changed something in Python: takes that back
     outward = None  # who notes what it does outside, where that matters
 
     def __init__(self, function, args, kwargs, name):

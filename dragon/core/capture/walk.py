@@ -46,6 +46,9 @@ def _of_class(table, kind):
 class Place:
     """A container and what is expected of its entries."""
 
+    is_library = False  # whether it holds the fields of an object that a library made
+    present = None  # of the fields of an object of the user's, the names of all that there were
+
     def __init__(self, kind, container, path):
         self.kind, self.container, self.path = kind, container, path
         self.keys, self.checks, self.names = [], [], []
@@ -373,12 +376,15 @@ class Walk:
             else:
                 every = library and not isinstance(value, PLAIN)
                 place = self._place(KEYS, fields, path)
+                place.is_library = library
+                place.present = frozenset(fields)
                 self._watch_named(place, fields, always, never, every=every)
                 self._instances.append((place, kind, fields))
         self._visit_slots(value, kind, path)
 
     def _whole_fields(self, fields, path):
         place = self._place(DICT, fields, path)
+        place.is_library = True
         for key, item in list(fields.items()):
             self._put(place, key, item, f"{path}.{key}")
 
@@ -412,8 +418,8 @@ class Walk:
                 self._watch_named(place, base.__dict__, {"forward"}, MAKERS)
                 self._classes.append((place, base))
             for name, value in list(base.__dict__.items()):
-                if name.startswith("__") and isinstance(value, types.FunctionType) and (
-                        made or name not in MAKERS):
+                if name.startswith("__") and (made or name not in MAKERS) and (
+                        isinstance(value, types.FunctionType) or _wraps_function(value)):
                     self._expect(value, f"{base.__qualname__}.{name}")
 
     # --- what must not appear
@@ -469,6 +475,11 @@ def _names_in_class(kind):
     functions = [value for name, value in kind.__dict__.items()
                  if isinstance(value, types.FunctionType) and name not in MAKERS]
     return frozenset().union(*(codes.names_of(function.__code__).attributes for function in functions))
+
+
+def _wraps_function(value):
+    """Return whether an object of a library's stands for a function: what a decorator has made of a method."""
+    return not isinstance(value, type) and isinstance(plain_attribute(value, "__wrapped__"), types.FunctionType)
 
 
 def plain_attribute(value, name):

@@ -12,6 +12,7 @@ import ast
 import copy
 
 from dragon.core.rewriting import jumps, names
+from dragon.core.rewriting.lists import Lists
 
 FEATURES = ("asserts", "equality", "lists")  # what is rewritten only where it is asked for
 UNTOUCHED = ("locals", "globals", "vars", "dir", "eval", "exec", "super", "__import__")
@@ -47,7 +48,7 @@ class _Rewriter(ast.NodeTransformer):
         self._first = next(iter(names.parameters(node.args)), None)
         self._free = jumps.Names(taken)
         if "lists" in self.features:
-            body = [_Lists(self.library).visit(part) for part in body]
+            body = [Lists(self.library).visit(part) for part in body]
         body = jumps.lower_loops(body, self._free)
         body = jumps.lower_returns(body, self._free, self.library)
         written = names.writes(*body)
@@ -56,9 +57,10 @@ class _Rewriter(ast.NodeTransformer):
         inner = {name for part in ast.walk(ast.Module(body, [])) for name in getattr(part, "names", ())
                  if isinstance(part, ast.Nonlocal)}
         self._always = names.captured(*body) | inner | self._outer
-        own = [name for name in _in_control(body) if name not in self._outer | inner
+        gone = [name for name in _deleted(body) if name not in self._outer | inner]
+        own = [name for name in dict.fromkeys([*_in_control(body), *gone]) if name not in self._outer | inner
                and name not in names.parameters(node.args)]
-        maybe = (self._maybe[-1] - set(written.names) - set(names.parameters(node.args))) | set(own)
+        maybe = (self._maybe[-1] - set(written.names) - set(names.parameters(node.args))) | {*own, *gone}
         self._maybe.append(frozenset(maybe))
         made = self._block(body, set())
         self._maybe.pop()
@@ -211,11 +213,13 @@ class _Rewriter(ast.NodeTransformer):
         written = names.writes(*node.body, *node.orelse)
         state, count = self._state(written, names.live_before([node], after), after)
         test = self.visit(node.test)
+        # Before the blocks are rewritten: within a `with`, functions will stand then that are names of theirs alone.
+        own = [names.writes(*block).names for block in (node.body, node.orelse)]
         bodies = [self._block(block, after) for block in (node.body, node.orelse)]
         accessors, get, store = self._accessors(state, written, node)
         made = [self._free.new(name) for name in ("if_body", "else_body")]
-        functions = [self._define(name, (), [*self._declared(names.writes(*block).names, node), *body], node)
-                     for name, block, body in zip(made, (node.body, node.orelse), bodies)]
+        functions = [self._define(name, (), [*self._declared(written_here, node), *body], node)
+                     for name, written_here, body in zip(made, own, bodies)]
         call = self._call("if_stmt", [test, *self._loads((*made, get, store), node), self._constant(state, node),
                                       ast.copy_location(ast.Constant(count), node)], node)
         return [*accessors, *functions, ast.copy_location(ast.Expr(call), node)]
@@ -424,40 +428,6 @@ def is_generator(node):
     return any(isinstance(part, (ast.Yield, ast.YieldFrom, ast.Await)) for part in _own_parts(node))
 
 
-class _Lists(ast.NodeTransformer):
-    """Makes `l.append(x)` and `l[i] = x` write to the name, so that branches and loops take note."""
-
-    def __init__(self, library):
-        self._library = library
-
-    def visit_FunctionDef(self, node):
-        return node  # has a rewriting of its own
-
-    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
-
-    def _written(self, name, who, arguments, node):
-        value = ast.parse(f"{self._library}.{who}({name})", mode="eval").body
-        value.args += arguments
-        made = ast.Assign([ast.Name(name, ast.Store())], value)
-        for part in (made, *made.targets, value, value.func, value.func.value, value.args[0]):
-            ast.copy_location(part, node)
-        return made
-
-    def visit_Assign(self, node):
-        target = node.targets[0]
-        plain = len(node.targets) == 1 and isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
-        if not plain or isinstance(target.slice, (ast.Slice, ast.Tuple)):
-            return node
-        return self._written(target.value.id, "set_item", [target.slice, node.value], node)
-
-    def visit_Expr(self, node):
-        call = node.value
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "append" and (
-                isinstance(call.func.value, ast.Name) and len(call.args) == 1 and not call.keywords):
-            return self._written(call.func.value.id, "list_append", call.args, node)
-        return node
-
-
 def _is_text(node):
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
@@ -480,6 +450,13 @@ def _loading(tree):
     made = copy.deepcopy(tree)
     made.ctx = ast.Load()
     return made
+
+
+def _deleted(statements):
+    """Return the names that a function deletes, in order."""
+    module = ast.Module(statements, [])
+    return [target.id for part in _own_parts(module) if isinstance(part, ast.Delete) for target in part.targets
+            if isinstance(target, ast.Name)]
 
 
 def _in_control(statements):

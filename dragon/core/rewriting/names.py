@@ -99,24 +99,48 @@ def writes(*nodes):
 
 
 def reads(*nodes):
-    """Return the names that code reads, those of functions within it included."""
-    found = set()
-    for node in nodes:
-        for part in ast.walk(node):
-            if isinstance(part, ast.Name) and isinstance(part.ctx, (ast.Load, ast.Del)):
-                found.add(part.id)
-            elif isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name):
-                found.add(part.target.id)
+    """Return the names that code reads: of functions and comprehensions within it, those that are not their own."""
+    return set().union(*map(_reads, nodes))
+
+
+def _reads(node):
+    if isinstance(node, ast.Name):
+        return {node.id} if isinstance(node.ctx, (ast.Load, ast.Del)) else set()
+    if isinstance(node, FUNCTIONS):
+        return _free(node) | reads(*_around(node))
+    found = reads(*ast.iter_child_nodes(node))
+    if isinstance(node, COMPREHENSIONS):
+        bound = set().union(*(writes(part.target).names for part in node.generators))
+        return found - bound | _reads(node.generators[0].iter)
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        found.add(node.target.id)
     return found
 
 
+def _around(function):
+    """Return what of a function's definition the code around it computes."""
+    defaults = [part for part in (*function.args.defaults, *function.args.kw_defaults) if part is not None]
+    return [*defaults, *getattr(function, "decorator_list", ())]
+
+
+def _free(function):
+    """Return the names that a function reads or writes and that are not its own."""
+    body = [function.body] if isinstance(function, ast.Lambda) else function.body
+    written = writes(*body)
+    own = set(parameters(function.args)) | (set(written.names) - written.outer)
+    return (reads(*body) | written.outer) - own
+
+
 def captured(*nodes):
-    """Return the names that functions, lambdas and classes within code read or write: they may be asked at any time."""
+    """Return the names that functions, lambdas and classes within code take from it: they may be asked at any time."""
     found = set()
     for node in nodes:
-        for part in ast.walk(node):
-            if isinstance(part, (*FUNCTIONS, ast.ClassDef)):
-                found |= {name.id for name in ast.walk(part) if isinstance(name, ast.Name)}
+        if isinstance(node, FUNCTIONS):
+            found |= _free(node) | captured(*_around(node))
+        elif isinstance(node, ast.ClassDef):
+            found |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+        else:
+            found |= captured(*ast.iter_child_nodes(node))
     return found
 
 

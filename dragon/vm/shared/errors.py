@@ -97,6 +97,27 @@ def adopt_engine():
 adopt_engine()
 
 
+class _WrongShape(InvalidArgumentError, ValueError):  # noqa: F821
+    """What an operator refuses while a graph is made: TensorFlow finds it before there are numbers."""
+
+
+class _WrongDtype(InvalidArgumentError, TypeError):  # noqa: F821
+    """The same, for dtypes that do not go together."""
+
+
+makes_graph = [lambda: False]  # returns whether a `tf.function` is being traced; who knows enters it
+
+
 def invalid_argument(message):
-    """Return an InvalidArgumentError with nothing but a message."""
-    return globals()["InvalidArgumentError"](None, None, message)
+    """Return an InvalidArgumentError with nothing but a message; while a graph is made, a ValueError or TypeError too.
+
+    Parameters
+    ----------
+    message : str
+        What happened. With "[Op:Name]" in it, an operator says so.
+
+    """
+    kind = globals()["InvalidArgumentError"]
+    if "[Op:" in message and makes_graph[0]():
+        kind = _WrongDtype if "was expected to be a" in message else _WrongShape
+    return kind(None, None, message)

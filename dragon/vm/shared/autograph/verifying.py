@@ -70,7 +70,7 @@ def _compare_shapes(name, before, after, invariant):
     before, after = TensorShape(tuple(before.shape)), TensorShape(tuple(after.shape))
     if invariant is None:
         if not _is_within(after, before):
-            if tracing.is_shape_open():
+            if tracing.is_shape_open() and before.rank == after.rank:
                 raise NoGraph(f"'{name}' has another shape in each round: {before}, then {after}")
             raise ValueError(f"'{name}' has shape {before} before the loop, but shape {after} after one iteration. Use "
                              "tf.autograph.experimental.set_loop_options to set shape invariants.")

@@ -185,7 +185,14 @@ class ConcreteFunction:
         left = iter(tensors)
         args, kwargs = nest.map_structure(lambda value: next(left) if isinstance(value, TensorSpec) else value,
                                           (list(self._args), dict(self._kwargs)))
-        return nest.map_structure(result_of, self._function.traced_body(args, kwargs))
+        return nest.map_structure(result_of, self._function.traced_as((self._args, self._kwargs), args, kwargs))
+
+    def trace(self):
+        """Call the Python function, as TensorFlow does when a function is asked for, unless it looks at numbers."""
+        try:
+            self._outputs = self._infer()
+        except (_C.EngineError, _C.Unsupported):
+            self._outputs = None
 
     def examples(self, size=3):
         """Return tensors of zeros such as the function takes, with a size in the place of those that are open."""
@@ -230,8 +237,7 @@ class ConcreteFunction:
         for size in (2, 3):
             variable.inferring[0] = True
             try:
-                with quiet():
-                    found.append(nest.map_structure(spec_of, self.traced(*self.examples(size))))
+                found.append(nest.map_structure(spec_of, self.traced(*self.examples(size))))
             finally:
                 variable.inferring[0] = False
         return nest.map_structure(
@@ -247,7 +253,7 @@ class ConcreteFunction:
             tensors = [_C.phantom_like(ops.zeros((), dtype=dtype), shape) for dtype, shape in zip(dtypes, shapes)]
             variable.inferring[0] = True
             try:
-                with shapes_only(), quiet():
+                with shapes_only():
                     return nest.map_structure(spec_of, self.traced(*tensors))
             finally:
                 variable.inferring[0] = False

@@ -1,20 +1,22 @@
 """`tf.function`: calls run as one optimised graph, with TensorFlow's signatures and results."""
 import functools
 import inspect
-import types
 import weakref
 
 from dragon import _C
 from dragon.core.modes import shapes_only
 from dragon.core.capture.function import Function as Captured
+from dragon.core.capture.guards import Guards
+from dragon.core.capture.rewind import Rewind, made_again
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared import nest, seed
 from dragon.vm.shared.autograph import status
 from dragon.vm.shared.naming import known_as
-from dragon.vm.shared.recording.body import Body
+from dragon.vm.shared.recording.body import Body, bound_to
 from dragon.vm.shared.recording.concrete import ConcreteFunction
 from dragon.vm.shared.recording.signatures import canonical, result_of, spec_of
 from dragon.vm.shared.recording.trace_type import Stand
+from dragon.vm.shared.recording.traces import Traces, is_text
 from dragon.vm.shared.tensors import variable
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.type_spec import TensorSpec, TypeSpec
@@ -31,37 +33,81 @@ class _Graphs(Captured):
     """Captures that count themselves and, as TensorFlow's, are made again after a call that made variables."""
 
     _made_once = False  # whether a call has made variables
-    by_kind = True  # whether there is a trace for each kind of arguments: without a signature
-    relaxes = False  # whether one trace serves several shapes
+    _texts = None  # why calls run as plain Python, where it takes strings
+    _trace = None  # the trace that is being made
     first = None  # the arguments of the first capture, as specs
+
+    def __init__(self, function, traces, **options):
+        self.traces = traces
+        super().__init__(function, **options)
 
     def clear(self):
         """Forget all graphs."""
         super().clear()
-        self.count, self._kinds, self._shapes, self.seen = 0, set(), {}, []
+        self.traces.clear()
+        self._twice, self.seen = 0, []
 
-    def note(self, args, kwargs):
-        """Count a trace, if it is the first one for arguments of this kind."""
+    fallback = property(lambda self: Captured.fallback.fget(self) or self._texts,
+                        doc="Optional[str]: why calls run as plain Python, if they do.")
+    count = property(lambda self: len(self.traces) + self._twice, doc="int: how many traces have been made.")
+
+    def _add_trace(self, trace, args, kwargs):
+        self.traces.append(trace)
         specs = nest.map_structure(spec_of, (list(args), kwargs))
-        key = repr(specs) if self.by_kind else None
-        if self.relaxes:  # the second shape makes a trace for all of them
-            plain = repr(nest.map_structure(_without_sizes, specs))
-            shapes = self._shapes.setdefault(plain, [])
-            shapes.extend([key] if key not in shapes else [])
-            key = plain, min(len(shapes), 2)
-        if key not in self._kinds:
-            self._kinds.add(key)
-            self.count += 1
-            if all(value is None or isinstance(value, (TypeSpec, bool, int, float, str, bytes))
-                   for value in nest.flatten(specs)):  # objects are not kept alive
-                self.seen.append(specs)
+        if all(value is None or isinstance(value, (TypeSpec, bool, int, float, str, bytes))
+               for value in nest.flatten(specs)):  # objects are not kept alive
+            self.seen.append(specs)
+
+    def call_within(self, call, args, kwargs, trace=None):
+        """Return what a call of the function returns that makes no graph of its own: it is traced once for its kind.
+
+        Parameters
+        ----------
+        call : Callable
+            Called with the arguments.
+        args : tuple
+            The arguments.
+        kwargs : dict
+            Those by name.
+        trace : Trace, optional
+            The trace of such arguments, where these stand for all of its kind.
+
+        """
+        stands = trace is not None
+        if not stands:
+            trace = self.traces.find(args, kwargs)
+            args, kwargs = self.traces.stand_ins(trace, args, kwargs)
+        if trace in self.traces:
+            with made_again(trace.rewind):
+                return call(*args, **kwargs)
+        # Arguments may be tensors without numbers, which guards cannot look at.
+        guards, made = Guards(self._function, (), {}, self.__name__), variable.living.added
+        result = call(*args, **kwargs)
+        trace.rewind = Rewind(guards, guards.changes(), variable.living.added == made)
+        if stands:
+            self.traces.append(trace)
+        else:
+            self._add_trace(trace, args, kwargs)
+        return result
 
     def _capture(self, args, kwargs):
-        self.note(args, kwargs)
+        trace = self.traces.find(args, kwargs)
+        others = self.traces.stand_ins(trace, args, kwargs)
+        if others[0] is not args:
+            return self(*others[0], **others[1])
+        if any(map(is_text, nest.flatten((args, kwargs)))):
+            self._texts = "it takes strings, which graphs do not have"
+            return self.call_within(self._function, args, kwargs)
         if self.first is None and not kwargs:
             self.first = nest.map_structure(spec_of, tuple(args))
         self._made = variable.living.added
+        if trace in self.traces and trace.rewind is not None and self.fallback is None:
+            with trace.rewind.again():
+                return super()._capture(args, kwargs)
+        self._trace = trace
         result = super()._capture(args, kwargs)
+        if trace not in self.traces:
+            self._add_trace(trace, args, kwargs)
         if variable.living.added != self._made:
             self._require_singletons(args, kwargs)
         return result
@@ -70,7 +116,7 @@ class _Graphs(Captured):
         """Raise a ValueError if a call that made variables would make others if it were traced once more."""
         if self.count == 1 and not self._made_once:
             self._made_once = True
-            self.count += 1  # as TensorFlow, which traces again
+            self._twice = 1  # as TensorFlow, which traces again
             before = variable.living.added
             try:
                 self._again(args, kwargs)
@@ -89,12 +135,26 @@ class _Graphs(Captured):
         finally:
             variable.inferring[0] = False
 
+    def _rewind(self, recording):
+        rewind = super()._rewind(recording)
+        if self._trace is not None:
+            self._trace.rewind = rewind
+        return rewind
+
     def _accepts(self, recording):
-        return variable.living.added == self._made and super()._accepts(recording)
+        if variable.living.added == self._made:
+            return super()._accepts(recording)
+        self._trace.rewind = Rewind(recording.guards, recording.changes, sets_back=False)
+        return False
 
     def _keep(self, recording, args, kwargs):
         if variable.living.added == self._made:
+            before = self._variants
             super()._keep(recording, args, kwargs)
+            if self._variants is not before and self._variants[0].reason is None:
+                recording.guards.release_users()  # a trace is what it was, whatever becomes of names and objects
+        if self._trace is not None and self._trace.rewind is None:  # it has changed nothing, but may have printed
+            self._trace.rewind = Rewind(recording.guards, ())
 
     def _say_once(self, kind, message):
         # That Python's effects happen while tracing only is what users of tf.function expect.
@@ -102,10 +162,6 @@ class _Graphs(Captured):
             self._warned.add(kind)
         elif kind != "eager":
             super()._say_once(kind, message)
-
-
-def _without_sizes(value):
-    return TensorSpec([None] * value.shape.rank, value.dtype) if isinstance(value, TensorSpec) else value
 
 
 def _argument(value):
@@ -152,8 +208,8 @@ class Function:
         @functools.wraps(python_function)
         def traced(*args, **kwargs):
             return nest.map_structure(result_of, body.call(python_function, args, kwargs))
-        self._graphs = _Graphs(traced, dynamic=None if free else False, name=self._name)
-        self._graphs.by_kind, self._graphs.relaxes = self._signature is None, self._reduce and self._signature is None
+        traces = Traces(python_function, self._signature is None, self._reduce)
+        self._graphs = _Graphs(traced, traces, dynamic=None if free else False, name=self._name)
         functools.update_wrapper(self, python_function, updated=())
 
     def __call__(self, *args, **kwargs):
@@ -162,8 +218,7 @@ class Function:
         if eagerly[0]:
             return self._python_function(*args, **kwargs)
         if is_capturing():
-            self._graphs.note(args, kwargs)
-            return self._body.call(self._python_function, args, kwargs)
+            return self._graphs.call_within(self._traced_call, args, kwargs)
         args = tuple(map(self._stand, args))
         args = tuple(_argument(value) if not nest.is_nested(value) else nest.map_structure(_argument, value)
                      for value in args)
@@ -188,10 +243,19 @@ class Function:
 
         @functools.wraps(function)
         def method(*args, **kwargs):
-            return types.MethodType(function, reference())(*args, **kwargs)
+            return bound_to(function, reference())(*args, **kwargs)
         method.__signature__ = _without_first(function)
         return Function(method, self._signature, self._reduce, self._name, self._body.autograph, self._body.features,
                         (function, reference))
+
+    def _traced_call(self, *args, **kwargs):
+        return self._body.call(self._python_function, args, kwargs)
+
+    def traced_as(self, specs, args, kwargs):
+        """Return what the function returns while it is traced for arguments that stand for all that specs describe."""
+        def call(*args, **kwargs):
+            return self._body.call(self._python_function, args, kwargs, nest.flatten(specs))
+        return self._graphs.call_within(call, args, kwargs, self._graphs.traces.find(*specs))
 
     def traced_body(self, args, kwargs):
         """Return what the function returns while it is traced: AutoGraph's view of it."""
@@ -281,7 +345,9 @@ class Function:
         specs = canonical(self._python_function, *nest.map_structure(spec_of, (tuple(args), kwargs)))
         key = repr(specs)
         if key not in self._kept:
-            self._kept[key] = ConcreteFunction(self, *specs)
+            self._kept[key] = made = ConcreteFunction(self, *specs)
+            if self._graphs.traces.find(*specs) not in self._graphs.traces:
+                made.trace()
         return self._kept[key]
 
 

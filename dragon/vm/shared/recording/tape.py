@@ -133,7 +133,10 @@ class GradientTape:
             yield
 
     def reset(self):
-        """Forget what was watched."""
+        """Forget what was watched and recorded."""
+        if self._recording and not self._shared:
+            self._floor = (modes.next_sequence(),) * 2
+            modes.exchange_history_floor(self._floor)
         for tensor in self._asked:
             tensor.requires_grad = False
         self._watched, self._asked, self._used = {}, [], False

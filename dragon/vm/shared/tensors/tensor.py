@@ -64,6 +64,7 @@ class Base(_C.Tensor):
 
     def numpy(self):
         """Return a NumPy array with a copy of the numbers; a NumPy number if there are no axes."""
+        refuse(self, "'SymbolicTensor' object has no attribute 'numpy': to look at a tensor's numbers", AttributeError)
         return host.owned_array(self)
 
     def get_shape(self):
@@ -105,6 +106,10 @@ class Base(_C.Tensor):
         if self.ndim:
             raise TypeError(f"only 0-dimensional arrays can be converted to Python scalars. Received: {self!r}")
         return _C.Tensor.__int__(self)
+
+    def __index__(self):
+        refuse(self, "Using a symbolic `tf.Tensor` as an index of a list, or as an integer,", TypeError)
+        return _C.Tensor.__index__(self)
 
     def __setitem__(self, key, value):
         raise TypeError(f"'{type(self).__name__}' object does not support item assignment; use "

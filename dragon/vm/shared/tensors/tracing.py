@@ -8,6 +8,7 @@ from dragon.core.capture.control import is_open
 from dragon.core.capture.settings import captures, is_capturing
 from dragon.core.modes import is_phantom
 from dragon.core.warnings import is_users
+from dragon.vm.shared import errors
 
 _local = threading.local()
 _REWRITTEN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "autograph") + os.sep
@@ -45,6 +46,14 @@ def tracing(trace):
 def current():
     """Return the trace in progress, or None."""
     return getattr(_local, "trace", None) if is_capturing() else None
+
+
+def makes_graph():
+    """Return whether a `tf.function` is traced, over tensors with or without numbers."""
+    return getattr(_local, "trace", None) is not None
+
+
+errors.makes_graph[0] = makes_graph
 
 
 def is_tracing_shapes():
@@ -92,6 +101,12 @@ def refuse(tensor, what, kind):
         because = ("AutoGraph did convert this function, or could not read its source. This might indicate you are "
                    "trying to use an unsupported feature.")
     raise kind(f"{what} is not allowed: {because}")
+
+
+def name_of(tensor):
+    """Return what a tensor is called while a `tf.function` is traced."""
+    trace = getattr(_local, "trace", None)
+    return "Identity" if trace is None else trace.names.get(id(tensor), ("Identity",))[0]
 
 
 def symbolic_text(tensor, is_repr):

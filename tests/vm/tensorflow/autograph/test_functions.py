@@ -64,6 +64,42 @@ def f(x):
     v.assign(7.)
     return z
 return [f(tf.constant(1.)), v.numpy()]""",
+    "tensors made at once, outside of the graph": """
+box, names = [], {}
+@tf.function
+def f(a):
+    if 'x' not in names:
+        with tf.init_scope():
+            names['x'] = tf.constant(3)
+            box.append(tf.constant([1, 2]))
+    return a + names['x']
+return [f(tf.constant(1)), names['x'] + 1, f(tf.constant(2)), box[0] * 2]""",
+    "looks at numbers": """
+@tf.function
+def f(a): return a * a.numpy()
+f(tf.constant(1))""",
+    "tensors as indices of lists": """
+@tf.function
+def f(a): return [1, 2, 3][a]
+f(tf.constant(1))""",
+    "branches of different kinds": """
+@tf.function
+def f(a): return tf.cond(a > 0, lambda: 1, lambda: 2.)
+f(tf.constant(1))""",
+    "loops whose variables become others": """
+@tf.function
+def f(a): return tf.while_loop(lambda i: i < 5, lambda i: [tf.cast(i, tf.float32)], [a])
+f(tf.constant(1))""",
+    "loops whose variables become several": """
+@tf.function
+def f(a): return tf.while_loop(lambda i: i < 5, lambda i: (i + 1, i), [a])
+f(tf.constant(1))""",
+    "a loop that changes the number of axes": """
+@tf.function(input_signature=[tf.TensorSpec([None], tf.int32)])
+def f(u):
+    for _ in tf.range(3): u = tf.reduce_sum(u)
+    return u
+f(tf.constant([1, 2]))""",
     "a tensor that leaves a branch by a side effect": """
 box = []
 @tf.function
@@ -97,6 +133,46 @@ def f(x, i): return x[i], x[i, 1:], x[..., i], x[-1, i], x[None, i], x[i, i]
 x = tf.reshape(tf.range(9), (3, 3))
 return [list(f(x, tf.constant(i))) for i in (0, 2, -1)]""",
 }
+
+
+LEAKS = {
+    "numbers": "box.append(a + 1)\n||box[0].numpy()",
+    "arithmetic": "box.append(a + 1)\n||box[0] + 1",
+    "arithmetic from the other side": "box.append([a + 1])\n||tf.constant(1) - box[0][0]",
+    "functions": "names['x'] = a * 2\n||tf.abs(names['x'])",
+    "arguments": "names['x'] = a\n||tf.abs(names['x'])",
+    "branches": "if a > 0: names['x'] = a * 2\n    else: names['x'] = a * 3\n||tf.abs(names['x'])",
+    "attributes": "thing.new = a * 2\n||tf.abs(thing.new)",
+    "other functions": "box.append(a)\n||tf.function(lambda b: b + box[0])(tf.constant(1))",
+    "decisions": "box.append(a > 0)\n||bool(box[0])",
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_tensors_that_leave_by_a_side_effect(name):
+    inside, outside = LEAKS[name].split("||")
+    check(f"""
+class Thing: pass
+box, names, thing = [], {{}}, Thing()
+@tf.function
+def f(a):
+    {inside}    return a + 2
+f(tf.constant(1))
+return {outside}""")
+
+
+def test_a_tensor_that_has_left_says_which_it_is():
+    box = []
+
+    @tf.function
+    def leaky(a):
+        box.append(a)
+        box.append(a + 1.0)
+        return a
+    leaky(tf.ones(2))
+    assert repr(box[0]) == "<tf.Tensor 'a:0' shape=(2,) dtype=float32>" and box[1].shape == (2,)
+    with pytest.raises(TypeError, match="'a:0'.*out of scope.*'leaky'"):
+        box[0] + 1
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

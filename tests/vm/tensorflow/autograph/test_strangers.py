@@ -148,6 +148,46 @@ def f(x):
 def g(x): return x + tf.py_function(lambda: (log.append('g'), 1.)[1], [], tf.float32)
 found = [f(tf.constant(1.)), f(tf.constant(2.)), g(tf.constant(1.)), g(tf.constant(2.))]
 return [found, log]""",
+    "loops within `with`, within a branch": """
+@tf.function
+def f(x):
+    if x > 0:
+        with tf.name_scope('a'):
+            for _ in tf.range(3): x = x * 2
+            if x > 7: x = x + 1
+    return x
+return [f(tf.constant(1)), f(tf.constant(-1))]""",
+    "parameters of functions that have the names of others": """
+@tf.function
+def f(v, n):
+    for e in tf.range(n):
+        if e > 1:
+            v = tf.map_fn(lambda e: e + n, v)
+        s = sum([i for i in (1, 2)])
+        v = v * s
+        for i in tf.range(2): v = v + i
+    return v
+return f(tf.constant([1, 2]), tf.constant(3))""",
+    "names that are deleted": """
+@tf.function
+def f(x):
+    y = x + 1
+    del y
+    if x > 0:
+        y = x
+        z = y * 2
+        del y
+    else: z = x
+    del gone
+    return z
+return [f(tf.constant(1)), f(tf.constant(-1))]""",
+    "a deleted name that is read": """
+@tf.function
+def f(x):
+    y = x
+    del y
+    return y
+f(tf.constant(1))""",
     "Python's functions, decorated": """
 @tf.py_function(Tout=tf.float32)
 def f(x, y): return x + y

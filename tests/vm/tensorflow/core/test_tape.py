@@ -41,6 +41,25 @@ with tf.GradientTape(persistent=True) as t:
     y = v * v
     z = y * y
 return [t.gradient(y, v), t.gradient(z, v), t.gradient(z, y)]""",
+    "reset": """
+x, y = tf.Variable(2.), tf.Variable(3.)
+with tf.GradientTape() as t:
+    y_sq = y * y
+    t.reset()
+    z = x * x + y_sq
+g = t.gradient(z, {'x': x, 'y': y})
+return [g['x'], g['y']]""",
+    "reset, and watched again": """
+x, y = tf.Variable(2.), tf.constant(3.)
+with tf.GradientTape(persistent=True) as t:
+    t.watch(y)
+    a = y * x
+    t.reset()
+    t.watch(y)
+    z = x * x + a * y
+found = [t.gradient(z, x), t.gradient(z, y), t.gradient(a, x)]
+with tf.GradientTape() as t: z = x * x
+return found + [t.gradient(z, x)]""",
     "nested": """
 v = tf.Variable(2.)
 with tf.GradientTape() as a:

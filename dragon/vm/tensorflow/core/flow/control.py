@@ -6,13 +6,18 @@ arguments become graphs of both branches, and loops that depend on them or are l
 """
 from dragon import _C
 from dragon.core import modes
-from dragon.core.capture.control import PLAIN, NoGraph, give_up, is_long, is_open
+from dragon.core.capture.control import PLAIN, NoGraph, PassedOn, give_up, is_long, is_open, part
 from dragon.vm.shared import nest
-from dragon.vm.shared.autograph.staging import flow as _flow, packed, unpacked
+from dragon.vm.shared.autograph.staging import attempt, flow as _flow, packed, unpacked
 from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors import tracing
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
+
+
+_ALIKE = ("true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
+          "values")
 
 
 def _branches(make, functions):
@@ -59,6 +64,18 @@ def _truth(pred, who):
     return bool(pred)
 
 
+def _require_alike(one, other):
+    """Raise a TypeError if two branches, which are no graph, have returned what cannot be one result."""
+    try:
+        nest.assert_same_structure(one, other)
+    except (ValueError, TypeError) as error:
+        raise TypeError(f"{_ALIKE}: {error}") from None
+    for value, another in zip(*([_as_tensors(item) for item in nest.flatten(made)] for made in (one, other))):
+        mine, theirs = getattr(value, "dtype", None), getattr(another, "dtype", None)
+        if mine != theirs:
+            raise TypeError(f"{_ALIKE}: got dtypes {mine!r} and {theirs!r}")
+
+
 def cond(pred, true_fn=None, false_fn=None, name=None):
     """Return what one of two functions returns.
 
@@ -87,9 +104,13 @@ def cond(pred, true_fn=None, false_fn=None, name=None):
         if not callable(function):
             raise TypeError(f"'{argument}' must be callable. Received: {function!r}")
     predicate = _predicate(pred, "tf.cond")
-    made = _branches(lambda *ways: _flow.cond(predicate, *ways, "tf.cond"), (true_fn, false_fn))
+    found = []
+    made = _branches(lambda *ways: _flow.cond(predicate, *ways, "tf.cond"),
+                     [lambda way=way: found.append(way()) or found[-1] for way in (true_fn, false_fn)])
     if made is not PLAIN:
         return made
+    if len(found) == 2:
+        _require_alike(*found)
     return true_fn() if _truth(pred, "tf.cond") else false_fn()
 
 
@@ -170,6 +191,23 @@ def _as_tensors(structure):
                               or type(item).__module__ == "numpy" else item, structure)
 
 
+def _next(before, after):
+    """Return the variables of a loop after a round, or raise as TensorFlow does if they are of another kind."""
+    error = None
+    try:
+        nest.assert_same_structure(before, after)
+    except (ValueError, TypeError) as found:
+        error = found
+    if error is None and tracing.current() is not None:
+        for one, other in zip(nest.flatten(before), nest.flatten(after)):
+            if hasattr(one, "dtype") and hasattr(other, "dtype") and one.dtype != other.dtype:
+                error = TypeError(f"tf.while_loop: a loop variable enters the loop with type {one.dtype!r} but has "
+                                  f"type {other.dtype!r} after 1 iteration")
+    if error is None:
+        return after
+    raise PassedOn(error) if part() is not None else error
+
+
 def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True,
                swap_memory=False, maximum_iterations=None, name=None):
     """Return the loop's variables after a function was applied to them as long as a condition holds.
@@ -224,7 +262,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
                 raise ValueError("Number of inputs and outputs of `body` must match `loop_vars`. Got "
                                  f"{len(found)} outputs for {len(state)} loop_vars.")
             found = nest.like(state, found)
-        return _as_tensors(found)
+        return _next(state, _as_tensors(found))
     before = modes.set_recording(False)
     if back_prop:
         modes.set_recording(before)
@@ -232,7 +270,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         while limit is None or count < limit:
             pred = _predicate(holds(state), "tf.while_loop")
             if is_open(pred):
-                made = _loop(holds, after, state, None if limit is None else limit - count)
+                made = attempt(_loop, holds, after, state, None if limit is None else limit - count)
                 if made is not PLAIN:
                     return made
             if not _truth(pred, "tf.while_loop"):

@@ -10,10 +10,12 @@ from dragon.core.modes import no_grad
 from dragon.core.capture import control
 from dragon.core.capture.aside import aside
 from dragon.core.capture.host import when_run
+from dragon.core.capture.rewind import for_good
 from dragon.core.capture.settings import is_capturing
 from dragon.core.capture.structure import Template
 from dragon.vm.shared import nest
-from dragon.vm.shared.tensors import convert
+from dragon.vm.shared.recording import leaks
+from dragon.vm.shared.tensors import convert, variable
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.tensor import as_tensor, ops
@@ -141,12 +143,16 @@ def print_(*inputs, **kwargs):
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
 
+    if variable.inferring[0]:  # numbers are not there
+        return
+
     def show(values):
         _write(separator.join(_shown(value, summarize) for value in values) + end, stream)
     template = Template(list(inputs), merge=False) if is_capturing() else None
     if template is None or not when_run(ops, lambda tensors: show(template.fill(list(map(as_tensor, tensors)))),
                                         [as_tensor(tensor) for tensor in template.tensors]):
-        show(inputs)
+        with for_good():
+            show(inputs)
 
 
 def _write(text, stream):
@@ -184,7 +190,8 @@ def _calls_python(name, prepare):
             raise control.NoGraph(f"it calls a Python function whenever it runs ({name})")
         elif is_capturing():
             control.give_up(f"it calls a Python function whenever it runs ({name})")
-        return _outputs(func(*prepare(inputs)), wanted)
+        with for_good():
+            return _outputs(func(*prepare(inputs)), wanted)
 
     def made(func, inp, wanted):
         if func is not None:
@@ -263,6 +270,7 @@ def init_scope():
     """Compute at once within a `with` block, without a tape's notice, and as no part of a graph that is traced."""
     with aside(), no_grad():
         yield
+    leaks.keep_values()
 
 
 @contextlib.contextmanager
