@@ -130,7 +130,8 @@ class FuncGraph:
     building_function, finalized, seed = True, False, None
 
     def __init__(self, concrete):
-        from dragon.vm.tensorflow.core.saved_model.saving import GRAPH_VERSION, Saved
+        from dragon.vm.tensorflow.core.saved_model.saving import GRAPH_VERSION
+        from dragon.vm.tensorflow.core.saved_model.writing.trace import SavedTrace
         self.name, self._version, self._names = concrete.name, GRAPH_VERSION, {}
         weights = {f"variable_{place}": one for place, one in enumerate(concrete.variables)}
         self.structured_input_signature = args, kwargs = concrete.structured_input_signature
@@ -139,7 +140,7 @@ class FuncGraph:
         def call(*args, **kwargs):
             return concrete.traced(*(value for spec, value in zip(wanted, nest.flatten((args, kwargs)))
                                      if isinstance(spec, TensorSpec)))
-        made = Saved(concrete.name, call, args, kwargs, weights)
+        made = SavedTrace(concrete.name, call, args, kwargs, weights)
         self.function_def = made.definition
         self._operations, self._by_name, self._captured, ends = [], {}, [], {}
         specs, variables = iter(concrete.inputs), iter(made.variables)
