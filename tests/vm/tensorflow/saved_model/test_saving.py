@@ -199,3 +199,39 @@ def test_archive(tmp_path):
     x = np.ones((2, 3), "float32")
     np.testing.assert_allclose(theirs.double(x).numpy(), model(x).numpy() * 2, rtol=1e-6)
     assert sorted(theirs.signatures) == ["double", "serve", "serving_default"] and len(theirs.kept) == 1
+
+
+def make_default(name, tf, keras):
+    """Return something whose signatures nobody names."""
+    a, b = keras.Input((4,), name="a"), keras.Input((3,), name="b")
+    both = keras.layers.Concatenate()([a, b])
+
+    class One(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def double(self, x):
+            return {"twice": x * 2.0}
+
+    class Two(One):
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def triple(self, x):
+            return x * 3.0
+
+    class Nested(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+        def nested(self, x):
+            return {"a": {"b": x}}
+    return {"inputs": lambda: keras.Model([a, b], keras.layers.Dense(2)(both)),
+            "results": lambda: keras.Model({"a": a, "b": b}, {"y": keras.layers.Dense(2)(both), "z": a * 2.0}),
+            "sequence": lambda: keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)]),
+            "layer": lambda: keras.layers.Dense(2), "one": One, "two": Two, "nested": Nested}[name]()
+
+
+@pytest.mark.parametrize("name", ["inputs", "results", "sequence", "layer", "one", "two", "nested"])
+def test_signatures_that_nobody_names(tmp_path, name):
+    told = []
+    for place, (tf, face) in enumerate(((genuine.tf, genuine.keras), (ours, keras))):
+        tf.saved_model.save(make_default(name, tf, face), str(tmp_path / str(place)))
+        loaded = genuine.tf.saved_model.load(str(tmp_path / str(place)))
+        told.append({key: (call.structured_input_signature, call.structured_outputs)
+                     for key, call in loaded.signatures.items()})
+    assert told[0] == told[1]

@@ -23,6 +23,7 @@ from dragon.vm.tensorflow.core.saved_model.writing.encoding import encode, param
 from dragon.vm.tensorflow.core.saved_model.writing.trace import SavedTrace, fill
 
 GRAPH_VERSION = 1395  # of TensorFlow's graphs: what the nodes here mean
+SERVING = "serving_default"  # the signature that is meant where none is named
 WRAPPERS = {list: "trackable_list_wrapper", dict: "trackable_dict_wrapper", tuple: "trackable_tuple_wrapper"}
 
 
@@ -93,10 +94,12 @@ class Folder:
         number = self.add(self._user(messages.SavedObject(), WRAPPERS[list]))
         self.nodes[0].children.add(node_id=number, local_name=name)
 
-    def trace(self, name, function, args, kwargs):
-        """Write a trace, once for each name."""
+    def trace(self, name, function, args, kwargs, is_signature=False):
+        """Write a trace, once for each name; results of a signature are called as their keys are."""
         if name not in self.traces:
             made = self.traces[name] = SavedTrace(name, function, args, kwargs, self.weights)
+            if is_signature:
+                made.outputs = {key: TensorSpec(spec.shape, spec.dtype, key) for key, spec in made.outputs.items()}
             self.meta.graph_def.library.function.extend(one.SerializeToString() for one in made.definitions)
             concrete = messages.SavedConcrete(bound_inputs=[self.places[id(one)] for one in made.variables])
             concrete.canonicalized_input_signature.MergeFrom(encode((made.args, made.kwargs)))
@@ -137,7 +140,7 @@ class Folder:
             inner_args, inner_kwargs = fill((tuple(args), dict(kwargs)), iter(given))
             return _named_results(name, _body_of(function)(*inner_args, **inner_kwargs))
         by_name = {names[place]: TensorSpec(specs[place].shape, specs[place].dtype, names[place]) for place in order}
-        return self.trace(f"__inference_signature_wrapper_{name}", call, (), by_name)
+        return self.trace(f"__inference_signature_wrapper_{name}", call, (), by_name, True)
 
     def _describe(self, name, made):
         """Tell of a signature what tools list."""
@@ -255,10 +258,8 @@ def _spec_of(function):
 
 def _choose_signatures(signatures):
     """Return {name: (function, args, kwargs)} of the functions for servers."""
-    if signatures is None:
-        return {}
     if not isinstance(signatures, dict):
-        signatures = {"serving_default": signatures}
+        signatures = {SERVING: signatures}
     found = {}
     for name, function in signatures.items():
         if isinstance(function, ConcreteFunction):
@@ -269,6 +270,27 @@ def _choose_signatures(signatures):
             raise ValueError(f"saved_model.save: got {function!r} for signature '{name}', expected a tf.function with "
                              "an input_signature or one trace, or its get_concrete_function(...)")
     return found
+
+
+def _default_signatures(obj, traces):
+    """Return the functions for servers where nobody names them: a model's call, or the only function of a signature.
+
+    Parameters
+    ----------
+    obj : Any
+        What is saved.
+    traces : Dict[str, Tuple[Function, List[SavedTrace]]]
+        Its functions, written.
+
+    """
+    if hasattr(obj, "_default_signature"):
+        return obj._default_signature()
+    if len(traces) != 1:
+        return {}
+    function, (trace, *others) = next(iter(traces.values()))
+    outputs = trace.outputs.values() if isinstance(trace.outputs, dict) else structures.leaves(trace.outputs)
+    fits = not others and function.input_signature is not None and all(isinstance(one, TensorSpec) for one in outputs)
+    return _choose_signatures(function) if fits else {}
 
 
 def save(obj, export_dir, signatures=None, options=None):
@@ -282,7 +304,7 @@ def save(obj, export_dir, signatures=None, options=None):
     export_dir : str
         The folder.
     signatures : Union[Function, Dict[str, Function]], optional
-        The functions for servers.
+        The functions for servers; without them a model's call, or the only function if it has an `input_signature`.
     options : SaveOptions, optional
         Accepted.
 
@@ -290,7 +312,7 @@ def save(obj, export_dir, signatures=None, options=None):
     if not trackable.is_trackable(obj) or trackable.is_variable(obj):
         raise ValueError(f"Expected an object of variables and functions, such as a tf.Module. Received: {obj!r}")
     folder = os.fsdecode(os.fspath(expect(export_dir, (str, bytes, os.PathLike), "saved_model.save", "export_dir")))
-    made = Folder(obj)
+    made, own = Folder(obj), {}
     for number, (value, _, _) in enumerate(made.objects):
         if number == 0 or isinstance(value, Module):
             _refuse_parts(value)
@@ -298,5 +320,7 @@ def save(obj, export_dir, signatures=None, options=None):
                 traces = [made.trace(f"__inference_{name}_{number}_{place}", _body_of(function), args, kwargs)
                           for place, (args, kwargs) in enumerate(_traces_of(function))]
                 made.nodes[number].children.add(node_id=made.add_function(traces, _spec_of(function)), local_name=name)
-    made.add_signatures(_choose_signatures(signatures))
+                if number == 0 and traces:
+                    own[name] = function, traces
+    made.add_signatures(_default_signatures(obj, own) if signatures is None else _choose_signatures(signatures))
     made.write(folder)
