@@ -1,3 +1,3 @@
 """The families of mappings: importing them fills the table."""
-from dragon.onnx import (activation, array, attention, control, convolution, index, linalg, loss, math,  # noqa: F401
-                         matmul, normalization, pooling, random, recurrent, reduction, sort, vision)
+from dragon.onnx import (activation, array, attention, control, convolution, gradients, index, linalg,  # noqa: F401
+                         loss, math, matmul, normalization, pooling, random, recurrent, reduction, sort, vision)

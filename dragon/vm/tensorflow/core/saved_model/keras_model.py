@@ -62,7 +62,7 @@ def default_signature(model):
     Returns
     -------
     Dict[str, Tuple[Callable, tuple, dict]]
-        The call without training, of arguments "inputs", "inputs_1" and so on; nothing for a model without known inputs.
+        The call without training, of "inputs", "inputs_1" and so on; nothing for a model without known inputs.
 
     """
     try:

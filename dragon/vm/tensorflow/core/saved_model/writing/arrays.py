@@ -120,6 +120,22 @@ def _gather_nd(b, call):
     return b.node("GatherNd", [x, places], x.dtype, Tparams=x.dtype, Tindices=places.dtype)
 
 
+@handles("GatherElements")
+def _gather_elements(b, call):
+    x, places = call.ends
+    if places.rank is None or call.ends[1].number is not None and (places.number < 0).any():
+        raise call.refusal("with places from the end, or of a rank that is not known, is not supported")
+    axis, rank = call.get("axis", 0) % places.rank, places.rank
+    if any(one and other and one != other for number, (one, other) in enumerate(zip(*(
+            shape or [0] * rank for shape in call.shapes))) if number != axis):
+        raise call.refusal("of fewer rows than there are is not supported")
+    axes = list(range(rank))
+    axes[axis], axes[-1] = axes[-1], axes[axis]
+    found = b.node("GatherV2", [b.transpose(x, axes), b.transpose(places, axes), b.constant(rank - 1, "int32")],
+                   x.dtype, rank, Tparams=x.dtype, Tindices=places.dtype, Taxis=as_dtype("int32"), batch_dims=rank - 1)
+    return b.transpose(found, axes)
+
+
 @handles("Slice")
 def _slice(b, call):
     x = call.end(0)
@@ -210,3 +226,25 @@ def _scatter_nd(b, call):
     if places.number is not None and (places.number < 0).any():
         raise call.refusal("at places from the end is not supported")
     return b.node(op, [x, places, updates], x.dtype, x.rank, T=x.dtype, Tindices=places.dtype)
+
+
+@handles("ScatterElements")
+def _scatter_elements(b, call):
+    x, places, updates = call.ends
+    op, rank = SCATTERS.get(call.get("reduction", "none")), x.rank
+    if op is None or rank is None or call.get("axis", 0) % rank != rank - 1:
+        raise call.refusal("along another axis than the last, or with a reduction that is no sum, is not supported")
+    kind = as_dtype("int64")
+    shapes = [b.node("Shape", [one], kind, 1, T=one.dtype, out_type=kind) for one in (x, places)]
+    width, count = (b.node("GatherV2", [shape, b.constant([rank - 1], "int64"), b.constant(0, "int32")], kind, 1,
+                           Tparams=kind, Tindices=kind, Taxis=as_dtype("int32")) for shape in shapes)
+    rows = b.reshape(places, b.node("ConcatV2", [b.constant([-1], "int64"), count, b.constant(0, "int32")], kind, 1,
+                                    N=2, T=kind, Tidx=as_dtype("int32")))
+    many = b.node("Shape", [rows], kind, 1, T=places.dtype, out_type=kind)
+    many = b.node("GatherV2", [many, b.constant(0, "int64"), b.constant(0, "int32")], kind, 0, Tparams=kind,
+                  Tindices=kind, Taxis=as_dtype("int32"))
+    starts = b.node("Range", [b.constant(0, "int64"), many, b.constant(1, "int64")], kind, 1, Tidx=kind)
+    starts = b.reshape(b.binary("Mul", starts, width), [-1, 1])
+    flat = b.reshape(b.binary("AddV2", rows, starts), [-1, 1])
+    found = b.node(op, [b.reshape(x, [-1]), flat, b.reshape(updates, [-1])], x.dtype, 1, T=x.dtype, Tindices=kind)
+    return b.reshape(found, shapes[0])

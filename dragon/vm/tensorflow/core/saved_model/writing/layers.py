@@ -187,8 +187,10 @@ def _pool(b, call):
     x = call.end(0)
     count, is_max = _spatial(call, x), call.op == "MaxPool"
     pads = _pads(call, count)
-    if call.count > 1 or call.get("ceil_mode", 0) or any(one != 1 for one in call.get("dilations") or ()):
-        raise call.refusal("with places, dilations or rounding up is not supported")
+    if call.get("ceil_mode", 0) or any(one != 1 for one in call.get("dilations") or ()):
+        raise call.refusal("with dilations or rounding up is not supported")
+    if call.count > 1:
+        return _pool_with_places(b, call, x, count, pads)
     lowest = np.finfo(x.dtype.as_numpy_dtype).min if x.dtype.name in ("float32", "float64", "float16") else 0
     op = ("MaxPool" if is_max else "AvgPool") + ("3D" if count == 3 else "")
 
@@ -201,6 +203,25 @@ def _pool(b, call):
     if not is_max and any(map(any, pads)) and not call.get("count_include_pad", 0):
         found = b.binary("RealDiv", found, pooled(b.unary("OnesLike", last)))  # means without the paddings
     return _first(b, _narrow(b, found, count))
+
+
+def _pool_with_places(b, call, x, count, pads):
+    """Return the largest elements, and where they lie among all: in ONNX with channels before height and width."""
+    if count != 2 or any(map(any, pads)):
+        raise call.refusal("with places is supported over two axes alone, without paddings")
+    last, kind = _last(b, x), as_dtype("int64")
+    found = b.node("MaxPoolWithArgmax", [last], x.dtype, 4, T=x.dtype, ksize=_steps(call.get("kernel_shape"), count),
+                   strides=_steps(call.get("strides"), count), padding="VALID", Targmax=kind,
+                   include_batch_in_index=True)
+    places = End(found.text.replace(":output:", ":argmax:"), kind, 4)
+    shape = b.node("Shape", [last], kind, 1, T=x.dtype, out_type=kind)
+    height, width, channels = (b.node("GatherV2", [shape, b.constant(axis, "int64"), b.constant(0, "int32")], kind, 0,
+                                      Tparams=kind, Tindices=kind, Taxis=INT32) for axis in (1, 2, 3))
+    plane = b.binary("Mul", height, width)
+    pixel, channel = b.binary("FloorDiv", places, channels), b.binary("FloorMod", places, channels)
+    image, pixel = b.binary("FloorDiv", pixel, plane), b.binary("FloorMod", pixel, plane)
+    row = b.binary("AddV2", b.binary("Mul", image, channels), channel)
+    return _first(b, found), _first(b, b.binary("AddV2", b.binary("Mul", row, plane), pixel))
 
 
 @handles("GlobalAveragePool", "GlobalMaxPool")
@@ -243,8 +264,10 @@ def _centred(b, x, axes):
 def _layer_norm(b, call):
     x, scale, offset = call.end(0), call.end(1), call.end(2)
     axes = list(range(call.get("axis", -1) % x.rank, x.rank))
-    centred, variance = _centred(b, x, axes)
-    small = b.constant(call.get("epsilon", 1e-5), x.dtype)
-    found = b.binary("Mul", centred, b.unary("Rsqrt", b.binary("AddV2", variance, small)))
+    mean = reduce(b, "Mean", x, axes, True)
+    centred = b.binary("Sub", x, mean)
+    variance = reduce(b, "Mean", b.binary("Mul", centred, centred), axes, True)
+    steepness = b.unary("Rsqrt", b.binary("AddV2", variance, b.constant(call.get("epsilon", 1e-5), x.dtype)))
+    found = b.binary("Mul", centred, steepness)
     found = b.binary("Mul", found, scale) if scale is not None else found
-    return b.binary("AddV2", found, offset) if offset is not None else found
+    return [b.binary("AddV2", found, offset) if offset is not None else found, mean, steepness]
