@@ -173,3 +173,49 @@ def test_state_goes_on_by_signatures(tmp_path):
     for step in (1, 2, 3):
         assert call(x=genuine.tf.constant(1.0))["output_1"].numpy() == step
     assert loaded.v.numpy() == 7.0
+
+
+def tell(tf, v):
+    """Return a function that prints and checks."""
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def told(x):
+        tf.print("x {} is", x, [x * 2, 3], {"b": x[0], "a": v})
+        tf.debugging.assert_positive(x, "not at all")
+        tf.print("sum", tf.reduce_sum(x), sep=":", end="|")
+        v.assign_add(1.0)
+        tf.debugging.assert_less(x, v * 5)
+        return x
+    return told
+
+
+def test_prints_and_checks(tmp_path, capfd):
+    parts, reference = Parts(ours), Parts(genuine.tf)
+    parts.module.f = tell(ours, parts.v)
+    expected = tell(genuine.tf, reference.v)
+    ours.saved_model.save(parts.module, str(tmp_path / "program"))
+    assert capfd.readouterr() == ("", "")
+    loaded, again = (tf.saved_model.load(str(tmp_path / "program")) for tf in (genuine.tf, ours))
+    told = []
+    for tf, function in ((genuine.tf, expected), (genuine.tf, loaded.f), (ours, again.f), (ours, parts.module.f)):
+        function(tf.constant([1.0, 2.0]))
+        told.append(capfd.readouterr().err)
+        for wrong, words in (([-1.0], "not at all"), ([99.0], "x < y")):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+                function(tf.constant(wrong))
+        capfd.readouterr()
+    assert told[0].startswith("x {} is [1 2] ") and told[1:] == told[:1] * 3
+
+
+def test_prints_in_loops_are_refused(tmp_path):
+    module = ours.Module()
+
+    def call(x):
+        for row in x:
+            ours.print(row)
+        return x
+    module.f = ours.function(call, input_signature=[ours.TensorSpec([None])])
+    with pytest.raises(NotImplementedError, match="print within a branch or a loop"):
+        ours.saved_model.save(module, str(tmp_path / "program"))
+    module.f = ours.function(lambda x: ours.py_function(print, [x], []), input_signature=[ours.TensorSpec([None])])
+    with pytest.raises(NotImplementedError, match="calls Python"):
+        ours.saved_model.save(module, str(tmp_path / "program"))

@@ -19,7 +19,8 @@ RESULTS = {name: result for result, names in {
 
 
 # Those that do more than compute: their order is kept, and functions of them are called even if nobody reads a result.
-EFFECTS = frozenset("AssignVariableOp RandomStandardNormal RandomUniform RandomUniformInt Multinomial If While".split())
+EFFECTS = frozenset("AssignVariableOp RandomStandardNormal RandomUniform RandomUniformInt Multinomial If While PrintV2 "
+                    "Assert".split())
 
 
 class Called:
@@ -170,6 +171,19 @@ class Builder:
         name = self._add(op, [end.text for end in inputs], attributes)
         return [End(f"{name}:{result}:{place}", as_dtype(dtype), rank) for place, (dtype, rank) in enumerate(kinds)]
 
+    def text(self, words):
+        """Return a text as a value."""
+        dtype = as_dtype("string")
+        return self.node("Const", [], dtype, 0, value=make_proto(convert_to_tensor(words)), dtype=dtype)
+
+    def effect(self, op, inputs, after=None, **attributes):
+        """Add a node for what it does, after another one; the function is not over before. Returns its name."""
+        made = self._add(op, [end if isinstance(end, str) else end.text for end in inputs]
+                         + ([f"^{after}"] if after else []), attributes)
+        self.definition.signature.control_output.append(made)
+        self.definition.control_ret.append(messages.Ends(key=made, value=made))
+        return made
+
     def read(self, name, dtype, rank):
         """Add an argument that is a variable; returns its numbers."""
         handle = self.argument(name, "resource")
@@ -193,9 +207,7 @@ class Builder:
             The variable, read anew: its gradient is the variable's, whatever it was set to.
 
         """
-        made = self._add("AssignVariableOp", [name, end.text, f"^{self.reads[name]}"], {"dtype": end.dtype})
-        self.definition.signature.control_output.append(made)
-        self.definition.control_ret.append(messages.Ends(key=made, value=made))
+        made = self.effect("AssignVariableOp", [name, end], self.reads[name], dtype=end.dtype)
         read = self._add("ReadVariableOp", [name, f"^{made}"], {"dtype": end.dtype})
         return End(f"{read}:value:0", end.dtype, end.rank)
 

@@ -1,6 +1,7 @@
 """A trace of a function that is written: what it takes, returns, reads and sets, as nodes."""
 from dragon import _C
 from dragon.core.capture.export import is_idle
+from dragon.core.capture.host import noting
 from dragon.core.capture.settings import every_loop
 from dragon.core.graph import Graph
 from dragon.vm.shared.errors import UnimplementedError
@@ -37,7 +38,7 @@ class SavedTrace:
         self.name, self.args, self.kwargs = name, tuple(args), dict(kwargs)
         self._function, self._weights = function, weights
         self.specs = [leaf for leaf in structures.leaves((self.args, self.kwargs)) if isinstance(leaf, TensorSpec)]
-        self._structure, self._rank, self._count, self._written = None, RANKS[0], 0, []
+        self._structure, self._rank, self._count, self._written, self._notes = None, RANKS[0], 0, [], []
         made = self._translate(name, weights)
         self.definitions, self.variables = made.definitions, [weights[one] for one in made.taken]
         self.outputs = self._describe(made.dtypes)
@@ -50,11 +51,12 @@ class SavedTrace:
 
     def __call__(self, *tensors):
         args, kwargs = fill((self.args, self.kwargs), iter(tensors))
-        with quiet(), every_loop():
+        with quiet(), every_loop(), noting() as self._notes:
             self._structure = self._function(*args, **kwargs)
         found = [one for one in structures.leaves(self._structure) if isinstance(one, _C.Tensor)]
         self._count = len(found)
         found += [_C.as_class(self._weights[one], Tensor) for one in self._written]  # what they have been set to
+        found += [_C.as_class(tensor, Tensor) for note in self._notes for tensor in note.tensors]
         return tuple(found or [ops.zeros((), dtype="float32")])  # models of ONNX return something
 
     def _translate(self, name, weights):
@@ -72,7 +74,7 @@ class SavedTrace:
 
     def _translate_for_rank(self, name, weights):
         model = self._capture()
-        return translate(model, name, weights, self._count, self._written)
+        return translate(model, name, weights, self._count, self._written, self._notes)
 
     def _shape_of(self, spec):
         return [None] * self._rank if spec.shape.rank is None else list(spec.shape)

@@ -3,6 +3,7 @@ from dragon import _C
 from dragon.vm.shared.errors import UnimplementedError
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import Builder
+from dragon.vm.tensorflow.core.saved_model.writing.effects import write_notes
 
 DTYPES = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
           11: "float64", 16: "bfloat16"}
@@ -128,7 +129,7 @@ class Translated:
         self.definitions, self.taken, self.dtypes = definitions, taken, dtypes
 
 
-def translate(model, name, variables, count, written=()):
+def translate(model, name, variables, count, written=(), notes=()):
     """Return a function of TensorFlow's nodes.
 
     Parameters
@@ -143,6 +144,8 @@ def translate(model, name, variables, count, written=()):
         How many results it has.
     written : Sequence[str], optional
         The variables that it sets; what they are set to comes behind the results.
+    notes : Sequence[Note], optional
+        What it prints and checks; the tensors that they are about come behind those.
 
     Returns
     -------
@@ -165,6 +168,7 @@ def translate(model, name, variables, count, written=()):
     results, finals = results[:count], results[count:]
     again = {end.text: b.write(f"variable_{taken.index(one) + 1}", end) for one, end in zip(written, finals)}
     results = [again.get(end.text) or b.unary("Identity", end) for end in results]
+    write_notes(b, notes, finals[len(written):])
     for place, end in enumerate(results):
         b.result(f"output_{place}", end)
     return Translated([b.definition, *b.library], taken, [end.dtype for end in results])
