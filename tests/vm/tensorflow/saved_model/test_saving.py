@@ -131,7 +131,8 @@ MODELS = {
         L.Conv1D(4, 3, padding="causal", dilation_rate=2), L.MaxPooling1D(2), L.LayerNormalization(),
         L.ZeroPadding1D(1), L.GlobalAveragePooling1D()]),
     "volumes": ((6, 6, 6, 2), lambda: [
-        L.Conv3D(4, 3, padding="same"), L.MaxPooling3D(2), L.Conv3DTranspose(2, 2), L.GlobalAveragePooling3D()]),
+        L.Conv3D(4, 3, padding="same"), L.MaxPooling3D(2), L.UpSampling3D(2), L.Conv3DTranspose(2, 2),
+        L.GlobalAveragePooling3D()]),
     "activations": ((8,), lambda: [L.Activation(name) for name in """
         elu selu softplus softsign tanh sigmoid hard_sigmoid silu gelu relu6 leaky_relu exponential log_softmax
         """.split()]),

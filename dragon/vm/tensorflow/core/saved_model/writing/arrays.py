@@ -5,6 +5,7 @@ from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import End
 from dragon.vm.tensorflow.core.saved_model.writing.translation import handles
 
+MOST_AXES = 5  # of tensors that TensorFlow broadcasts in whatever way
 FAR = 1 << 60  # an end of a slice that means the last element
 
 
@@ -75,6 +76,10 @@ def _expand(b, call):
     x, shape = call.ends
     own = b.node("Shape", [x], shape.dtype, 1, T=x.dtype, out_type=shape.dtype)
     both = b.node("BroadcastArgs", [own, shape], shape.dtype, 1, T=shape.dtype)
+    length = (call.shapes[1] or [0])[0]
+    if x.rank is not None and x.rank > MOST_AXES and 0 < length <= x.rank:
+        counts = b.binary("FloorDiv", both, b.binary("Maximum", own, b.constant(1, shape.dtype)))
+        return b.node("Tile", [x, counts], x.dtype, x.rank, T=x.dtype, Tmultiples=shape.dtype)
     return b.node("BroadcastTo", [x, both], x.dtype, T=x.dtype, Tidx=shape.dtype)
 
 
