@@ -1,6 +1,7 @@
 """The operators that backward passes come to: gradients of activations, normalisations, convolutions and losses."""
 import math
 
+from dragon.onnx.convolution import window_padding
 from dragon.onnx.loss import count_target, weight_of
 from dragon.onnx.normalization import along_channels
 from dragon.onnx.size import Size, product
@@ -22,6 +23,11 @@ def sigmoid_backward(w, dy, y):
 @maps("relu_backward")
 def relu_backward(w, dy, x):
     return w.Where(w.Greater(x, 0), dy, w.constant(0, dy.dtype))
+
+
+@maps("leaky_relu_backward")
+def leaky_relu_backward(w, dy, x, negative_slope):
+    return w.Where(w.Greater(x, 0), dy, w.Mul(dy, negative_slope))
 
 
 @maps("relu6_backward")
@@ -101,6 +107,20 @@ def cross_entropy_terms_backward(w, dy, lse, x, target, weight, ignore_index, la
     return w.Mul(scaled, w.Sub(w.Softmax(x, axis=1), marks))
 
 
+# --- rows of tables
+
+@maps("embedding_backward")
+def embedding_backward(w, dy, index, rows, padding_row, scale_grad_by_freq):
+    if scale_grad_by_freq:
+        w.refuse("gradients that are divided by how often a row is read")
+    width = dy.shape[-1]
+    places = w.Reshape(index, [-1, 1])
+    parts = w.Reshape(dy, [-1, int(width)])
+    if 0 <= padding_row < rows:
+        parts = w.Where(w.Equal(w.cast(places, "int64"), padding_row), w.constant(0, dy.dtype), parts)
+    return w.ScatterND(w.full([int(rows), int(width)], 0, dy.dtype), w.cast(places, "int64"), parts, reduction="add")
+
+
 # --- normalisations
 
 def normalized_slope(w, slope, normal, rstd, axes):
@@ -140,17 +160,24 @@ def layer_norm_backward(w, dy, x, mean, rstd, weight, normalized_shape, with_x, 
 @maps("conv_backward_weights")
 def conv_backward_weights(w, dy, x, size, stride, padding, dilation, groups):
     """A convolution of the image with the gradient, in which channels and samples change places."""
-    if any(isinstance(places, Size) for places in [*x.shape, *dy.shape]):
-        w.refuse("a gradient of a convolution's weight for sizes that are dynamic")
-    rank, (samples, channels) = len(size), x.shape[:2]
-    image = w.reshape(x, [samples, groups, channels // groups, *x.shape[2:]])
-    image = w.reshape(w.transpose(image, [2, 1, 0, *range(3, 3 + rank)]),
-                      [channels // groups, groups * samples, *x.shape[2:]])
-    slope = w.transpose(dy, [1, 0, *range(2, 2 + rank)])
-    y = w.Conv(image, slope, kernel_shape=list(dy.shape[2:]), strides=dilation, dilations=stride,
-               pads=[*padding, *padding], group=groups)
+    rank = len(size)
+    after = window_padding(x.shape[2:], dy.shape[2:], size, stride, padding, dilation)
+    swapped = [1, 0, *range(2, 2 + rank)]
+    image = w.transpose(x, swapped) if groups == 1 else groups_as_samples(w, dy, x, groups)
+    y = w.Conv(image, w.transpose(dy, swapped), strides=list(dilation), dilations=list(stride),
+               pads=[*padding, *after], group=groups)
     y = w.Slice(y, [0] * rank, list(size), list(range(2, 2 + rank)))  # places that a window's end never reached
-    return w.transpose(y, [1, 0, *range(2, 2 + rank)])
+    return w.transpose(y, swapped)
+
+
+def groups_as_samples(w, dy, x, groups):
+    """Return the image, its channels within a group where the samples were, groups and samples as channels."""
+    if any(isinstance(places, Size) for places in [*x.shape, *dy.shape]):
+        w.refuse("a gradient of a convolution's weight in groups for sizes that are dynamic")
+    samples, channels = x.shape[:2]
+    image = w.reshape(x, [samples, groups, channels // groups, *x.shape[2:]])
+    image = w.transpose(image, [2, 1, 0, *range(3, 1 + x.ndim)])
+    return w.reshape(image, [channels // groups, groups * samples, *x.shape[2:]])
 
 
 @maps("max_pool_backward")

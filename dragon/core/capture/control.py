@@ -6,7 +6,7 @@ the numbers are known, or there is no graph of it, which the capture in progress
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.lines import user_line
-from dragon.core.capture.settings import captures
+from dragon.core.capture.settings import captures, stages_every_loop
 from dragon.core.capture.structure import Template
 from dragon.core.graph import Graph
 
@@ -94,7 +94,7 @@ def give_up(reason):
 
 def is_long(length):
     """Return whether a loop of so many rounds is captured as a loop."""
-    return length > LONGEST_UNROLLED and _C.is_tracing()
+    return (length > LONGEST_UNROLLED or stages_every_loop()) and _C.is_tracing()
 
 
 def _in_tensors(value, convert):

@@ -84,6 +84,21 @@ def eager():
         _local.eager = previous
 
 
+@contextlib.contextmanager
+def every_loop():
+    """Have loops captured as loops whatever their length for a `with` block, in this thread: it may be any later."""
+    previous, _local.every_loop = stages_every_loop(), True
+    try:
+        yield
+    finally:
+        _local.every_loop = previous
+
+
+def stages_every_loop():
+    """Return whether this thread captures loops as loops whatever their length."""
+    return getattr(_local, "every_loop", False)
+
+
 def is_eager():
     """Return whether this thread runs captured functions as plain Python."""
     return not settings.enabled or settings.stance == "force_eager" or _local.eager

@@ -2,4 +2,4 @@
 from dragon.vm.guest import lookup
 
 __getattr__, __dir__ = lookup(globals(), {
-    "dragon.vm.tensorflow.core.saved_model.keras_model": "export_saved_model write_endpoints"})
+    "dragon.vm.tensorflow.core.saved_model.keras_model": "default_signature export_saved_model write_endpoints"})

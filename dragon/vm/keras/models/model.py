@@ -181,6 +181,11 @@ class Model(Trainer, Layer):
         write = export_onnx if format == "onnx" else export_saved_model
         write(self, filepath, verbose=verbose, input_signature=input_signature, **kwargs)
 
+    def _default_signature(self):
+        """Return what `tf.saved_model.save` writes for servers unless it is told."""
+        from dragon.vm.keras.export.folders import default_signature
+        return default_signature(self)
+
     def to_json(self, **kwargs):
         """Return the configuration as JSON, without weights."""
         from dragon.vm.keras.saving.serialization import serialize_keras_object

@@ -1,7 +1,7 @@
 """What happens on Python's side whenever a graph runs: checks of its numbers."""
 from dragon import _C
 from dragon.core.capture.control import is_open
-from dragon.core.capture.host import when_run
+from dragon.core.capture.host import Note, when_run
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import as_tensor, ops
@@ -38,10 +38,18 @@ def require(condition, error, *values):
                 for place, tensor in zip(places, tensors[1:]):
                     shown[place] = as_tensor(tensor)
                 raise error(*shown)
-        if when_run(ops, check, [condition, *(values[place] for place in places)]):
+        tensors = [values[place] for place in places]
+        if when_run(ops, check, [condition, *tensors], note=lambda: _note_of(condition, error, tensors)):
             return
     if not holds(condition):
         raise error(*values)
+
+
+def _note_of(condition, error, tensors):
+    """Return what a model has for a check."""
+    words = [word for word in getattr(error, "args", ()) if isinstance(word, str)]
+    return Note("assert", [ops.all(condition).detach(), *(ops.clone(tensor).detach() for tensor in tensors)],
+                text="\n".join(words) or "The claim of a function does not hold.")
 
 
 def assert_true(expression, data):

@@ -4,6 +4,7 @@ import inspect
 import io
 
 from dragon import _C
+from dragon.core.capture.host import noting
 from dragon.core.capture.unknown import infer_shapes
 from dragon.core.modes import shapes_only
 from dragon.vm.shared import nest
@@ -206,7 +207,7 @@ class ConcreteFunction:
         def call(*tensors):
             found = [one for one in nest.flatten(self.traced(*tensors)) if isinstance(one, _C.Tensor)]
             return found or [constant(0)]  # a function of texts, or one that only prints
-        with quiet():
+        with quiet(), noting():
             captured = trace(call, tuple(self.examples()), {})
         found = [known.get(address_of(tensor)) for source, tensor in captured.inputs if source == "outside"]
         return tuple(one for one in found if one is not None)

@@ -20,6 +20,11 @@ WORDS = {"AddV2": "add", "Mul": "mul", "Sub": "sub", "RealDiv": "truediv", "Pow"
 TRUTHS = frozenset("Less LessEqual Greater GreaterEqual Equal NotEqual LogicalAnd LogicalOr LogicalNot IsNan IsInf All "
                    "Any".split())
 
+DOERS = frozenset("AssignVariableOp PrintV2 Assert".split())  # of no result
+LISTED = {"If": "Tout", "StatelessIf": "Tout", "While": "T", "StatelessWhile": "T"}  # what lists dtypes of results
+FIXED = {"StringFormat": "string", **dict.fromkeys(("TensorListReserve", "TensorListSetItem", "TensorListFromTensor"),
+                                                   "variant")}
+
 NodeDef = make_message(
     "NodeDef", "A call of an operator.", name=Field(1, "string"), op=Field(2, "string"),
     input=Field(3, "string", True), device=Field(4, "string"), attr=Field(5, messages.AttrValue, mapped=True))
@@ -130,7 +135,8 @@ class FuncGraph:
     building_function, finalized, seed = True, False, None
 
     def __init__(self, concrete):
-        from dragon.vm.tensorflow.core.saved_model.saving import GRAPH_VERSION, Saved
+        from dragon.vm.tensorflow.core.saved_model.saving import GRAPH_VERSION
+        from dragon.vm.tensorflow.core.saved_model.writing.trace import SavedTrace
         self.name, self._version, self._names = concrete.name, GRAPH_VERSION, {}
         weights = {f"variable_{place}": one for place, one in enumerate(concrete.variables)}
         self.structured_input_signature = args, kwargs = concrete.structured_input_signature
@@ -139,21 +145,22 @@ class FuncGraph:
         def call(*args, **kwargs):
             return concrete.traced(*(value for spec, value in zip(wanted, nest.flatten((args, kwargs)))
                                      if isinstance(spec, TensorSpec)))
-        made = Saved(concrete.name, call, args, kwargs, weights)
+        made = SavedTrace(concrete.name, call, args, kwargs, weights)
         self.function_def = made.definition
         self._operations, self._by_name, self._captured, ends = [], {}, [], {}
+        self._library = messages.Library(function=[one.SerializeToString() for one in made.definitions[1:]])
         specs, variables = iter(concrete.inputs), iter(made.variables)
         for argument in made.definition.signature.input_arg:
             ends[argument.name] = [self._add_argument(argument, specs, variables)]
-        self.inputs = [one.outputs[0] for one in self._operations]
+        self.inputs, self._own = [one.outputs[0] for one in self._operations], {}
         for node in made.definition.node_def:
             self._translate(node, ends)
         self.outputs = [_find(pair.value, ends) for pair in made.definition.ret]
-        for tensor, spec in zip(self.outputs, concrete.outputs):
+        for tensor, spec in zip(self.outputs, nest.flatten(made.outputs)):
             tensor.shape = spec.shape
         left = iter(self.outputs)
         self.structured_outputs = nest.map_structure(
-            lambda spec: next(left) if isinstance(spec, TensorSpec) else spec, concrete.structured_outputs)
+            lambda spec: next(left) if isinstance(spec, TensorSpec) else spec, made.outputs)
 
     def _add_argument(self, argument, specs, variables):
         """Add a placeholder for a tensor or a variable; returns its result."""
@@ -188,17 +195,17 @@ class FuncGraph:
 
     def _translate(self, node, ends):
         """Add what a node of a function says; `ends` has the results of those before it."""
-        sources = [_find(text, ends) for text in node.input]
-        made = self._node(node.op, WORDS.get(node.op, node.op), [_as_input(one) for one in sources])
+        sources = [_find(text, ends) for text in node.input if not text.startswith("^")]
+        before = [self._own[text[1:]] for text in node.input if text.startswith("^")]
+        made = self._node(node.op, WORDS.get(node.op, node.op),
+                          [*map(_as_input, sources), *(f"^{name}" for name in before)])
+        self._own[node.name] = made.name
         for pair in node.attr:
             made.attr[pair.key] = pair.value
         shape = made.attr["value"].tensor.tensor_shape if node.op == "Const" else None
-        count = made.attr["num_split"].i if "num_split" in made.attr else 1
-        dtypes = [_dtype_of(node.op, made.attr, sources)] * count
-        if node.op == "TopKV2":
-            dtypes.append(as_dtype("int32"))
-        ends[node.name] = self._add(made, sources, dtypes,
+        ends[node.name] = self._add(made, sources, _dtypes_of(node.op, made.attr, sources),
                                     None if shape is None else [dim.size for dim in shape.dim])
+        self._by_name[made.name].control_inputs = [self._by_name[name] for name in before]
 
     # --- what users ask
 
@@ -252,7 +259,7 @@ class FuncGraph:
             The message.
 
         """
-        made = GraphDef(node=[one.node_def for one in self._operations])
+        made = GraphDef(node=[one.node_def for one in self._operations], library=self._library)
         made.versions.producer = self._version
         return made
 
@@ -285,10 +292,23 @@ def _as_input(tensor):
     return tensor.op.name if tensor.value_index == 0 else tensor.name
 
 
+def _dtypes_of(op, attributes, sources):
+    """Return the dtypes of an operator's results."""
+    if op in DOERS:
+        return []
+    if op in LISTED:
+        return [as_dtype(one) for one in attributes[LISTED[op]].list.type]
+    if op in FIXED:
+        return [as_dtype(FIXED[op])]
+    further = {"TopKV2": "int32", "MaxPoolWithArgmax": "int64"}.get(op)
+    count = attributes["num_split"].i if "num_split" in attributes else 1
+    return [_dtype_of(op, attributes, sources)] * count + ([as_dtype(further)] if further else [])
+
+
 def _dtype_of(op, attributes, sources):
-    """Return the dtype of an operator's results."""
+    """Return the dtype of an operator's results, which are all alike."""
     if op in TRUTHS:
         return as_dtype("bool")
-    names = ("DstT", "dtype", "out_type", "output_type", "T", "Tparams", "Tidx")
+    names = ("DstT", "element_dtype", "dtype", "out_type", "output_type", "T", "Tparams", "Tidx")
     kind = next((attributes[name].type for name in names if name in attributes), None)
     return sources[0].dtype if kind is None else as_dtype(kind)

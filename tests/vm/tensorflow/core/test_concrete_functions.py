@@ -62,6 +62,17 @@ a = A()
 c = a.f.get_concrete_function(tf.TensorSpec([], tf.int32))
 return [repr(c.structured_input_signature), c(tf.constant(2))]""",
 }
+
+
+def make_told(tf):
+    """Return a function that prints and checks."""
+    def told(x):
+        tf.print("x is", x)
+        tf.debugging.assert_less(x, 2.0)
+        return x * 2.0
+    return told
+
+
 GRAPHS = {
     "scale": (lambda tf: lambda x: x * 2.0 + 1.0, [([None, 3], "float32")]),
     "layer": (lambda tf: lambda x: tf.nn.softmax(tf.nn.relu(tf.matmul(x, tf.ones([3, 4])) - 1.0)), [([None, 3],
@@ -71,6 +82,10 @@ GRAPHS = {
     "split": (lambda tf: lambda x: tf.split(x, 3, 1)[1:] + [tf.transpose(x)], [([2, 3], "float32")]),
     "compare": (lambda tf: lambda x: (tf.where(x > 0.5, x, -x), tf.cast(x > 0.5, tf.int32)), [([None], "float32")]),
     "any rank": (lambda tf: lambda x: tf.tanh(x) * x, [(None, "float32")]),
+    "branch": (lambda tf: lambda x: tf.cond(tf.reduce_sum(x) > 0, lambda: (x * 2, x), lambda: (x, -x)),
+               [([None], "float32")]),
+    "loop": (lambda tf: lambda x: tf.map_fn(lambda row: tf.tanh(row) * 2, x), [([None, 3], "float32")]),
+    "told": (make_told, [([None], "float32")]),
 }
 
 

@@ -139,6 +139,9 @@ def networks(tf):
         "depthwise": (lambda x: tf.nn.depthwise_conv2d(x, each, [1, 1, 1, 1], "VALID", dilations=[2, 2]), [IMAGE]),
         "transposed": (lambda x: tf.nn.conv2d_transpose(x, numbers(3, 3, 2, 3) * 0 + 0.5, [2, 16, 18, 2], 2), [IMAGE]),
         "conv3": (lambda x: tf.nn.conv3d(x, deep, [1] * 5, "SAME"), [volume]),
+        "max_places": (lambda x: tf.nn.max_pool_with_argmax(x, 2, 1, "VALID"), [IMAGE]),
+        "max_places_of_all": (
+            lambda x: tf.nn.max_pool_with_argmax(x, 2, 2, "VALID", include_batch_in_index=True), [IMAGE]),
         "max_pool": (lambda x: tf.nn.max_pool2d(x, 3, 2, "SAME"), [IMAGE]),
         "avg_pool": (lambda x: tf.nn.avg_pool2d(x, 3, 2, "SAME"), [IMAGE]),
         "pool3": (lambda x: tf.nn.max_pool3d(x, 2, 1, "VALID") + tf.nn.avg_pool3d(x, 2, 1, "VALID"), [volume]),

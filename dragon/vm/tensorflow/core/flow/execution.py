@@ -9,7 +9,7 @@ import time
 from dragon.core.modes import no_grad
 from dragon.core.capture import control
 from dragon.core.capture.aside import aside
-from dragon.core.capture.host import when_run
+from dragon.core.capture.host import Note, when_run
 from dragon.core.capture.rewind import for_good
 from dragon.core.capture.settings import is_capturing
 from dragon.core.capture.structure import Template
@@ -150,9 +150,32 @@ def print_(*inputs, **kwargs):
         _write(separator.join(_shown(value, summarize) for value in values) + end, stream)
     template = Template(list(inputs), merge=False) if is_capturing() else None
     if template is None or not when_run(ops, lambda tensors: show(template.fill(list(map(as_tensor, tensors)))),
-                                        [as_tensor(tensor) for tensor in template.tensors]):
+                                        [as_tensor(tensor) for tensor in template.tensors],
+                                        note=lambda: _note_of(template, stream, summarize, separator, end)):
         with for_good():
             show(inputs)
+
+
+class _Place:
+    """Stands for a tensor in a text."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def __str__(self):
+        return f"\0{self.number}\0"
+
+
+def _note_of(template, stream, summarize, separator, end):
+    """Return what a model has for a call of `print_`."""
+    named = {id(sys.stdout): "stdout", id(sys.stderr): "stderr"}.get(id(stream), stream)
+    if not isinstance(named, str):
+        raise NotImplementedError(f"tf.print: a file knows stdout, stderr and 'file://...'. Received: "
+                                  f"output_stream={stream!r}")
+    filled = template.fill([_Place(number) for number in range(len(template.tensors))])
+    words = separator.join(_shown(value, summarize) for value in filled).split("\0")
+    return Note("print", [ops.clone(as_tensor(template.tensors[int(number)])).detach() for number in words[1::2]],
+                words=words[::2], stream=named, summarize=summarize, end=end)
 
 
 def _write(text, stream):

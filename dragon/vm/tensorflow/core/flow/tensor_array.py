@@ -60,8 +60,9 @@ class TensorArray:
         if not self._element_shape.is_fully_defined() and not known:
             return ()
         shape = tuple(known[0]) if known else tuple(self._element_shape)
-        rows = [ops.zeros(shape, dtype=self._dtype) if item is None else item for item in self._items]
-        return (ops.stack(rows) if rows else ops.zeros((0, *shape), dtype=self._dtype),)
+        if all(item is None for item in self._items):  # one operator, however many there are
+            return (ops.zeros((len(self._items), *shape), dtype=self._dtype),)
+        return (ops.stack([ops.zeros(shape, dtype=self._dtype) if item is None else item for item in self._items]),)
 
     def _from_parts(self, parts):
         """Return an array like this one that such tensors tell."""

@@ -5,10 +5,9 @@ from dragon.vm.keras.core.messages import print_msg
 from dragon.vm.keras.export.onnx import input_specs
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.type_spec import TensorSpec
-from dragon.vm.tensorflow.core.saved_model.saving import Folder
+from dragon.vm.tensorflow.core.saved_model.saving import SERVING, Folder
 from dragon.vm.tensorflow.core.saved_model.writing.encoding import parameters
 
-SERVING = "serving_default"
 LISTS = ("variables", "trainable_variables", "non_trainable_variables")
 
 
@@ -50,6 +49,34 @@ def write_endpoints(holder, endpoints, filepath, collections=None):
         signatures[name] = function, tuple(signature), {}
     made.add_signatures({**signatures, SERVING: next(iter(signatures.values()))})
     made.write(filepath)
+
+
+def default_signature(model):
+    """Return what `tf.saved_model.save` writes of a model for servers: {name: (function, args, kwargs)}.
+
+    Parameters
+    ----------
+    model : Model
+        The model.
+
+    Returns
+    -------
+    Dict[str, Tuple[Callable, tuple, dict]]
+        The call without training, of "inputs", "inputs_1" and so on; nothing for a model without known inputs.
+
+    """
+    try:
+        given = input_specs(model)
+    except ValueError:  # never called
+        return {}
+    count = iter(range(len(tree.flatten(given))))
+
+    def spec_of(one):
+        number = next(count)
+        name = f"inputs_{number}" if number else "inputs"
+        return TensorSpec(tuple(one.shape), as_dtype(standardize_dtype(one.dtype)), name)
+    specs = tree.map_structure(spec_of, given)
+    return {SERVING: (lambda inputs: model(inputs, training=False), (specs,), {})}
 
 
 def export_saved_model(model, filepath, verbose=None, input_signature=None, **kwargs):

@@ -4,15 +4,11 @@ import os
 
 from dragon import _C
 from dragon.core import files
-from dragon.core.capture.export import is_idle
-from dragon.core.graph import Graph
-from dragon.vm.shared.errors import UnimplementedError
 from dragon.vm.shared.letters import expect
-from dragon.vm.shared.recording.concrete import ConcreteFunction, quiet
+from dragon.vm.shared.recording.concrete import ConcreteFunction
 from dragon.vm.shared.recording.function import Function
 from dragon.vm.shared.tensors.host import host_array
 from dragon.vm.shared.tensors.strings import StringTensor
-from dragon.vm.shared.tensors.tensor import Tensor, ops
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.type_spec import TensorSpec
 from dragon.vm.tensorflow.core import tables
@@ -23,16 +19,12 @@ from dragon.vm.tensorflow.core.saved_model import messages, structures
 from dragon.vm.tensorflow.core.saved_model.functions import RestoredFunction
 from dragon.vm.tensorflow.core.saved_model.loading import FILE, VARIABLES
 from dragon.vm.tensorflow.core.saved_model.objects import Asset
-from dragon.vm.tensorflow.core.saved_model.writing import layers
 from dragon.vm.tensorflow.core.saved_model.writing.encoding import encode, parameters, set_shape
-from dragon.vm.tensorflow.core.saved_model.writing.translation import translate
+from dragon.vm.tensorflow.core.saved_model.writing.trace import SavedTrace, fill
 
-EXAMPLE = 3  # what stands for a size that is known at run time only
-RANKS = (2, 0, 1)  # what stands for a number of axes that is known at run time only
 GRAPH_VERSION = 1395  # of TensorFlow's graphs: what the nodes here mean
+SERVING = "serving_default"  # the signature that is meant where none is named
 WRAPPERS = {list: "trackable_list_wrapper", dict: "trackable_dict_wrapper", tuple: "trackable_tuple_wrapper"}
-
-assert layers  # they enter themselves into the table
 
 
 class SaveOptions:
@@ -49,102 +41,6 @@ class SaveOptions:
         given = {name: value for name, value in options.items() if value and name != "experimental_custom_gradients"}
         if given:
             raise NotImplementedError(f"SaveOptions: not supported. Received: {given}")
-
-
-class Saved:
-    """A trace that is written.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the file.
-    function : Callable
-        What is captured, of tensors in the order of their specs.
-    args, kwargs : Any
-        Specs of the arguments, and Python values.
-    weights : Dict[str, Variable]
-        The variables that it may read.
-
-    """
-
-    def __init__(self, name, function, args, kwargs, weights):
-        self.name, self.args, self.kwargs = name, tuple(args), dict(kwargs)
-        self._function, self._weights = function, weights
-        self.specs = [leaf for leaf in structures.leaves((self.args, self.kwargs)) if isinstance(leaf, TensorSpec)]
-        self._structure, self._rank = None, RANKS[0]
-        self.definition, taken, dtypes = self._translate(name, weights)
-        self.variables = [weights[one] for one in taken]
-        self.outputs = self._describe(dtypes)
-
-    def state_dict(self, **options):
-        """Return the variables by their names."""
-        return {name: _C.as_class(variable, Tensor) for name, variable in self._weights.items()}
-
-    def __call__(self, *tensors):
-        args, kwargs = _fill((self.args, self.kwargs), iter(tensors))
-        with quiet():
-            self._structure = self._function(*args, **kwargs)
-        return tuple(one for one in structures.leaves(self._structure) if isinstance(one, _C.Tensor))
-
-    def _translate(self, name, weights):
-        """Return the nodes; where a rank is not known, those that are the same for all ranks."""
-        first = translate(self._capture(), name, weights)
-        if all(spec.shape.rank is not None for spec in self.specs):
-            return first
-        for self._rank in RANKS[1:]:
-            other = translate(self._capture(), name, weights)
-            if other[0].SerializeToString() != first[0].SerializeToString():
-                raise UnimplementedError(
-                    None, None, f"saved_model.save: function '{name}' takes tensors of an unknown number of axes, and "
-                    "does something else for each number; give it specs that tell the shapes")
-        return first
-
-    def _shape_of(self, spec):
-        return [None] * self._rank if spec.shape.rank is None else list(spec.shape)
-
-    def _examples(self, unknown):
-        return tuple(ops.zeros(tuple(unknown if size is None else size for size in self._shape_of(spec)),
-                               dtype=spec.dtype) for spec in self.specs)
-
-    def _capture(self):
-        """Return the function as nodes of ONNX."""
-        from dragon.onnx import export
-        from dragon.onnx.capture import trace
-        examples = self._examples(EXAMPLE)
-        graph = Graph(trace(self, examples, {}).graph)
-        if not all(is_idle(graph, value) for _, value in graph.updates):
-            raise UnimplementedError(None, None, f"saved_model.save: function '{self.name}' writes variables, which is "
-                                     "not supported; write a function that reads them only")
-        names = [f"input_{place}" for place in range(len(examples))]
-        axes = {name: {axis: "batch" if axis == 0 else f"{name}_{axis}"
-                       for axis, size in enumerate(self._shape_of(spec)) if size is None}
-                for name, spec in zip(names, self.specs)}
-        return export(self, examples, input_names=names, opset=18,
-                      dynamic_axes={name: found for name, found in axes.items() if found})
-
-    def _describe(self, dtypes):
-        """Return specs of the results, whose sizes are those of two calls where they agree."""
-        from dragon.core.modes import shapes_only
-        if any(spec.shape.rank is None for spec in self.specs):
-            return _fill(self._structure, iter([TensorSpec(None, dtype) for dtype in dtypes]), _C.Tensor)
-        shapes = []
-        for unknown in (EXAMPLE, 2 * EXAMPLE + 1):
-            with shapes_only():
-                shapes.append([tuple(int(size) for size in one.shape) for one in self(*self._examples(unknown))])
-        specs = iter([TensorSpec([one if one == other else None for one, other in zip(*pair)], dtype)
-                      for pair, dtype in zip(zip(*shapes), dtypes)])
-        return _fill(self._structure, specs, _C.Tensor)
-
-
-def _fill(structure, values, kind=TensorSpec):
-    """Return a structure with values in the place of specs or tensors, dictionaries in the order of their keys."""
-    if isinstance(structure, dict):
-        found = {key: _fill(structure[key], values, kind) for key in sorted(structure)}
-        return {key: found[key] for key in structure}
-    if isinstance(structure, (list, tuple)):
-        made = [_fill(one, values, kind) for one in structure]
-        return type(structure)(*made) if hasattr(structure, "_fields") else type(structure)(made)
-    return next(values) if isinstance(structure, kind) else structure
 
 
 class Folder:
@@ -198,11 +94,13 @@ class Folder:
         number = self.add(self._user(messages.SavedObject(), WRAPPERS[list]))
         self.nodes[0].children.add(node_id=number, local_name=name)
 
-    def trace(self, name, function, args, kwargs):
-        """Write a trace, once for each name."""
+    def trace(self, name, function, args, kwargs, is_signature=False):
+        """Write a trace, once for each name; results of a signature are called as their keys are."""
         if name not in self.traces:
-            made = self.traces[name] = Saved(name, function, args, kwargs, self.weights)
-            self.meta.graph_def.library.function.append(made.definition.SerializeToString())
+            made = self.traces[name] = SavedTrace(name, function, args, kwargs, self.weights)
+            if is_signature:
+                made.outputs = {key: TensorSpec(spec.shape, spec.dtype, key) for key, spec in made.outputs.items()}
+            self.meta.graph_def.library.function.extend(one.SerializeToString() for one in made.definitions)
             concrete = messages.SavedConcrete(bound_inputs=[self.places[id(one)] for one in made.variables])
             concrete.canonicalized_input_signature.MergeFrom(encode((made.args, made.kwargs)))
             concrete.output_signature.MergeFrom(encode(made.outputs))
@@ -239,10 +137,10 @@ class Folder:
 
         def call(**tensors):
             given = [tensors[one] for one in names]
-            inner_args, inner_kwargs = _fill((tuple(args), dict(kwargs)), iter(given))
+            inner_args, inner_kwargs = fill((tuple(args), dict(kwargs)), iter(given))
             return _named_results(name, _body_of(function)(*inner_args, **inner_kwargs))
         by_name = {names[place]: TensorSpec(specs[place].shape, specs[place].dtype, names[place]) for place in order}
-        return self.trace(f"__inference_signature_wrapper_{name}", call, (), by_name)
+        return self.trace(f"__inference_signature_wrapper_{name}", call, (), by_name, True)
 
     def _describe(self, name, made):
         """Tell of a signature what tools list."""
@@ -360,10 +258,8 @@ def _spec_of(function):
 
 def _choose_signatures(signatures):
     """Return {name: (function, args, kwargs)} of the functions for servers."""
-    if signatures is None:
-        return {}
     if not isinstance(signatures, dict):
-        signatures = {"serving_default": signatures}
+        signatures = {SERVING: signatures}
     found = {}
     for name, function in signatures.items():
         if isinstance(function, ConcreteFunction):
@@ -376,6 +272,27 @@ def _choose_signatures(signatures):
     return found
 
 
+def _default_signatures(obj, traces):
+    """Return the functions for servers where nobody names them: a model's call, or the only function of a signature.
+
+    Parameters
+    ----------
+    obj : Any
+        What is saved.
+    traces : Dict[str, Tuple[Function, List[SavedTrace]]]
+        Its functions, written.
+
+    """
+    if hasattr(obj, "_default_signature"):
+        return obj._default_signature()
+    if len(traces) != 1:
+        return {}
+    function, (trace, *others) = next(iter(traces.values()))
+    outputs = trace.outputs.values() if isinstance(trace.outputs, dict) else structures.leaves(trace.outputs)
+    fits = not others and function.input_signature is not None and all(isinstance(one, TensorSpec) for one in outputs)
+    return _choose_signatures(function) if fits else {}
+
+
 def save(obj, export_dir, signatures=None, options=None):
     """Write an object's variables and functions into a folder that TensorFlow loads.
 
@@ -383,11 +300,11 @@ def save(obj, export_dir, signatures=None, options=None):
     ----------
     obj : Module
         The object: its variables, modules, lists and dictionaries, and each `tf.function` among its attributes for the
-        arguments that it has an `input_signature` or a trace for. Functions read variables and write none.
+        arguments that it has an `input_signature` or a trace for. Functions read variables and write them.
     export_dir : str
         The folder.
     signatures : Union[Function, Dict[str, Function]], optional
-        The functions for servers.
+        The functions for servers; without them a model's call, or the only function if it has an `input_signature`.
     options : SaveOptions, optional
         Accepted.
 
@@ -395,7 +312,7 @@ def save(obj, export_dir, signatures=None, options=None):
     if not trackable.is_trackable(obj) or trackable.is_variable(obj):
         raise ValueError(f"Expected an object of variables and functions, such as a tf.Module. Received: {obj!r}")
     folder = os.fsdecode(os.fspath(expect(export_dir, (str, bytes, os.PathLike), "saved_model.save", "export_dir")))
-    made = Folder(obj)
+    made, own = Folder(obj), {}
     for number, (value, _, _) in enumerate(made.objects):
         if number == 0 or isinstance(value, Module):
             _refuse_parts(value)
@@ -403,5 +320,7 @@ def save(obj, export_dir, signatures=None, options=None):
                 traces = [made.trace(f"__inference_{name}_{number}_{place}", _body_of(function), args, kwargs)
                           for place, (args, kwargs) in enumerate(_traces_of(function))]
                 made.nodes[number].children.add(node_id=made.add_function(traces, _spec_of(function)), local_name=name)
-    made.add_signatures(_choose_signatures(signatures))
+                if number == 0 and traces:
+                    own[name] = function, traces
+    made.add_signatures(_default_signatures(obj, own) if signatures is None else _choose_signatures(signatures))
     made.write(folder)

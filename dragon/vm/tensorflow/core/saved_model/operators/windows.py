@@ -1,5 +1,6 @@
 """Operators of networks: convolutions, pools, norms and activations."""
 from dragon.vm.shared.errors import UnimplementedError
+from dragon.vm.shared.tensors.dtypes import int64
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow import nn
 from dragon.vm.tensorflow.core.saved_model.table import enter, operator, rows
@@ -102,6 +103,21 @@ _enter_pool("AvgPool3D", "avg_pool3d", "NDHWC")
 def _max_pool_v2(node, x, window, strides):
     return nn.max_pool2d(tensor(x), numbers(window), numbers(strides), _padding(node),
                          data_format=node.get("data_format", "NHWC"))
+
+
+@operator("MaxPoolWithArgmax", "output argmax")
+def _max_pool_with_places(node, x):
+    if _padding(node) != "VALID":
+        raise UnimplementedError(None, None, f"saved_model: MaxPoolWithArgmax is supported without paddings. Received: "
+                                 f"padding={_padding(node)!r}")
+    x = ops.permute(tensor(x), [0, 3, 1, 2])
+    images, channels, height, width = x.shape
+    y, places = ops.max_pool2d_with_indices(x, node.get("ksize")[1:3], node.get("strides")[1:3])
+    wanted = node.get("include_batch_in_index", False)
+    starts = ops.reshape(ops.arange(0, images if wanted else 1, dtype=int64), [-1, 1, 1, 1])
+    places = ops.add(places, ops.mul(starts, height * width))
+    places = ops.add(ops.mul(places, channels), ops.reshape(ops.arange(0, channels, dtype=int64), [-1, 1, 1]))
+    return ops.permute(y, [0, 2, 3, 1]), ops.cast(ops.permute(places, [0, 2, 3, 1]), node.get("Targmax", int64))
 
 
 # --- norms

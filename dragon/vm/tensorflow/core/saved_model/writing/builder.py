@@ -9,10 +9,32 @@ RESULTS = {name: result for result, names in {
     "z": "AddV2 Sub Mul RealDiv TruncateDiv FloorDiv FloorMod TruncateMod Pow Maximum Minimum Equal NotEqual Less "
          "LessEqual Greater GreaterEqual LogicalAnd LogicalOr BitwiseAnd BitwiseOr BitwiseXor Atan2",
     "y": "Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Erf Exp Expm1 Floor IsInf IsNan Log Log1p LogicalNot "
-         "Neg Reciprocal Rint Round Rsqrt Sigmoid Sign Sin Sinh Sqrt Square Tan Tanh Transpose",
+         "Neg OnesLike Reciprocal Rint Round Rsqrt Sigmoid Sign Sin Sinh Sqrt Square Tan Tanh Transpose",
     "activations": "Relu Elu Selu LeakyRelu Softplus Softsign", "softmax": "Softmax", "logsoftmax": "LogSoftmax",
     "product": "MatMul", "out": "Cumsum", "band": "MatrixBandPart", "value": "ReadVariableOp", "r0": "BroadcastArgs",
+    "resized_images": "ResizeNearestNeighbor ResizeBilinear ResizeBicubic ScaleAndTranslate",
+    "handle": "TensorListReserve", "output_handle": "TensorListSetItem TensorListFromTensor",
+    "item": "TensorListGetItem", "tensor": "TensorListStack",
 }.items() for name in names.split()}
+
+
+# Those that do more than compute: their order is kept, and functions of them are called even if nobody reads a result.
+EFFECTS = frozenset("AssignVariableOp RandomStandardNormal RandomUniform RandomUniformInt Multinomial If While PrintV2 "
+                    "Assert".split())
+
+
+class Called:
+    """A function as an attribute.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+
+    """
+
+    def __init__(self, name):
+        self.name = name
 
 
 def attribute(value):
@@ -24,8 +46,13 @@ def attribute(value):
     if isinstance(value, list):
         made = messages.AttrValue()
         made.list.SetInParent()
-        made.list.i.extend(value)
+        if value and hasattr(value[0], "as_datatype_enum"):
+            made.list.type.extend([one.as_datatype_enum for one in value])
+        else:
+            made.list.i.extend(value)
         return made
+    if isinstance(value, Called):
+        return messages.AttrValue(func=messages.NameAttrList(name=value.name))
     if hasattr(value, "as_datatype_enum"):
         return messages.AttrValue(type=value.as_datatype_enum)
     return messages.AttrValue(tensor=value)
@@ -59,14 +86,27 @@ class Builder:
     ----------
     name : str
         The function's.
+    library : List[FunctionDef], optional
+        Where functions go that its nodes call; a list of its own without one.
 
     """
 
-    def __init__(self, name):
+    def __init__(self, name, library=None):
         self.definition = messages.FunctionDef()
         self.definition.signature.name = name
+        self.library = [] if library is None else library
+        self.reads = {}  # {name of a variable's argument: the node that reads it}
         self._count = 0
         self._constants = {}
+
+    name = property(lambda self: self.definition.signature.name, doc="str: the function's.")
+    has_effects = property(lambda self: self.definition.signature.is_stateful, doc="bool: whether order matters.")
+
+    def inner(self, hint):
+        """Return the builder of a function that nodes of this one call, and that is written before it."""
+        made = Builder(f"{self.name}_{hint}_{len(self.library)}", self.library)
+        self.library.append(made.definition)
+        return made
 
     def argument(self, name, dtype, rank=None):
         """Add a parameter; returns its value."""
@@ -97,12 +137,79 @@ class Builder:
             Its attributes.
 
         """
+        name = self._add(op, [end.text for end in inputs], attributes)
+        return End(f"{name}:{result or RESULTS.get(op, 'output')}:0", as_dtype(dtype), rank)
+
+    def _add(self, op, inputs, attributes):
+        """Add a node; returns its name."""
         name = f"{op.lower()}_{self._count}"
         self._count += 1
-        made = self.definition.node_def.add(name=name, op=op, input=[end.text for end in inputs])
+        made = self.definition.node_def.add(name=name, op=op, input=inputs)
         for key, value in attributes.items():
             made.attr.append(messages.NamedAttr(key=key, value=attribute(value)))
-        return End(f"{name}:{result or RESULTS.get(op, 'output')}:0", as_dtype(dtype), rank)
+        if op in EFFECTS:
+            self.definition.signature.is_stateful = True
+        return name
+
+    def nodes(self, op, inputs, kinds, /, result="output", **attributes):
+        """Add a node of several results of one name; returns them.
+
+        Parameters
+        ----------
+        op : str
+            TensorFlow's operator.
+        inputs : Sequence[End]
+            What it takes.
+        kinds : Sequence[Tuple[DType, Optional[int]]]
+            Dtype and rank of each result.
+        result : str, optional, default="output"
+            The name of the results.
+        **attributes : Any
+            Its attributes.
+
+        """
+        name = self._add(op, [end.text for end in inputs], attributes)
+        return [End(f"{name}:{result}:{place}", as_dtype(dtype), rank) for place, (dtype, rank) in enumerate(kinds)]
+
+    def text(self, words):
+        """Return a text as a value."""
+        dtype = as_dtype("string")
+        return self.node("Const", [], dtype, 0, value=make_proto(convert_to_tensor(words)), dtype=dtype)
+
+    def effect(self, op, inputs, after=None, **attributes):
+        """Add a node for what it does, after another one; the function is not over before. Returns its name."""
+        made = self._add(op, [end if isinstance(end, str) else end.text for end in inputs]
+                         + ([f"^{after}"] if after else []), attributes)
+        self.definition.signature.control_output.append(made)
+        self.definition.control_ret.append(messages.Ends(key=made, value=made))
+        return made
+
+    def read(self, name, dtype, rank):
+        """Add an argument that is a variable; returns its numbers."""
+        handle = self.argument(name, "resource")
+        found = self.node("ReadVariableOp", [handle], dtype, rank, dtype=as_dtype(dtype))
+        self.reads[name] = found.text.partition(":")[0]
+        return found
+
+    def write(self, name, end):
+        """Set a variable that is an argument, when all that reads it has read; the function is not over before.
+
+        Parameters
+        ----------
+        name : str
+            The argument.
+        end : End
+            What the variable is set to.
+
+        Returns
+        -------
+        End
+            The variable, read anew: its gradient is the variable's, whatever it was set to.
+
+        """
+        made = self.effect("AssignVariableOp", [name, end], self.reads[name], dtype=end.dtype)
+        read = self._add("ReadVariableOp", [name, f"^{made}"], {"dtype": end.dtype})
+        return End(f"{read}:value:0", end.dtype, end.rank)
 
     def constant(self, value, dtype):
         """Return numbers as a value."""

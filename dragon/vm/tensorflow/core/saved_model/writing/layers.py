@@ -108,52 +108,68 @@ def _conv(b, call):
     return _first(b, found)
 
 
+def _parts(b, x, axis, count):
+    """Return parts of equal size along an axis."""
+    first = b.node("Split", [b.constant(axis, "int32"), x], x.dtype, x.rank, num_split=count, T=x.dtype)
+    return [End(f"{first.text[:-1]}{place}", x.dtype, x.rank) for place in range(count)]
+
+
 def _grouped(b, call, x, kernel, count, groups, options):
     """Return a convolution of groups: each channel by itself as one node, others group by group."""
-    shape = call.shapes[1]
-    if not shape or not all(shape) or count != 2:
-        raise call.refusal("in groups is supported over two axes alone, with a kernel of known shape")
-    outputs, each, height, width = shape
-    if each == 1 and options["strides"][1] == options["strides"][2]:
-        split = b.reshape(kernel, [groups, outputs // groups, height, width])
-        weights = b.transpose(split, [2, 3, 0, 1])
+    shape, rank = call.shapes[1], max(count, 2) + 2
+    if not shape or not all(shape):
+        raise call.refusal("in groups is supported with a kernel of known shape alone")
+    outputs, each, *window = shape
+    window = [1, *window] if count == 1 else window
+    if each == 1 and count != 3 and len(set(options["strides"][1:-1])) == 1:
+        weights = b.transpose(b.reshape(kernel, [groups, outputs // groups, *window]), [2, 3, 0, 1])
         return b.node("DepthwiseConv2dNative", [x, weights], x.dtype, 4, **options)
-
-    def parts(value, axis):
-        first = b.node("Split", [b.constant(axis, "int32"), value], x.dtype, 4, num_split=groups, T=x.dtype)
-        return [End(f"{first.text[:-1]}{place}", x.dtype, 4) for place in range(groups)]
-    weights = b.transpose(kernel, [2, 3, 1, 0])
-    made = [b.node("Conv2D", [part, weight], x.dtype, 4, **options)
-            for part, weight in zip(parts(x, 3), parts(weights, 3))]
-    return b.node("ConcatV2", [*made, b.constant(3, "int32")], x.dtype, 4, N=groups, T=x.dtype, Tidx=INT32)
+    weights = b.transpose(b.reshape(kernel, [outputs, each, *window]), [*range(2, rank), 1, 0])
+    op = "Conv3D" if count == 3 else "Conv2D"
+    made = [b.node(op, [part, weight], x.dtype, rank, **options)
+            for part, weight in zip(_parts(b, x, rank - 1, groups), _parts(b, weights, rank - 1, groups))]
+    return b.node("ConcatV2", [*made, b.constant(rank - 1, "int32")], x.dtype, rank, N=groups, T=x.dtype, Tidx=INT32)
 
 
 @handles("ConvTranspose")
 def _conv_transposed(b, call):
     x, kernel, bias = call.end(0), call.end(1), call.end(2)
-    count, window = _spatial(call, x), call.shapes[1]
-    if count == 1 or call.get("group", 1) != 1 or not window or not all(window) or call.get("output_shape"):
-        raise call.refusal("over one axis, in groups, into a given size or with an unknown kernel is not supported")
-    strides, dilations = (list(call.get(name) or [1] * count) for name in ("strides", "dilations"))
-    pads, more = _pads(call, count), list(call.get("output_padding") or [0] * count)
-    moved = _last(b, x)
-    shape = b.node("Shape", [moved], INT32, 1, T=x.dtype, out_type=INT32)
-    batch, spatial = (b.node("StridedSlice", [shape, *(b.constant([one], "int32") for one in (*ends, 1))], INT32, 1,
-                             T=INT32, Index=INT32) for ends in ((0, 1), (1, count + 1)))
-    reach = [(size - 1) * gap + 1 for size, gap in zip(window[2:], dilations)]
-    steps = b.binary("Mul", b.binary("Sub", spatial, b.constant([1] * count, "int32")), b.constant(strides, "int32"))
-    full = b.node("ConcatV2", [batch, b.binary("AddV2", steps, b.constant(reach, "int32")),
-                               b.constant([window[1]], "int32"), b.constant(0, "int32")], INT32, 1, N=3, T=INT32,
-                  Tidx=INT32)
-    weights = b.transpose(kernel, [*range(2, x.rank), 1, 0])
-    options = {"T": x.dtype, "strides": [1, *strides, 1], "dilations": [1, *dilations, 1], "padding": "VALID"}
-    op = "Conv3DBackpropInputV2" if count == 3 else "Conv2DBackpropInput"
-    found = b.node(op, [full, weights, moved], x.dtype, x.rank, **options)
+    count, window, groups = _spatial(call, x), call.shapes[1], call.get("group", 1)
+    if not window or not all(window) or call.get("output_shape"):
+        raise call.refusal("into a given size or with an unknown kernel is not supported")
+    moved = _widen(b, _last(b, x), count)
+    weights = b.reshape(kernel, [*window[:2], 1, window[2]]) if count == 1 else kernel
+    made = [_transposed(b, call, part, weight, count) for part, weight in zip(
+        *([value] if groups == 1 else _parts(b, value, axis, groups)
+          for value, axis in ((moved, moved.rank - 1), (weights, 0))))]
+    found = made[0] if groups == 1 else b.node(
+        "ConcatV2", [*made, b.constant(moved.rank - 1, "int32")], x.dtype, moved.rank, N=groups, T=x.dtype, Tidx=INT32)
+    found = _narrow(b, found, count)
+    more = list(call.get("output_padding") or [0] * count)
     found = _pad(b, found, [[0, extra] for extra in more], 0)  # what no window reaches is 0
-    found = _cut(b, found, pads)
+    found = _cut(b, found, _pads(call, count))
     if bias is not None:
         found = b.node("BiasAdd", [found, bias], x.dtype, x.rank, T=x.dtype)
     return _first(b, found)
+
+
+def _transposed(b, call, x, kernel, count):
+    """Return the transposed convolution of a tensor, channels last, and a kernel (channels, filters, window)."""
+    first = [1] if count == 1 else []
+    strides, dilations = ([*first, *(call.get(name) or [1] * count)] for name in ("strides", "dilations"))
+    window, axes = [*first, *call.shapes[1][2:]], len(strides)
+    shape = b.node("Shape", [x], INT32, 1, T=x.dtype, out_type=INT32)
+    batch, spatial = (b.node("StridedSlice", [shape, *(b.constant([one], "int32") for one in (*ends, 1))], INT32, 1,
+                             T=INT32, Index=INT32) for ends in ((0, 1), (1, axes + 1)))
+    reach = [(size - 1) * gap + 1 for size, gap in zip(window, dilations)]
+    steps = b.binary("Mul", b.binary("Sub", spatial, b.constant([1] * axes, "int32")), b.constant(strides, "int32"))
+    full = b.node("ConcatV2", [batch, b.binary("AddV2", steps, b.constant(reach, "int32")),
+                               b.constant([call.shapes[1][1]], "int32"), b.constant(0, "int32")], INT32, 1, N=3,
+                  T=INT32, Tidx=INT32)
+    weights = b.transpose(kernel, [*range(2, axes + 2), 1, 0])
+    options = {"T": x.dtype, "strides": [1, *strides, 1], "dilations": [1, *dilations, 1], "padding": "VALID"}
+    op = "Conv3DBackpropInputV2" if count == 3 else "Conv2DBackpropInput"
+    return b.node(op, [full, weights, x], x.dtype, x.rank, **options)
 
 
 def _cut(b, x, pads):
@@ -171,16 +187,41 @@ def _pool(b, call):
     x = call.end(0)
     count, is_max = _spatial(call, x), call.op == "MaxPool"
     pads = _pads(call, count)
-    if call.count > 1 or call.get("ceil_mode", 0) or any(one != 1 for one in call.get("dilations") or ()):
-        raise call.refusal("with places, dilations or rounding up is not supported")
-    if not is_max and any(map(any, pads)) and not call.get("count_include_pad", 0):
-        raise call.refusal("that leaves out its paddings is not supported")
+    if call.get("ceil_mode", 0) or any(one != 1 for one in call.get("dilations") or ()):
+        raise call.refusal("with dilations or rounding up is not supported")
+    if call.count > 1:
+        return _pool_with_places(b, call, x, count, pads)
     lowest = np.finfo(x.dtype.as_numpy_dtype).min if x.dtype.name in ("float32", "float64", "float16") else 0
-    moved = _widen(b, _pad(b, _last(b, x), pads, lowest if is_max else 0), count)
     op = ("MaxPool" if is_max else "AvgPool") + ("3D" if count == 3 else "")
-    found = b.node(op, [moved], x.dtype, max(x.rank, 4), T=x.dtype, ksize=_steps(call.get("kernel_shape"), count),
-                   strides=_steps(call.get("strides"), count), padding="VALID")
+
+    def pooled(value):
+        moved = _widen(b, _pad(b, value, pads, lowest if is_max else 0), count)
+        return b.node(op, [moved], x.dtype, max(x.rank, 4), T=x.dtype, ksize=_steps(call.get("kernel_shape"), count),
+                      strides=_steps(call.get("strides"), count), padding="VALID")
+    last = _last(b, x)
+    found = pooled(last)
+    if not is_max and any(map(any, pads)) and not call.get("count_include_pad", 0):
+        found = b.binary("RealDiv", found, pooled(b.unary("OnesLike", last)))  # means without the paddings
     return _first(b, _narrow(b, found, count))
+
+
+def _pool_with_places(b, call, x, count, pads):
+    """Return the largest elements, and where they lie among all: in ONNX with channels before height and width."""
+    if count != 2 or any(map(any, pads)):
+        raise call.refusal("with places is supported over two axes alone, without paddings")
+    last, kind = _last(b, x), as_dtype("int64")
+    found = b.node("MaxPoolWithArgmax", [last], x.dtype, 4, T=x.dtype, ksize=_steps(call.get("kernel_shape"), count),
+                   strides=_steps(call.get("strides"), count), padding="VALID", Targmax=kind,
+                   include_batch_in_index=True)
+    places = End(found.text.replace(":output:", ":argmax:"), kind, 4)
+    shape = b.node("Shape", [last], kind, 1, T=x.dtype, out_type=kind)
+    height, width, channels = (b.node("GatherV2", [shape, b.constant(axis, "int64"), b.constant(0, "int32")], kind, 0,
+                                      Tparams=kind, Tindices=kind, Taxis=INT32) for axis in (1, 2, 3))
+    plane = b.binary("Mul", height, width)
+    pixel, channel = b.binary("FloorDiv", places, channels), b.binary("FloorMod", places, channels)
+    image, pixel = b.binary("FloorDiv", pixel, plane), b.binary("FloorMod", pixel, plane)
+    row = b.binary("AddV2", b.binary("Mul", image, channels), channel)
+    return _first(b, found), _first(b, b.binary("AddV2", b.binary("Mul", row, plane), pixel))
 
 
 @handles("GlobalAveragePool", "GlobalMaxPool")
@@ -223,8 +264,10 @@ def _centred(b, x, axes):
 def _layer_norm(b, call):
     x, scale, offset = call.end(0), call.end(1), call.end(2)
     axes = list(range(call.get("axis", -1) % x.rank, x.rank))
-    centred, variance = _centred(b, x, axes)
-    small = b.constant(call.get("epsilon", 1e-5), x.dtype)
-    found = b.binary("Mul", centred, b.unary("Rsqrt", b.binary("AddV2", variance, small)))
+    mean = reduce(b, "Mean", x, axes, True)
+    centred = b.binary("Sub", x, mean)
+    variance = reduce(b, "Mean", b.binary("Mul", centred, centred), axes, True)
+    steepness = b.unary("Rsqrt", b.binary("AddV2", variance, b.constant(call.get("epsilon", 1e-5), x.dtype)))
+    found = b.binary("Mul", centred, steepness)
     found = b.binary("Mul", found, scale) if scale is not None else found
-    return b.binary("AddV2", found, offset) if offset is not None else found
+    return [b.binary("AddV2", found, offset) if offset is not None else found, mean, steepness]

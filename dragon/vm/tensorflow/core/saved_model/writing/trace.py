@@ -1,0 +1,142 @@
+"""A trace of a function that is written: what it takes, returns, reads and sets, as nodes."""
+from dragon import _C
+from dragon.core.capture.export import is_idle
+from dragon.core.capture.host import noting
+from dragon.core.capture.settings import every_loop
+from dragon.core.graph import Graph
+from dragon.vm.shared.errors import UnimplementedError
+from dragon.vm.shared.recording.concrete import quiet
+from dragon.vm.shared.tensors.tensor import Tensor, ops
+from dragon.vm.shared.tensors.type_spec import TensorSpec
+from dragon.vm.tensorflow.core.saved_model import structures
+from dragon.vm.tensorflow.core.saved_model.writing import arrays, elementwise, images, layers, recurrent
+from dragon.vm.tensorflow.core.saved_model.writing.translation import translate
+
+EXAMPLE = 3  # what stands for a size that is known at run time only
+RANKS = (2, 0, 1)  # what stands for a number of axes that is known at run time only
+
+assert arrays and elementwise and images and layers and recurrent  # they enter themselves into the table
+
+
+class SavedTrace:
+    """A trace that is written.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the file.
+    function : Callable
+        What is captured, of tensors in the order of their specs.
+    args, kwargs : Any
+        Specs of the arguments, and Python values.
+    weights : Dict[str, Variable]
+        The variables that it may read and write.
+
+    """
+
+    def __init__(self, name, function, args, kwargs, weights):
+        self.name, self.args, self.kwargs = name, tuple(args), dict(kwargs)
+        self._function, self._weights = function, weights
+        self.specs = [leaf for leaf in structures.leaves((self.args, self.kwargs)) if isinstance(leaf, TensorSpec)]
+        self._structure, self._rank, self._count, self._written, self._notes = None, RANKS[0], 0, [], []
+        made = self._translate(name, weights)
+        self.definitions, self.variables = made.definitions, [weights[one] for one in made.taken]
+        self.outputs = self._describe(made.dtypes)
+
+    definition = property(lambda self: self.definitions[0], doc="FunctionDef: the function.")
+
+    def state_dict(self, **options):
+        """Return the variables by their names."""
+        return {name: _C.as_class(variable, Tensor) for name, variable in self._weights.items()}
+
+    def __call__(self, *tensors):
+        args, kwargs = fill((self.args, self.kwargs), iter(tensors))
+        with quiet(), every_loop(), noting() as self._notes:
+            self._structure = self._function(*args, **kwargs)
+        found = [one for one in structures.leaves(self._structure) if isinstance(one, _C.Tensor)]
+        self._count = len(found)
+        found += [_C.as_class(self._weights[one], Tensor) for one in self._written]  # what they have been set to
+        found += [_C.as_class(tensor, Tensor) for note in self._notes for tensor in note.tensors]
+        return tuple(found or [ops.zeros((), dtype="float32")])  # models of ONNX return something
+
+    def _translate(self, name, weights):
+        """Return the nodes; where a rank is not known, those that are the same for all ranks."""
+        first = self._translate_for_rank(name, weights)
+        if all(spec.shape.rank is not None for spec in self.specs):
+            return first
+        for self._rank in RANKS[1:]:
+            other = self._translate_for_rank(name, weights)
+            if _texts(other) != _texts(first):
+                raise UnimplementedError(
+                    None, None, f"saved_model.save: function '{name}' takes tensors of an unknown number of axes, and "
+                    "does something else for each number; give it specs that tell the shapes")
+        return first
+
+    def _translate_for_rank(self, name, weights):
+        model = self._capture()
+        return translate(model, name, weights, self._count, self._written, self._notes)
+
+    def _shape_of(self, spec):
+        return [None] * self._rank if spec.shape.rank is None else list(spec.shape)
+
+    def _examples(self, unknown):
+        return tuple(ops.zeros(tuple(unknown if size is None else size for size in self._shape_of(spec)),
+                               dtype=spec.dtype) for spec in self.specs)
+
+    def _capture(self):
+        """Return the function as nodes of ONNX, whose last results are the variables that it writes."""
+        from dragon.onnx import export
+        examples = self._examples(EXAMPLE)
+        self._written = self._find_written(examples)
+        names = [f"input_{place}" for place in range(len(examples))]
+        axes = {name: {axis: "batch" if axis == 0 else f"{name}_{axis}"
+                       for axis, size in enumerate(self._shape_of(spec)) if size is None}
+                for name, spec in zip(names, self.specs)}
+        return export(self, examples, input_names=names, opset=18,
+                      dynamic_axes={name: found for name, found in axes.items() if found})
+
+    def _find_written(self, examples):
+        """Return the names of the variables that a call sets."""
+        from dragon.onnx.capture import address_of, names_of, trace
+        self._written = []
+        captured = trace(self, examples, {})
+        graph, names, found = Graph(captured.graph), names_of(self), []
+        for place, value in graph.updates:
+            if is_idle(graph, value):
+                continue
+            _, tensor = captured.inputs[place]
+            if address_of(tensor) not in names:
+                raise UnimplementedError(
+                    None, None, f"saved_model.save: function '{self.name}' writes a tensor of shape "
+                    f"{tuple(tensor.shape)} that is no variable of what is saved; keep it as an attribute")
+            found.append(names[address_of(tensor)])
+        return found
+
+    def _describe(self, dtypes):
+        """Return specs of the results, whose sizes are those of two calls where they agree."""
+        if any(spec.shape.rank is None for spec in self.specs):
+            return fill(self._structure, iter([TensorSpec(None, dtype) for dtype in dtypes]), _C.Tensor)
+        shapes = [self._result_shapes(unknown) for unknown in (EXAMPLE, 2 * EXAMPLE + 1)]
+        specs = iter([TensorSpec([one if one == other else None for one, other in zip(*pair)], dtype)
+                      for pair, dtype in zip(zip(*shapes), dtypes)])
+        return fill(self._structure, specs, _C.Tensor)
+
+    def _result_shapes(self, unknown):
+        from dragon.onnx.capture import trace
+        graph = Graph(trace(self, self._examples(unknown), {}).graph)  # of a trace: there numbers decide nothing
+        return [tuple(graph.value(value).shape) for value in graph.outputs[:self._count]]
+
+
+def _texts(translated):
+    return [one.SerializeToString() for one in translated.definitions]
+
+
+def fill(structure, values, kind=TensorSpec):
+    """Return a structure with values in the place of specs or tensors, dictionaries in the order of their keys."""
+    if isinstance(structure, dict):
+        found = {key: fill(structure[key], values, kind) for key in sorted(structure)}
+        return {key: found[key] for key in structure}
+    if isinstance(structure, (list, tuple)):
+        made = [fill(one, values, kind) for one in structure]
+        return type(structure)(*made) if hasattr(structure, "_fields") else type(structure)(made)
+    return next(values) if isinstance(structure, kind) else structure
