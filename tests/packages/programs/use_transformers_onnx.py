@@ -63,6 +63,49 @@ MODELS = {
 }
 
 
+class Step(torch.nn.Module):
+    """A decoder, told what it has read before as keys and values of each layer."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids, attention_mask, past):
+        cache = transformers.DynamicCache()
+        for layer, (keys, values) in enumerate(past):
+            cache.update(keys, values, layer)
+        made = self.model(input_ids=input_ids, attention_mask=attention_mask, past_key_values=cache, use_cache=True)
+        return made.logits, [(layer.keys, layer.values) for layer in made.past_key_values.layers]
+
+
+def stepwise(model, heads):
+    """Return a decoder with its caches as a program of ONNX Runtime, or itself under PyTorch; both take arrays."""
+    step = Step(model).eval()
+    past = [tuple(torch.ones(2, heads, 5, 8) for _ in range(2)) for _ in range(2)]
+    if "dragon" in torch.__file__:
+        axes = {0: "batch", 2: "past"}
+        step = torch.onnx.export(step, (torch.ones(2, 3, dtype=torch.long), torch.ones(2, 8, dtype=torch.long), past),
+                                 dynamic_shapes={"input_ids": {0: "batch", 1: "length"},
+                                                 "attention_mask": {0: "batch", 1: "past + length"},
+                                                 "past": [(axes, axes)] * 2})
+    return step
+
+
+def generate(step, heads, words, count):
+    """Return what a decoder writes, a word at a time."""
+    past = [tuple(torch.zeros(len(words), heads, 0, 8) for _ in range(2)) for _ in range(2)]
+    read, scores = words, []
+    for _ in range(count):
+        made = list(step(read, torch.ones(words.shape, dtype=torch.long), past))
+        if len(made) > 2:
+            tensors = [torch.as_tensor(array) for array in made]
+            made = [tensors[0], list(zip(tensors[1::2], tensors[2::2]))]
+        scores.append(made[0][:, -1])
+        read, past = made[0][:, -1:].argmax(-1), made[1]
+        words = torch.cat([words, read], 1)
+    return torch.stack(scores, 1)
+
+
 def exported(model, inputs, **dynamic):
     """Return the model as a program of ONNX Runtime, or itself under PyTorch."""
     if "dragon" not in torch.__file__:
@@ -89,4 +132,9 @@ for name, (make, inputs) in MODELS.items():
         compiled = torch.compile(model, fullgraph=True) if "dragon" in torch.__file__ else model
         for length in (7, 7):
             note(f"{name} compiled", compiled(**given)[0])
+        if name in ("gpt2", "llama", "qwen2"):
+            heads = 4 if name == "gpt2" else 2
+            step = stepwise(model, heads)
+            for batch, length in ((1, 4), (3, 6)):
+                note(f"{name} by steps {batch}x{length}", generate(step, heads, tokens(batch, length)["input_ids"], 10))
 finish()
