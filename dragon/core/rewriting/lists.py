@@ -3,13 +3,21 @@ import ast
 
 
 class Lists(ast.NodeTransformer):
-    """Makes `l.append(x)` and `l[i] = x` write to the name, so that branches and loops take note."""
+    """Makes `l.append(x)` and `l[i] = x` write to the name, so that branches and loops take note.
+
+    Parameters
+    ----------
+    library : str
+        The name by which the code reaches the library.
+
+    """
 
     def __init__(self, library):
         self._library = library
 
     def visit_FunctionDef(self, node):
-        return node  # has a rewriting of its own
+        """Return a definition as it is: it has a rewriting of its own."""
+        return node
 
     visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
 
@@ -22,6 +30,7 @@ class Lists(ast.NodeTransformer):
         return made
 
     def visit_Assign(self, node):
+        """Return `l = set_item(l, i, x)` in the place of `l[i] = x`."""
         target = node.targets[0]
         plain = len(node.targets) == 1 and isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
         if not plain or isinstance(target.slice, (ast.Slice, ast.Tuple)):
@@ -29,6 +38,7 @@ class Lists(ast.NodeTransformer):
         return self._written(target.value.id, "set_item", [target.slice, node.value], node)
 
     def visit_Expr(self, node):
+        """Return `l = list_append(l, x)` in the place of `l.append(x)`."""
         call = node.value
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "append" and (
                 isinstance(call.func.value, ast.Name) and len(call.args) == 1 and not call.keywords):

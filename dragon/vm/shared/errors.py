@@ -105,6 +105,10 @@ class _WrongDtype(InvalidArgumentError, TypeError):  # noqa: F821
     """The same, for dtypes that do not go together."""
 
 
+for _kind in (_WrongShape, _WrongDtype):  # what users are told
+    _kind.__name__ = _kind.__qualname__ = "InvalidArgumentError"
+    _kind.__module__ = OpError.__module__
+
 makes_graph = [lambda: False]  # returns whether a `tf.function` is being traced; who knows enters it
 
 

@@ -108,7 +108,7 @@ class Base(_C.Tensor):
         return _C.Tensor.__int__(self)
 
     def __index__(self):
-        refuse(self, "Using a symbolic `tf.Tensor` as an index of a list, or as an integer,", TypeError)
+        refuse(self, "list indices must be integers or slices, not SymbolicTensor: to use one as an integer", TypeError)
         return _C.Tensor.__index__(self)
 
     def __setitem__(self, key, value):
