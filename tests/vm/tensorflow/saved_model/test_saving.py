@@ -102,6 +102,10 @@ def test_what_is_not_written(tmp_path):
     writes.step = ours.function(lambda x: hidden.assign_add(x), input_signature=[ours.TensorSpec([])])
     with pytest.raises(ours.errors.UnimplementedError, match="no variable of what is saved"):
         ours.saved_model.save(writes, str(tmp_path / "a"))
+    draws = ours.Module()
+    draws.f = ours.function(lambda x: x + ours.random.normal([2]), input_signature=[ours.TensorSpec([2])])
+    with pytest.raises(ours.errors.UnimplementedError, match="draw random numbers outside"):
+        ours.saved_model.save(draws, str(tmp_path / "a"))
     table = ours.Module()
     table.t = ours.lookup.StaticHashTable(ours.lookup.KeyValueTensorInitializer(["a"], [1]), 0)
     with pytest.raises(NotImplementedError, match="tables"):

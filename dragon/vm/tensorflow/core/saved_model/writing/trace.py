@@ -108,7 +108,8 @@ class SavedTrace:
             if address_of(tensor) not in names:
                 raise UnimplementedError(
                     None, None, f"saved_model.save: function '{self.name}' writes a tensor of shape "
-                    f"{tuple(tensor.shape)} that is no variable of what is saved; keep it as an attribute")
+                    f"{tuple(tensor.shape)} that is no variable of what is saved: keep it as an attribute, and draw "
+                    "random numbers outside of the function")
             found.append(names[address_of(tensor)])
         return found
 
