@@ -9,7 +9,7 @@ from dragon.vm.torch.core.exporting import executing_gradients  # noqa: F401: wh
 from dragon.vm.torch.core.exporting.executing import RUN
 from dragon.vm.torch.core.exporting.hearing import listener
 from dragon.vm.torch.core.exporting.higher import OPERATORS
-from dragon.vm.torch.core.exporting.schemas import overloads
+from dragon.vm.torch.core.exporting.schemas import overloads, schema_of_engine
 from dragon.vm.torch.core.overrides import flat, handle
 from dragon.vm.torch.core.layout import strided
 from dragon.vm.torch.core.operators import lookup
@@ -71,6 +71,8 @@ class OpOverload:
     @property
     def _schema(self):
         packet = self.overloadpacket
+        if packet._namespace == "dragon":
+            return schema_of_engine(packet.__name__)
         known = overloads(packet.__name__) if packet._namespace == "aten" else {}
         return known.get(self._overloadname) or packet._schema
 

@@ -1,8 +1,12 @@
 """Gradients and maps over slices within graphs and exported programs: beside eager calls, and beside PyTorch's."""
+import io
+
 import numpy
 import pytest
 
+from dragon._C import op_names, schema
 from dragon.vm import torch
+from dragon.vm.torch.core.exporting.schemas import schema_of_engine
 from dragon.vm.torch.fx.experimental.proxy_tensor import make_fx
 
 genuine = pytest.importorskip("torch")
@@ -256,3 +260,71 @@ def test_maps_and_gradients_of_slices_among_sizes_that_vary():
     for count in (4, 7):
         for one, other in zip(graph(wave(torch, 3, count)), call(wave(torch, 3, count))):
             numpy.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-4, atol=1e-6)
+
+
+def test_what_pytorch_has_no_name_for_is_saved_and_loaded():
+    class Slopes(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net = settled(torch, torch.nn.Sequential(
+                torch.nn.Linear(4, 8), torch.nn.Softsign(), torch.nn.GroupNorm(2, 8)))
+
+        def forward(self, x):
+            return slopes(torch, self.net(x).square().mean(), self.net)
+    module, x = Slopes(), wave(torch, 2, 4)
+    program, file = torch.export.export(module, (x,)), io.BytesIO()
+    assert "torch.ops.dragon.softsign_backward.default" in program.graph_module.code
+    torch.export.save(program, file)
+    file.seek(0)
+    for one, other in zip(torch.export.load(file).module()(x), module(x)):
+        numpy.testing.assert_allclose(one.detach().numpy(), other.numpy(), rtol=1e-5, atol=1e-7)
+
+
+def test_every_operator_of_the_engine_says_what_it_takes_in_pytorch_s_words():
+    for name in op_names():
+        found, own = schema_of_engine(name), schema(name)["arguments"]
+        assert [one.name for one in found.arguments] == [one["name"] for one in own]
+        assert [one.is_write for one in found.arguments] == [one["mutated"] for one in own]
+
+
+def test_a_step_of_an_optimizer():
+    def losses(wrap):
+        net = settled(torch, torch.nn.Linear(3, 2))
+        optimizer = torch.optim.SGD(net.parameters(), 0.1)
+
+        def train(x):
+            optimizer.zero_grad()
+            loss = net(x).square().mean()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+        run = wrap(train)
+        with torch.set_grad_enabled(run is train):
+            return [run(torch.ones(4, 3)).item() for _ in range(3)]
+    numpy.testing.assert_allclose(losses(lambda step: make_fx(step)(torch.ones(4, 3))), losses(lambda step: step),
+                                  rtol=1e-5)
+
+
+def test_numbers_are_drawn_in_the_program_s_order():
+    def call(x):
+        x = x.detach().requires_grad_(True)
+        return torch.autograd.grad((torch.nn.functional.dropout(x) * torch.rand(8) * torch.randn(8)).sum(), x)[0]
+    graph, found = make_fx(call)(torch.ones(8)), []
+    for run in (graph, call):
+        torch.manual_seed(3)
+        found.append(run(torch.ones(8)).tolist())
+    assert found[0] == found[1]
+
+
+def test_jacobians_of_autograd():
+    graph = make_fx(lambda x: torch.autograd.functional.jacobian(torch.sin, x))(torch.ones(2))
+    assert torch.allclose(graph(wave(torch, 2)), torch.diag(wave(torch, 2).cos()))
+
+
+def test_branches_among_gradients_are_refused_by_name():
+    def call(x):
+        x = x.detach().requires_grad_(True)
+        y = torch.cond(x.sum() > 0, lambda a: a.sin(), lambda a: a.cos(), (x,))
+        return torch.autograd.grad(y.sum(), x)[0]
+    with pytest.raises(RuntimeError, match="the program has cond, and asks for gradients"):
+        make_fx(call)(torch.ones(3))

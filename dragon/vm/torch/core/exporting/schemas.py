@@ -3,6 +3,7 @@ import functools
 import re
 from typing import Any, NamedTuple
 
+from dragon import _C
 from dragon.vm.torch.core.signature_lines import read_line
 from dragon.vm.torch.core.signatures import EXPORTS, signatures
 
@@ -91,3 +92,25 @@ def overloads(name):
     """
     parsed = map(parse, sorted(signatures(EXPORTS).get("aten::" + name, ())))
     return {schema.overload_name or "default": schema for schema in parsed}
+
+
+@functools.cache
+def schema_of_engine(name):
+    """Return what an operator of the engine takes and gives, in PyTorch's words.
+
+    Parameters
+    ----------
+    name : str
+        The engine's.
+
+    Returns
+    -------
+    Schema
+        Its namespace is "dragon".
+
+    """
+    text = _C.schema(name)["line"].replace("Tensor![]", "Tensor(a!)[]").replace("Tensor!", "Tensor(a!)")
+    text = re.sub(r"Tensor\?\(a!\)|Tensor\?!", "Tensor(a!)?", text)
+    for word, other in (("dtype", "ScalarType"), ("device", "Device")):
+        text = re.sub(rf"(?<=[(,]\s){word}(?=\??\s)|(?<=\(){word}(?=\??\s)", other, text)
+    return parse(f"dragon::{text}")

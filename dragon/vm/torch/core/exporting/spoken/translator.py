@@ -94,7 +94,7 @@ class Translator:
 
     def _by_name(self, call, named):
         """Return what the operator of PyTorch's gives that has the name, with arguments in the same order."""
-        if not overloads(call.op):
+        if not overloads(call.op) or not hasattr(self.a, call.op):
             return NotImplemented
         args, kwargs = [], {}
         for argument in arguments_of(call.op):
@@ -114,6 +114,9 @@ class Translator:
 
     def _own(self, call, named):
         """Return what the engine's operator gives, by its own name."""
+        if any(argument["type"].startswith("Graph") for argument in arguments_of(call.op)) or call.op == "host_call":
+            raise ExportError(f"torch.export: the program has {call.op}, and asks for gradients or maps over slices; "
+                              "expected one or the other")
         if call.is_random and named.get("generator") is not None:
             raise ExportError(f"torch.export: {call.op} draws from a generator of its own, in a program with gradients "
                               "or vmap; expected the default generator")
