@@ -260,8 +260,14 @@ class Guards {
   }
 
   bool Collect(PyObject* args, PyObject* kwargs) {
+    if (!PyTuple_Check(args)) {
+      throw TypeError("Guards").Got("'", Py_TYPE(args)->tp_name, "' for the arguments").Expected("a tuple");
+    }
+    if (kwargs != Py_None && !PyDict_Check(kwargs)) {
+      throw TypeError("Guards").Got("'", Py_TYPE(kwargs)->tp_name, "' for those by name").Expected("a dict or None");
+    }
     const size_t count = positional_.size();
-    const size_t given = kwargs && kwargs != Py_None ? static_cast<size_t>(PyDict_GET_SIZE(kwargs)) : 0;
+    const size_t given = kwargs != Py_None ? static_cast<size_t>(PyDict_GET_SIZE(kwargs)) : 0;
     if (static_cast<size_t>(PyTuple_GET_SIZE(args)) != count || given != named_.size()) {
       if (explaining_) {
         difference_ = "arguments: were " + std::to_string(count) + " and " + std::to_string(named_.size()) +

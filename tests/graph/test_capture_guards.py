@@ -1,8 +1,10 @@
 """What a captured graph takes for granted: each kind of change is noticed, and nothing else is."""
 import collections
 import dataclasses
+import gc
 import re
 import types
+import weakref
 
 import numpy as np
 import pytest
@@ -266,6 +268,27 @@ def test_wrong_places_are_refused():
         _C.Guards().add(0, [1])
     with pytest.raises(ValueError, match="one per check"):
         _C.Guards().add(0, {}, ("a",), ())
+    for args, kwargs in (([X], {}), (X, {}), (5, None), ((), [X]), ((), 5)):
+        for ask in (_C.Guards().check, _C.Guards().check_arguments, lambda *both: _C.Guards().set_aliases(*both, ())):
+            with pytest.raises(TypeError, match="Guards: got"):
+                ask(args, kwargs)
+
+
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [x, {"a": (x, 1)}], lambda x: Batch(x)],
+                         ids=["tensor", "structure", "record"])
+def test_arguments_are_not_kept(wrap):
+    def call(given):
+        x = given if isinstance(given, torch.Tensor) else given.x if isinstance(given, Batch) else given[1]["a"][0]
+        return layer(x).sum()
+    layer = nn.Linear(4, 2)
+    graph = torch.compile(call)
+    x = torch.randn(3, 4)
+    seen = weakref.ref(x)
+    graph(wrap(x)).backward()
+    del x
+    gc.collect()
+    assert seen() is None
+    assert torch.equal(graph(wrap(torch.ones(3, 4))), call(wrap(torch.ones(3, 4))))
 
 
 PLACED = {

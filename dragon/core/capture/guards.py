@@ -8,7 +8,7 @@ from dragon import _C
 from dragon.core.capture.codes import is_library
 from dragon.core.capture.objects import is_filled
 from dragon.core.capture.rules import Rules
-from dragon.core.capture.structure import ABSENT, ANY, is_scalar
+from dragon.core.capture.structure import ABSENT, ANY, borrowed_by, is_scalar
 from dragon.core.capture.walk import (ATTRIBUTE, CALL, CELL, CLASS, DICT, KEYS, LIST, OURS, TENSOR, Place, Walk,
                                       is_array, plain_attribute)
 
@@ -49,7 +49,11 @@ class Guards:
         self.places = walk.places
         self.tensors = walk.tensors
         self.met = walk.met
-        self._kept = walk.kept + [walk.positional, walk.named]  # the checker borrows all of these
+        self._kept = list(walk.kept)  # the checker borrows all of these, but no tensor among the arguments
+        for form in walk.positional:
+            self._kept += borrowed_by(form)
+        for key, form in walk.named:
+            self._kept += [key, *borrowed_by(form)]
         self._checker = _C.Guards()
         for place in walk.places:
             self._kept += (place.keys, place.checks)

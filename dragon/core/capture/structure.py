@@ -74,6 +74,27 @@ def describe(value, path, reach):
     return (CONSTANT, path, *reach(value, path))
 
 
+def borrowed_by(form):
+    """Return what `_C.Guards` goes on looking at of what an argument looks like: a tensor's class, not the tensor.
+
+    Parameters
+    ----------
+    form : tuple
+        As `describe` returns it.
+
+    Returns
+    -------
+    list
+        The objects, to be kept as long as the guards are.
+
+    """
+    if form[0] == TENSOR:
+        return [type(form[2])]
+    if form[0] == CONSTANT:
+        return [form[3]]
+    return [form[2], *form[4:], *(item for part in form[3] for item in borrowed_by(part))]
+
+
 class Template:
     """A structure with numbers in the places of tensors.
 
