@@ -1,4 +1,5 @@
 """A call as one graph that stands for itself: its arguments are inputs, and what it found by itself is named."""
+import contextlib
 import json
 
 from dragon import _C
@@ -36,6 +37,32 @@ class Sketch:
     def symbol(self, value, container, key):
         """Return a number as it is: it is a part of the graph."""
         return value
+
+
+@contextlib.contextmanager
+def sketching(inputs):
+    """Write down what a `with` block calls, for nobody: branches and loops in it are graphs.
+
+    Parameters
+    ----------
+    inputs : Sequence[Tensor]
+        What it begins with.
+
+    Yields
+    ------
+    None
+
+    """
+    trace = _C.Trace()
+    for tensor in inputs:
+        trace.add_input(tensor)
+    captures().append(Sketch(trace))
+    trace.start()
+    try:
+        yield
+    finally:
+        trace.stop()
+        captures().pop()
 
 
 def leaves(value):

@@ -4,6 +4,7 @@ import inspect
 import io
 
 from dragon import _C
+from dragon.core.capture.export import sketching
 from dragon.core.capture.host import noting
 from dragon.core.capture.unknown import infer_shapes
 from dragon.core.modes import shapes_only
@@ -255,7 +256,11 @@ class ConcreteFunction:
             variable.inferring[0] = True
             try:
                 with shapes_only():
-                    return nest.map_structure(spec_of, self.traced(*tensors))
+                    try:
+                        return nest.map_structure(spec_of, self.traced(*tensors))
+                    except _C.Unsupported:  # a branch or loop, say: as a graph, whose numbers nobody looks at
+                        with sketching(tensors):
+                            return nest.map_structure(spec_of, self.traced(*tensors))
             finally:
                 variable.inferring[0] = False
         specs, shapes = infer_shapes(call, given, lambda found: [tuple(spec.shape) for spec in specs_in(found)])

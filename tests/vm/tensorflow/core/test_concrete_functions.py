@@ -42,6 +42,25 @@ return [square.structured_outputs.shape.rank is None, square.structured_outputs.
     "all": MANY + POWER + """
 power(tf.constant([1.]), tf.constant([2.]))
 return [sorted(one.pretty_printed_concrete_signatures().split("\\n\\n")) for one in (f, power)]""",
+    "branches": """
+@tf.function
+def f(x): return tf.cond(tf.reduce_sum(x) > 0, lambda: {"a": x * 2}, lambda: {"a": x - 1})
+c = f.get_concrete_function(tf.TensorSpec([None, 3]))
+return [c.structured_outputs["a"].shape.as_list(), c.output_dtypes["a"], c(tf.ones([2, 3]))["a"]]""",
+    "loops": """
+@tf.function
+def f(x):
+    i = tf.constant(0)
+    while i < tf.shape(x)[0]:
+        x += 1.
+        i += 1
+    return i, tf.map_fn(lambda row: tf.reduce_sum(row), x)
+c = f.get_concrete_function(tf.TensorSpec([None, 3]))
+return [[one.shape.as_list() for one in c.structured_outputs], c(tf.ones([2, 3]))]""",
+    "branches that do not fit": """
+@tf.function
+def f(x): return tf.cond(tf.reduce_sum(x) > 0, lambda: x, lambda: tf.cast(x, tf.int32))
+return f.get_concrete_function(tf.TensorSpec([None, 3]))""",
     "nested": """
 @tf.function
 def f(pair, names): return pair[0] + names["k"], pair
