@@ -358,7 +358,8 @@ Tensor FromData(PyObject* data, const DType* dtype, Device device, const char* w
   if (dtype && tensor.dtype() != *dtype) tensor = Op<"cast">(tensor, *dtype);
   if (tensor.device() != device) tensor = Op<"to_device">(tensor, device);
   numbers.reset();
-  if (!IsTensor(data) && !tensor.impl()->storage->memory.is_borrowed()) NoteImagined(tensor);
+  const Storage* storage = tensor.impl()->storage.get();  // none for a meta tensor
+  if (!IsTensor(data) && storage && !storage->memory.is_borrowed()) NoteImagined(tensor);
   return tensor;
 }
 

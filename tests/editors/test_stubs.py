@@ -13,6 +13,7 @@ import pytest
 from editors.stubs import PACKAGE, list_stubs, names, read
 
 import dragon
+from dragon.vm.torch._ops import NAMESPACES
 
 DOORS = ("dragon", "dragon.vm.torch", "dragon.vm.torchvision", "dragon.vm.keras", "dragon.vm.tensorflow")
 # Parts of a package that are no public modules.
@@ -55,6 +56,8 @@ def test_every_public_module_and_name_is_in_a_stub(modules):
     for name, module in modules.items():
         shown = names(read(stubs[name]))
         for item in dir(module):
+            if name == "dragon.vm.torch.ops" and item in NAMESPACES:  # made for whoever asked, anywhere in this process
+                continue
             if not item.startswith("_") and item not in shown and item.isidentifier():
                 if not can_be_had(module, item):
                     continue

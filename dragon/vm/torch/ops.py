@@ -19,4 +19,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return ["aten", "load_library", *_namespaces]
+    return sorted({"aten", "dragon", "load_library", *_namespaces})
