@@ -149,7 +149,7 @@ class Rewind:
         """Have a `with` block make the call again, in silence; afterwards all is as if it had not been made."""
         self._now = [keeper.now() for keeper in self._keepers]
         if self._sets_back:
-            self._put([keeper.before for keeper in self._keepers])
+            self.undo()
         rewinds = _local.__dict__.setdefault("rewinds", [])
         rewinds.append(self)
         try:
@@ -158,6 +158,10 @@ class Rewind:
         finally:
             rewinds.pop()
             self._put(self._now)
+
+    def undo(self):
+        """Have everything be as it was before the call."""
+        self._put([keeper.before for keeper in self._keepers])
 
     def replace(self, function):
         """Put what a function makes of it in the place of everything that the call has put somewhere."""

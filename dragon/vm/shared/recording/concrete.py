@@ -5,7 +5,9 @@ import io
 
 from dragon import _C
 from dragon.core.capture.export import sketching
+from dragon.core.capture.guards import Guards
 from dragon.core.capture.host import noting
+from dragon.core.capture.rewind import Rewind
 from dragon.core.capture.unknown import infer_shapes
 from dragon.core.modes import shapes_only
 from dragon.vm.shared import nest
@@ -247,6 +249,18 @@ class ConcreteFunction:
                                            zip(one.shape, other.shape)], one.dtype)
             if isinstance(one, TensorSpec) else one, *found)
 
+    @contextlib.contextmanager
+    def _on_trial(self):
+        """Have a `with` block that looks at numbers leave no trace in Python: it has said and changed nothing."""
+        guards, said = Guards(self._function.python_function, (), {}), io.StringIO()
+        try:
+            with contextlib.redirect_stdout(said):
+                yield
+        except _C.Unsupported:
+            Rewind(guards, guards.changes()).undo()
+            raise
+        print(said.getvalue(), end="")
+
     def _infer_for(self, given):
         from dragon.vm.shared.tensors.tensor import ops
         dtypes = [spec.dtype for spec in self.inputs]
@@ -257,7 +271,8 @@ class ConcreteFunction:
             try:
                 with shapes_only():
                     try:
-                        return nest.map_structure(spec_of, self.traced(*tensors))
+                        with self._on_trial():
+                            return nest.map_structure(spec_of, self.traced(*tensors))
                     except _C.Unsupported:  # a branch or loop, say: as a graph, whose numbers nobody looks at
                         with sketching(tensors):
                             return nest.map_structure(spec_of, self.traced(*tensors))

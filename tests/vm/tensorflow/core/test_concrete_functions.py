@@ -57,6 +57,17 @@ def f(x):
     return i, tf.map_fn(lambda row: tf.reduce_sum(row), x)
 c = f.get_concrete_function(tf.TensorSpec([None, 3]))
 return [[one.shape.as_list() for one in c.structured_outputs], c(tf.ones([2, 3]))]""",
+    "branches are traced once": """
+log = []
+@tf.function
+def f(x):
+    log.append("before")
+    if tf.reduce_sum(x) > 0: x *= 2
+    log.append("after")
+    return x
+c = f.get_concrete_function(tf.TensorSpec([None, 3]))
+return [list(log), c.structured_outputs.shape.as_list(), c(tf.ones([2, 3])), f(tf.ones([4, 3])), list(log),
+        f.experimental_get_tracing_count()]""",
     "branches that do not fit": """
 @tf.function
 def f(x): return tf.cond(tf.reduce_sum(x) > 0, lambda: x, lambda: tf.cast(x, tf.int32))
