@@ -134,7 +134,10 @@ def make_model(program, input_names, output_names, opset=18, axes=None, embed=Tr
 def describe_sizes(program):
     """Return the sizes for which a model holds, of those symbols that may not be anything: "n: 2 to 49"."""
     told = [f"{name}: {bounds}" for name, bounds in program.bounds.items() if not bounds.is_open]
-    return "; ".join(told + [f"where {reason.split(f' {NO_LONGER}')[0]}" for reason in program.joint])
+    conditions = [reason.split(f" {NO_LONGER}")[0] for reason in program.joint if NO_LONGER in reason]
+    told += [f"where {condition}" for condition in dict.fromkeys(conditions)]
+    # No condition was found that says for which of them together the program is another one.
+    return "; ".join(told + ["not for all sizes together"] * any(NO_LONGER not in reason for reason in program.joint))
 
 
 def output_axes(value, named, symbols):

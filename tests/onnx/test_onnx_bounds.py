@@ -41,7 +41,7 @@ def told(model):
 def holds(model, shape):
     """Return whether a model says that it holds for a shape."""
     for text in filter(None, told(model).split("; ")):
-        if text.startswith("where "):  # of sizes together: it is held to all of them here
+        if text.startswith(("where ", "not for all")):  # of sizes together: it is held to all of them here
             continue
         name, bounds = text.split(": ")
         size = shape[list(AXES["x"].values()).index(name)]
