@@ -14,7 +14,8 @@ PACKAGES = {"einops": [], "safetensors": [], "torchmetrics": [], "timm": ["torch
             "lightning": [], "accelerate": [], "diffusers": [], "vit_pytorch": ["einops"], "torchdiffeq": [],
             "segmentation_models_pytorch": ["timm"], "pytorch_metric_learning": [], "torch_geometric": [],
             "peft": ["transformers"], "kornia": [], "gpytorch": [], "x_transformers": [],
-            "transformers_onnx": ["transformers", "onnxruntime"], "transformers_compiled": ["transformers"]}
+            "transformers_onnx": ["transformers", "onnxruntime"], "transformers_compiled": ["transformers"],
+            "transformers_saved": ["transformers"]}
 # By the last word of a place: differences allowed, relative to the largest number there.
 TOLERANCE = {"double": 1e-8, "gradients": 1e-7}
 
@@ -50,7 +51,7 @@ def differences(mine, theirs, place=""):
 @pytest.mark.parametrize("name", PACKAGES)
 def test_package(name, tmp_path):
     pytest.importorskip("torch", reason="PyTorch itself is what the numbers are compared with")
-    for package in [name.removesuffix("_onnx").removesuffix("_compiled"), *PACKAGES[name]]:
+    for package in [name.partition("_")[0] if name.startswith("transformers_") else name, *PACKAGES[name]]:
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
     import dragon
