@@ -188,7 +188,7 @@ class ConcreteFunction:
         """Return what the Python function returns for tensors in the order of `inputs`, as it is traced."""
         left = iter(tensors)
         args, kwargs = nest.map_structure(lambda value: next(left) if isinstance(value, TensorSpec) else value,
-                                          (list(self._args), dict(self._kwargs)))
+                                          (tuple(self._args), dict(self._kwargs)))
         return nest.map_structure(result_of, self._function.traced_as((self._args, self._kwargs), args, kwargs))
 
     def trace(self):

@@ -80,8 +80,7 @@ class _Graphs(Captured):
         if trace in self.traces:
             with made_again(trace.rewind):
                 return call(*args, **kwargs)
-        # Arguments may be tensors without numbers, which guards cannot look at.
-        guards, made = Guards(self._function, (), {}, self.__name__), variable.living.added
+        guards, made = Guards(self._function, args, kwargs, self.__name__), variable.living.added
         result = call(*args, **kwargs)
         trace.rewind = Rewind(guards, guards.changes(), variable.living.added == made)
         if stands:

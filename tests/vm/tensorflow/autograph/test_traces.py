@@ -45,6 +45,15 @@ def outer(x):
     return inner(x)+inner(x)+inner(inner(x))
 outer(tf.constant(1)); outer(tf.constant(2)); inner(tf.constant(3))
 return [log, inner.experimental_get_tracing_count(), outer.experimental_get_tracing_count()]""",
+    "nested changes its argument once": """
+class Count: n = 0
+count = Count()
+@tf.function
+def inner(x, count):
+    count.n += 1
+    return x*2
+outer = tf.function(lambda x: inner(x, count)+inner(x, count))
+return [outer(tf.ones(2)), outer(tf.ones(2)), count.n]""",
     "nested traced once per signature": """
 log=[]
 @tf.function
