@@ -1,7 +1,7 @@
 """Tensors from nothing or from data."""
 from dragon import _C
 from dragon.core import config
-from dragon.core.capture.settings import is_exporting, is_sketching
+from dragon.core.capture.settings import is_capturing, is_exporting, is_sketching
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS, UNSUPPORTED
 from dragon.vm.torch.core.layout import channels_last, channels_last_3d, contiguous_format, require_strided
@@ -179,7 +179,9 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
 
 def is_baked(data):
     """Return whether data is an array whose numbers become a graph's own, as those of lists do: the graph is traced."""
-    return (is_sketching() or is_exporting()) and hasattr(data, "__array_interface__") and not isinstance(data, Tensor)
+    if not is_capturing() or not (is_sketching() or is_exporting()):
+        return False
+    return hasattr(data, "__array_interface__") and not isinstance(data, Tensor)
 
 
 @function
