@@ -1,5 +1,4 @@
 """The names in a piece of Python code: globals, attributes, modules it imports."""
-import builtins
 import dis
 import functools
 import pathlib
@@ -165,8 +164,3 @@ def _is_guest(root):
 def is_library_code(function):
     """Return whether a function was written in such a module, whatever it was renamed to since."""
     return is_library(function.__globals__.get("__name__"))
-
-
-def is_builtin(name):
-    """Return whether a name is Python's own."""
-    return hasattr(builtins, name)
