@@ -15,7 +15,7 @@ def _threshold_backward(grad_output, self, threshold):
 
 
 @runs("leaky_relu_backward")
-def _leaky_relu_backward(grad_output, self, negative_slope, self_is_result):
+def _leaky_relu_backward(grad_output, self, negative_slope, self_is_result):  # a result has the sign of its input
     return ops.where(self > 0, grad_output, grad_output * negative_slope)
 
 
