@@ -25,6 +25,8 @@ void EachWritten(const Call& call, std::span<const Tensor> outs, const See& see)
   }
 }
 
+/// False for operators that give memory with whatever is in it.
+bool MakesNumbers(const Operator& op);
 /// May a call's results be known while shapes are worked out? Its operands are few numbers, which are there, and it
 /// changes nothing but what this run has made; a trace looks at shapes only, unless whoever started it says otherwise.
 bool IsKnown(const Call& call, std::span<const Tensor> outs, std::span<const OutputSpec> specs);

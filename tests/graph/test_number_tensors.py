@@ -81,7 +81,7 @@ def written(x):
 
 
 def filled(x):
-    size = torch.empty(1, dtype=torch.int64)
+    size = torch.zeros(1, dtype=torch.int64)
     size.fill_(x.shape[0])
     return x.reshape(size.item(), -1) * 2
 
@@ -109,6 +109,17 @@ def test_numbers_that_are_written_follow(call):
         x = torch.randn(shape)
         assert torch.equal(graph(x), call(x))
     assert "1 graphs" in graph.explain(), graph.explain()
+
+
+def test_memory_that_is_filled_later_is_not_known():
+    def call(x):
+        size = torch.empty(1, dtype=torch.int64)
+        size.fill_(x.shape[0])
+        return x.reshape(size.item(), -1) * 2
+    graph = torch.compile(call, dynamic=True)
+    for shape in SHAPES:
+        x = torch.randn(shape)
+        assert torch.equal(graph(x), call(x))
 
 
 def test_numbers_that_are_drawn_are_not_known():

@@ -154,6 +154,23 @@ def drawn(t, x, n):
     return t.zeros(int(numbers[0]))
 
 
+def masked(t, x, n):
+    numbers = t.tensor([1, 2, 3, 4])
+    numbers[numbers > 2] = 0
+    return t.zeros(int(numbers[2]) + 1)
+
+
+def put(t, x, n):
+    numbers = t.tensor([1, 2, 3, 4])
+    numbers[t.tensor([True, False, False, True])] = t.tensor([7, 8])
+    return t.zeros(int(numbers[0]))
+
+
+def selected(t, x, n):
+    numbers = t.tensor([1, 2, 3, 4])
+    return t.zeros(int(numbers[numbers > 2].sum()))
+
+
 def test_written_numbers_are_those_that_were_written():
     found = export(made(torch, its_own), arguments(torch)).module()(*arguments(torch))
     assert found.shape == its_own(torch, None, None).shape == (6, 12)

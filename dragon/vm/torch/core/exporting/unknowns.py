@@ -325,6 +325,11 @@ def _unique(size, self, sorted=True, return_inverse=False, return_counts=False):
     return self.new_empty((size,)), inverse, _counted(size) if return_counts else _counted(0)
 
 
+def _written(self, *_):
+    """Return a tensor that was written, nobody knows where: its numbers are none that the program could read."""
+    return self.copy_(self.new_empty(self.shape))
+
+
 MASKS = ("torch.bool", "torch.uint8")
 # By operator: who makes the result for a size, and how large that may be.
 MAKERS = {"nonzero": (_nonzero, lambda self: self.numel()),
@@ -334,8 +339,8 @@ MAKERS = {"nonzero": (_nonzero, lambda self: self.numel()),
           "index": (_index, lambda self, indices: next(filter(_is_mask, indices)).numel()),
           "_unique2": (_unique, lambda self, *_: self.numel())}
 # Writes at the places that masks find.
-WRITES = {"index_put_": lambda self, *_: self, "index_put": lambda self, *_: self.clone(),
-          "_unsafe_index_put": lambda self, *_: self.clone()}
+WRITES = {"index_put_": _written, "index_put": lambda self, *_: self.new_empty(self.shape),
+          "_unsafe_index_put": lambda self, *_: self.new_empty(self.shape)}
 
 
 def _is_mask(index):
