@@ -127,14 +127,14 @@ def _nll_loss_backward(grad_output, self, target, weight, reduction, ignore_inde
 
 @runs("select_backward")
 def _select_backward(grad_output, input_sizes, dim, index):
-    return ops.select_scatter(grad_output.new_zeros(tuple(input_sizes)), grad_output, dim, index)
+    return api().select_scatter(grad_output.new_zeros(tuple(input_sizes)), grad_output, dim, index)
 
 
 @runs("slice_backward")
 def _slice_backward(grad_output, input_sizes, dim, start, end, step):
-    return ops.slice_scatter(grad_output.new_zeros(tuple(input_sizes)), grad_output, dim, start, end, step)
+    return api().slice_scatter(grad_output.new_zeros(tuple(input_sizes)), grad_output, dim, start, end, step)
 
 
 @runs("diagonal_backward")
 def _diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
-    return ops.diagonal_scatter(grad_output.new_zeros(tuple(input_sizes)), grad_output, offset, dim1, dim2)
+    return api().diagonal_scatter(grad_output.new_zeros(tuple(input_sizes)), grad_output, offset, dim1, dim2)
