@@ -68,8 +68,18 @@ def _convolution(t, x, weight, bias, stride, padding, dilation, groups):
     return t.a.convolution.default(x, weight, bias, stride, padding, dilation, False, [0] * len(stride), groups)
 
 
+def _pads_alike(t, x, weight, made, stride, padding, dilation):
+    """Return whether a convolution pads after the image as before it, as PyTorch's operator does; values by number."""
+    shapes = (t.shape_of(value)[2:] for value in (x, weight, made))
+    return all((image + 2 * pad - (window - 1) * space - 1) // step + 1 == places
+               for image, window, places, step, pad, space in zip(*shapes, stride, padding, dilation))
+
+
 @speaks("conv_forward")
 def _conv_forward(t, x, weight, bias, size, stride, padding, dilation, groups):
+    own = t.numbers()
+    if not _pads_alike(t, own["x"], own["weight"], t.call.outputs[0], stride, padding, dilation):
+        return NotImplemented
     return _convolution(t, x, weight, bias, stride, padding, dilation, groups)
 
 
@@ -77,7 +87,7 @@ def _conv_forward(t, x, weight, bias, size, stride, padding, dilation, groups):
 def _conv_backward_weights(t, dy, x, size, stride, padding, dilation, groups):
     own = t.numbers()
     known = t.partner("conv_forward", x=own["x"], stride=t.call.attrs["stride"], groups=groups)
-    if known is None:
+    if known is None or not _pads_alike(t, known["x"], known["weight"], own["dy"], stride, padding, dilation):
         return NotImplemented
     weight = t.values[known["weight"]]
     return t.a.convolution_backward.default(dy, x, weight, None, stride, padding, dilation, False, [0] * len(stride),
@@ -88,7 +98,8 @@ def _conv_backward_weights(t, dy, x, size, stride, padding, dilation, groups):
 def _conv_backward_data(t, dy, weight, bias, size, stride, padding, dilation, groups):
     """A transposed convolution: where a part of the image was never seen, its gradient there is 0."""
     known = t.partner("conv_forward", weight=t.numbers()["weight"], stride=t.call.attrs["stride"], groups=groups)
-    if known is not None and bias is None and t.shape_of(known["x"])[2:] == size:
+    if known is not None and bias is None and t.shape_of(known["x"])[2:] == size and _pads_alike(
+            t, known["x"], known["weight"], t.numbers()["dy"], stride, padding, dilation):
         x = t.values[known["x"]]
         return t.a.convolution_backward.default(dy, x, weight, None, stride, padding, dilation, False,
                                                 [0] * len(stride), groups, [True, False, False])[0]

@@ -1,7 +1,6 @@
 """What the engine's operators of shapes, numbers and places are in PyTorch's, where the names are not the same."""
 import operator
 
-from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.exporting.spoken.table import speaks, torch_dtype
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -104,7 +103,7 @@ def _flip(t, x, axis):
 def _filled(name):
     @speaks(name)
     def spoken(t, shape, dtype, device):
-        return getattr(t.a, name).default(shape, dtype=torch_dtype(dtype), device=Device(device), pin_memory=False)
+        return getattr(t.a, name).default(shape, **t.options(dtype, device))
 
 
 for _name in ("ones", "zeros"):
@@ -113,18 +112,18 @@ for _name in ("ones", "zeros"):
 
 @speaks("empty")
 def _empty(t, shape, dtype, device):
-    return t.a.empty.memory_format(shape, dtype=torch_dtype(dtype), device=Device(device), pin_memory=False)
+    return t.a.empty.memory_format(shape, **t.options(dtype, device))
 
 
 @speaks("full")
 def _full(t, shape, value, dtype, device):
-    return t.a.full.default(shape, value, dtype=torch_dtype(dtype), device=Device(device), pin_memory=False)
+    return t.a.full.default(shape, value, **t.options(dtype, device))
 
 
 @speaks("arange")
 def _arange(t, start, stop, step, dtype, device):
     start, stop = (0, start) if stop is None else (start, stop)
-    return t.a.arange.start_step(start, stop, step, dtype=torch_dtype(dtype), device=Device(device), pin_memory=False)
+    return t.a.arange.start_step(start, stop, step, **t.options(dtype, device))
 
 
 def _like(name):

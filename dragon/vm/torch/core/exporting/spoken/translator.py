@@ -1,6 +1,7 @@
 """A graph of the engine's calls, written down as calls of PyTorch's operators."""
 from dragon import _C
 from dragon.core import modes
+from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.exporting.below_sizes import evaluate
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.executing import api
@@ -181,6 +182,11 @@ class Translator:
         return self._form(tensor) == (tuple(wanted.shape), f"torch.{wanted.dtype}")
 
     # --- what rules ask
+
+    def options(self, dtype, device):
+        """Return how a call that makes a tensor of nothing says of what kind, which may have come by default."""
+        made = self.graph.value(self.call.outputs[0])
+        return {"dtype": torch_dtype(dtype or made.dtype), "device": Device(device or made.device), "pin_memory": False}
 
     def wants(self, place):
         """Return whether anybody needs a result of the present call."""
