@@ -210,10 +210,11 @@ DType ParseDType(PyObject* object, const Place& place) {
     const std::string name = py::cast<std::string>(py::handle(object).attr("name"));
     throw TypeError(place.op).Got("dtype ", name).Expected("one that tensors have; this one is known by name only");
   }
-  if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DefaultDType();
+  // As NumPy and PyTorch have it: a class names its own width, whatever the default dtype is.
+  if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DType::kFloat64;
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return DType::kInt64;
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return DType::kBool;
-  if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) return ComplexDType(DefaultDType());
+  if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) return DType::kComplex128;
   std::string name;
   if (PyUnicode_Check(object)) {
     name = TextOf(object, place);

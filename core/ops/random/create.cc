@@ -28,47 +28,38 @@ Tensor Memory(const CallReader& c, DType otherwise) {
 }
 Tensor MemoryLike(const CallReader& c) {
   const Tensor& x = c.x(0);
-  return Op<"empty_like">(x, c.DTypeOr("dtype", x.dtype()), DeviceOr(c, x.device()));
+  const DType dtype = c.DTypeOr("dtype", x.dtype());
+  if (IsDense(x.shape(), x.strides())) return Op<"empty_like">(x, dtype, DeviceOr(c, x.device()));
+  return Op<"empty_strided">(x.shape(), DenseStrides(x), dtype, DeviceOr(c, x.device()));
 }
 
 /// The same for floating or complex numbers.
 Tensor FloatMemory(const CallReader& c) {
   const DType dtype = c.DTypeOr("dtype", DefaultDType());
-  if (!IsComplex(dtype)) CheckFloating(c.name(), dtype);
+  CheckFloatingOrComplex(c.name(), dtype);
   return Memory(c, dtype);
 }
 Tensor FloatMemoryLike(const CallReader& c) {
   const DType dtype = c.DTypeOr("dtype", c.x(0).dtype());
-  if (!IsComplex(dtype)) CheckFloating(c.name(), dtype);
+  CheckFloatingOrComplex(c.name(), dtype);
   return MemoryLike(c);
 }
-/// Both parts of complex numbers are drawn, one after the other; normal ones share the variance.
-template <OpName name>
-Tensors SampledParts(const CallReader& c, const Tensor& memory, double first, double second) {
-  if (!memory.is_complex()) return Sampled<name>(c, memory, first, second);
-  Sampled<name>(c, Op<"view_as_real">(memory), first, second);
-  return {memory};
-}
-constexpr double kPartOfNormal = 0.70710678118654752;
-
 Operator& Creator(const std::string& arguments, const char* doc) {
   return DefineOp(arguments + kOptions).Doc(doc).NotDifferentiable();
 }
 
 void DefineReals() {
   Creator("rand(int[] shape", "Uniform numbers in [0, 1).").As([](const CallReader& c) {
-    return SampledParts<"uniform">(c, FloatMemory(c), 0.0, 1.0);
+    return Sampled<"uniform">(c, FloatMemory(c), 0.0, 1.0);
   });
   Creator("randn(int[] shape", "Normal numbers with mean 0 and standard deviation 1.").As([](const CallReader& c) {
-    const Tensor y = FloatMemory(c);
-    return SampledParts<"normal">(c, y, 0.0, y.is_complex() ? kPartOfNormal : 1.0);
+    return Sampled<"normal">(c, FloatMemory(c), 0.0, 1.0);
   });
   Creator("rand_like(Tensor x", "Uniform numbers in [0, 1), in the shape of x.").As([](const CallReader& c) {
-    return SampledParts<"uniform">(c, FloatMemoryLike(c), 0.0, 1.0);
+    return Sampled<"uniform">(c, FloatMemoryLike(c), 0.0, 1.0);
   });
   Creator("randn_like(Tensor x", "Normal numbers, in the shape of x.").As([](const CallReader& c) {
-    const Tensor y = FloatMemoryLike(c);
-    return SampledParts<"normal">(c, y, 0.0, y.is_complex() ? kPartOfNormal : 1.0);
+    return Sampled<"normal">(c, FloatMemoryLike(c), 0.0, 1.0);
   });
 }
 

@@ -1,8 +1,11 @@
 // How random operators write: straight into memory without gaps, in the order of memory, else by way of a copy.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
+#include <vector>
 
 #include "core/framework/generator.h"
 #include "core/framework/infer.h"
@@ -11,9 +14,11 @@
 
 namespace dragon {
 
-/// The elements of a tensor without gaps as one row, in the order they lie in memory.
+/// The elements of a tensor without gaps as one row, in the order they lie in memory; complex ones as their two parts.
 struct FlatView {
-  explicit FlatView(const Tensor& x) : size(x.numel()), view{x.mutable_data(), &size, &stride, size, 1, x.dtype()} {}
+  explicit FlatView(const Tensor& x)
+      : size(x.is_complex() ? 2 * x.numel() : x.numel()),
+        view{x.mutable_data(), &size, &stride, size, 1, RealDType(x.dtype())} {}
   FlatView(const FlatView&) = delete;
   FlatView& operator=(const FlatView&) = delete;
 
@@ -22,21 +27,34 @@ struct FlatView {
   View view;
 };
 
-/// Result 0: like input 0. A layout of the engine's choice is not kept: users count on numbers in row-major order.
-inline void InferDrawLike(Infer& i) {
-  if (i.x(0).impl()->free_layout) {
-    i.y(0, i.x(0).shape(), i.x(0).dtype());
-  } else {
-    InferSame(i);
+/// Strides without gaps that keep the order of a tensor's axes in memory. A layout of the engine's choice is not kept:
+/// users count on numbers in row-major order.
+inline Dims DenseStrides(const Tensor& x) {
+  if (x.impl()->free_layout || x.is_contiguous()) return ContiguousStrides(x.shape());
+  std::vector<int> axes(x.ndim());
+  std::iota(axes.begin(), axes.end(), 0);
+  for (const int64_t stride : x.strides()) {
+    if (stride == 0) return ContiguousStrides(x.shape());  // the same elements over and over: no order to keep
   }
+  std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) { return x.strides()[a] > x.strides()[b]; });
+  Dims strides = x.strides();
+  int64_t step = 1;
+  for (size_t k = axes.size(); k-- > 0;) {
+    strides[axes[k]] = step;
+    step *= x.shape()[axes[k]];
+  }
+  return strides;
 }
+
+/// Result 0: like input 0, its axes in the same order of memory.
+inline void InferDrawLike(Infer& i) { i.y(0, i.x(0).shape(), i.x(0).dtype(), DenseStrides(i.x(0))); }
 
 /// Fill result 0 with `draw(view, state, in_order)`; `in_order` says whether memory order is row-major order.
 template <typename F>
 void Draw(Run& r, F draw) {
   const Tensor& y = r.y();
   const bool dense = IsDense(y.shape(), y.strides());
-  const Tensor target = dense ? y : Tensor::Empty(y.shape(), y.dtype(), y.device());
+  const Tensor target = dense ? y : Tensor::EmptyStrided(y.shape(), DenseStrides(y), y.dtype(), y.device());
   if (y.numel() > 0) {
     const FlatView flat(target);
     GeneratorOf(r.name(), r.attr("generator")).Draw([&](RandomState* state) {
@@ -51,6 +69,10 @@ inline void NoGradient(Grad& g) { g.dx(0, Op<"zeros">(g.x_shape(0), g.x_dtype(0)
 
 inline void CheckFloating(const char* who, DType dtype) {
   if (!IsFloating(dtype)) throw TypeError(who).Got(dtype).Expected("a floating dtype");
+}
+
+inline void CheckFloatingOrComplex(const char* who, DType dtype) {
+  if (!IsComplex(dtype)) CheckFloating(who, dtype);
 }
 
 /// The highest of the consecutive integers a real dtype holds; floats count up to 2^digits.

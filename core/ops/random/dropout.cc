@@ -30,25 +30,6 @@ Tensor Noise(const CallReader& c, const Tensor& x, const Dims& shape) {
   return noise;
 }
 
-/// Strides without gaps that keep the order of a tensor's axes in memory. A layout of the engine's choice is not kept:
-/// users count on numbers in row-major order.
-Dims DenseStrides(const Tensor& x) {
-  if (x.impl()->free_layout || x.is_contiguous()) return ContiguousStrides(x.shape());
-  std::vector<int> axes(x.ndim());
-  std::iota(axes.begin(), axes.end(), 0);
-  for (const int64_t stride : x.strides()) {
-    if (stride == 0) return ContiguousStrides(x.shape());  // the same elements over and over: no order to keep
-  }
-  std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) { return x.strides()[a] > x.strides()[b]; });
-  Dims strides = x.strides();
-  int64_t step = 1;
-  for (size_t k = axes.size(); k-- > 0;) {
-    strides[axes[k]] = step;
-    step *= x.shape()[axes[k]];
-  }
-  return strides;
-}
-
 /// An input with its elements in the order in which result 0 lies in memory, by way of that result if need be.
 Tensor InOrderOfResult(Run& r, ArgumentName name) {
   if (r.x(name).strides() == r.y(0).strides()) return r.x(name);

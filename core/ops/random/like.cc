@@ -1,6 +1,7 @@
 // Random numbers in the shape and dtype of a tensor: written with `_` or `out=`, these overwrite it.
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "core/ops/random/draw.h"
 
@@ -15,6 +16,10 @@ Operator& Sampler(const std::string& arguments, const char* doc) {
 }
 void InferFloating(Infer& i) {
   CheckFloating(i.name(), i.x(0).dtype());
+  InferDrawLike(i);
+}
+void InferFloatingOrComplex(Infer& i) {
+  CheckFloatingOrComplex(i.name(), i.x(0).dtype());
   InferDrawLike(i);
 }
 /// Check attribute `slot`; the negation of a comparison also refuses NaN.
@@ -38,8 +43,9 @@ void DrawIntegers(Run& r, int64_t low, std::optional<int64_t> high) {
 }
 
 void DefineRealsLike() {
-  Sampler("uniform(Tensor x, float low=0.0, float high=1.0", "Uniform numbers in [low, high), in the shape of x.")
-      .Infers(InferFloating)
+  Sampler("uniform(Tensor x, float low=0.0, float high=1.0",
+          "Uniform numbers in [low, high), in the shape of x; both parts of complex ones.")
+      .Infers(InferFloatingOrComplex)
       .Runs([](Run& r) {
         const double low = r.Real("low"), high = r.Real("high");
         if (!(low <= high) || std::isinf(low) || std::isinf(high)) {
@@ -47,12 +53,14 @@ void DefineRealsLike() {
         }
         Draw(r, [&](View y, RandomState* state, bool) { kernels::Uniform(r.ctx(), y.dtype, y, state, low, high); });
       });
-  Sampler("normal(Tensor x, float mean=0.0, float std=1.0", "Normal numbers, in the shape of x.")
-      .Infers(InferFloating)
+  Sampler("normal(Tensor x, float mean=0.0, float std=1.0",
+          "Normal numbers, in the shape of x; the parts of complex ones share the variance.")
+      .Infers(InferFloatingOrComplex)
       .Runs([](Run& r) {
         Need(r, r.Real("std") >= 0, "std", r.Real("std"), "at least 0");
+        const double std = r.Real("std") * (r.y().is_complex() ? std::numbers::sqrt2 / 2 : 1);
         Draw(r, [&](View y, RandomState* state, bool in_order) {
-          kernels::Normal(r.ctx(), y.dtype, y, state, r.Real("mean"), r.Real("std"), !in_order);
+          kernels::Normal(r.ctx(), y.dtype, y, state, r.Real("mean"), std, !in_order);
         });
       });
   Sampler("log_normal(Tensor x, float mean=1.0, float std=2.0", "Numbers whose logarithms are normal.")

@@ -37,3 +37,10 @@ OBJECTS.update((name, dtype(name)) for name in UNSUPPORTED)
 ALIASES = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32",
            "long": "int64", "cfloat": "complex64", "cdouble": "complex128", "chalf": "complex32"}
 NAMES = {**OBJECTS, **{alias: OBJECTS[name] for alias, name in ALIASES.items()}}
+PYTHON_DTYPES = {bool: OBJECTS["bool"], int: OBJECTS["int64"], float: OBJECTS["float64"],
+                 complex: OBJECTS["complex128"]}
+
+
+def as_dtype(kind):
+    """Return the dtype that a type of Python stands for; anything else as it is."""
+    return PYTHON_DTYPES.get(kind, kind) if isinstance(kind, type) else kind

@@ -1,7 +1,7 @@
 """Limits of dtypes, default dtype and promotion, as PyTorch tells them."""
 from dragon import _C
 from dragon.core import config
-from dragon.vm.torch.core.dtypes import OBJECTS, dtype
+from dragon.vm.torch.core.dtypes import OBJECTS, as_dtype, dtype
 from dragon.vm.torch.core.functions.creation import default_dtype
 from dragon.vm.torch.core.register import function
 from dragon.vm.torch.core.tensor import Tensor
@@ -40,7 +40,7 @@ class finfo:
     """
 
     def __init__(self, type=None):
-        kind = default_dtype() if type is None else type
+        kind = default_dtype() if type is None else as_dtype(type)
         name = REAL.get(getattr(kind, "name", ""), getattr(kind, "name", ""))
         if name not in FLOATS:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle {kind!r}")
@@ -69,7 +69,7 @@ class iinfo:
     """
 
     def __init__(self, type):
-        name = getattr(type, "name", "")
+        name = getattr(as_dtype(type), "name", "")
         if name not in INTEGERS:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle {type!r}")
         self.bits, signed = INTEGERS[name]

@@ -29,13 +29,33 @@ def test_dropout(layout):
         np.testing.assert_allclose(mine, theirs, rtol=1e-6)
 
 
-@pytest.mark.parametrize("fill", ["uniform_", "bernoulli_", "exponential_", "random_", "geometric_"])
-@pytest.mark.parametrize("layout", ["row-major", "transposed", "permuted"])
-def test_filling(fill, layout):
+SAMPLERS = {"normal_": (), "uniform_": (), "bernoulli_": (0.3,), "exponential_": (), "random_": (),
+            "geometric_": (0.3,), "cauchy_": (), "log_normal_": ()}
+CUTS = {**{name: layout for name, layout in LAYOUTS.items() if name != "expanded"},
+        "turned and cut": lambda x: x.permute(3, 1, 0, 2)[1:], "every other one": lambda x: x[:, ::2].transpose(0, 1),
+        "a few": lambda x: x[0, :, :2, 0].t(), "one column": lambda x: x[:, 1, 2, 1], "none": lambda x: x[2:].mT}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_writes_through_views(name, cut):
+    """Also into memory with gaps, whose axes were exchanged."""
     found = []
     for t in (torch, dragon_torch):
-        t.manual_seed(7)
-        x = LAYOUTS[layout](t.from_numpy(ARRAY.copy()))
-        getattr(x, fill)(*([0.5] if fill == "geometric_" else []))
-        found.append(x.numpy())
-    np.testing.assert_allclose(found[1], found[0], rtol=3e-7)
+        t.manual_seed(5)
+        whole = t.from_numpy(ARRAY.copy())
+        getattr(CUTS[cut](whole), name)(*SAMPLERS[name])
+        found.append(whole.numpy())
+    np.testing.assert_allclose(found[1], found[0], rtol=2e-5)
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("name", ["rand_like", "randn_like"])
+def test_like_a_view(name, cut):
+    found = []
+    for t in (torch, dragon_torch):
+        t.manual_seed(5)
+        drawn = getattr(t, name)(CUTS[cut](t.from_numpy(ARRAY.copy())))
+        found.append((drawn.numpy(), drawn.stride()))
+    np.testing.assert_allclose(found[1][0], found[0][0], rtol=2e-5)
+    assert found[0][1] == found[1][1] or not found[0][0].size

@@ -5,7 +5,7 @@ from dragon import _C
 from dragon.core import config, modes
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.device import device as device_class
-from dragon.vm.torch.core.dtypes import NAMES, OBJECTS
+from dragon.vm.torch.core.dtypes import NAMES, OBJECTS, PYTHON_DTYPES, as_dtype
 from dragon.vm.torch.core.register import both, function, method, overload, plain
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -71,12 +71,7 @@ def parse_to(args, kwargs):
     if positional:
         raise TypeError(f"to: got {len(args)} positional arguments, expected a device, dtype or tensor and flags")
     where, dtype = wanted["device"], wanted["dtype"]
-    dtype = PYTHON_DTYPES[dtype] if isinstance(dtype, builtins.type) and is_dtype(dtype) else dtype
-    return None if where is None else device_class(where), dtype, wanted["copy"], wanted["memory_format"]
-
-
-PYTHON_DTYPES = {bool: OBJECTS["bool"], int: OBJECTS["int64"], float: OBJECTS["float64"],
-                 complex: OBJECTS["complex128"]}  # types of Python that stand for a dtype
+    return None if where is None else device_class(where), as_dtype(dtype), wanted["copy"], wanted["memory_format"]
 
 
 def is_dtype(value):
@@ -202,9 +197,10 @@ def __array__(self, dtype=None, copy=None):
 @overload("view", of="method")
 def view(self, *shape, dtype=None):
     """Return the same memory in another shape, or as another dtype."""
-    if len(shape) == 1 and isinstance(shape[0], _C.dtype):
+    if len(shape) == 1 and is_dtype(shape[0]):
         dtype = shape[0]
     if dtype is not None:
+        dtype = as_dtype(dtype)
         return self if dtype == self.dtype else ops.view_dtype(self, dtype)
     return ops.view(self, *shape)
 

@@ -3,7 +3,7 @@ from dragon import _C
 from dragon.core import config
 from dragon.core.capture.settings import is_capturing, is_exporting, is_sketching
 from dragon.vm.torch.core.device import as_device
-from dragon.vm.torch.core.dtypes import OBJECTS, UNSUPPORTED
+from dragon.vm.torch.core.dtypes import OBJECTS, UNSUPPORTED, as_dtype
 from dragon.vm.torch.core.layout import channels_last, channels_last_3d, contiguous_format, require_strided
 from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.sentences import named
@@ -103,6 +103,7 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     require_strided("arange", layout)
     if end is None:
         start, end = 0, start
+    dtype = as_dtype(dtype)
     if dtype is not None and not dtype.is_floating_point:
         start, end, step = int(start), int(end), int(step)
     if out is not None:
@@ -127,6 +128,7 @@ def _spaced(name):
                requires_grad=False, **named):
         require_strided(name, layout)
         ends = [value.item() if isinstance(value, Tensor) else value for value in (start, end)]
+        dtype = as_dtype(dtype)
         if dtype is not None and not dtype.is_floating_point and not dtype.is_complex:
             ends = [int(value) for value in ends]
         if out is not None:
@@ -240,6 +242,7 @@ def from_numpy(ndarray):
 @function
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     """Return a 1-d tensor over an object's memory."""
+    dtype = as_dtype(dtype)
     width = dtype.itemsize
     try:
         view = memoryview(buffer).cast("B")

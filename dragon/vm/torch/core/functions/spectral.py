@@ -4,6 +4,7 @@ import math
 from dragon.core import warnings
 from dragon.core.refusals import refusing
 from dragon.vm.torch.core.device import as_device
+from dragon.vm.torch.core.dtypes import as_dtype
 from dragon.vm.torch.core.functions.creation import default_dtype, finish
 from dragon.vm.torch.core.layout import require_strided
 from dragon.vm.torch.core.register import both, function
@@ -101,7 +102,7 @@ def window_of(name, window_length, periodic, shape_it, options):
     if unknown:
         raise TypeError(f"{name}: got an unexpected keyword argument {unknown.pop()!r}")
     require_strided(name, options.get("layout"))
-    dtype = options.get("dtype") or default_dtype()
+    dtype = as_dtype(options.get("dtype")) or default_dtype()
     if not dtype.is_floating_point:
         raise RuntimeError(f"{name}: got {dtype}, expected a floating dtype")
     if window_length < 0:
