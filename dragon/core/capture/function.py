@@ -52,6 +52,7 @@ class Function:
             self._off = None  # why the function is left alone
             self._warned = set()
             self._sizes_fixed = None  # why graphs are for one size each
+            self._unsettled = None  # what the last call changed in Python, so that the next one is captured instead
             self._regions = None  # of a function that is left alone, the modules that it calls
             self._is_barren = False  # whether none of them is a graph
 
@@ -149,6 +150,7 @@ class Function:
         return True
 
     def _keep(self, recording, args, kwargs):
+        self._unsettled = None
         captured = recording.finish()
         if captured is None:
             return self._give_up(recording, recording.failure)
@@ -260,6 +262,8 @@ class Function:
             deeds = [str(change) for change in recording.changes if isinstance(change, Deed)]
             what = f"{deeds[0]}, which is to happen at each call" if deeds else f"each call changes {what}"
             self._turn_off(f"{look}; {what}" if look else what)
+        else:
+            self._unsettled = what
         return False
 
     def _rewind(self, recording):

@@ -66,6 +66,8 @@ def _describe(function):
     if function.fallback:
         lines.append(f"  runs as plain Python: {function.fallback}")
     lines.append(f"  {len(function.variants)} graphs")
+    if function._unsettled and not function.fallback:
+        lines.append(f"  the next call is captured: the last one changed something in Python ({function._unsettled})")
     for number, reason in enumerate(function.retraces, start=2):
         lines.append(f"  capture {number} was made because of {reason}")
     if function._sizes_fixed:
