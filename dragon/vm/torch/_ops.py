@@ -148,6 +148,9 @@ class _OpNamespace:
             op = getattr(ops, name)
         if op is None and self.name in ("aten", "prims"):
             op = _aten(name) if self.name == "aten" else PRIMS.get(name)
+        if op is None and self.name == "profiler":
+            from dragon.vm.torch.autograd.profiler import MARKS
+            op = MARKS.get(name)
         if op is None:
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}': "
                                  "no operator of this name is registered", name=name)

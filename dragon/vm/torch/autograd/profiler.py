@@ -49,6 +49,23 @@ class record_function:
         return marked
 
 
+def _enter(name, args=None):
+    """Return a stretch of code that begins now."""
+    return record_function(name, args).__enter__()
+
+
+def _exit(handle):
+    """End a stretch of code."""
+    if not isinstance(handle, record_function):
+        raise TypeError(f"_record_function_exit: got a {type(handle).__name__}, expected what "
+                        "_record_function_enter returned")
+    handle.__exit__(None, None, None)
+
+
+# The same as operators, `torch.ops.profiler`, for programs that write them into graphs.
+MARKS = {"_record_function_enter": _enter, "_record_function_enter_new": _enter, "_record_function_exit": _exit}
+
+
 class profile:
     """Watch what runs within a `with` block.
 

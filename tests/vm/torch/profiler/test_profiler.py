@@ -153,3 +153,14 @@ def test_stacks(T, tmp_path):
         T.ones(2) + 1
     with pytest.raises(AssertionError, match="requires with_stack=True"):
         plain.export_stacks(str(tmp_path / "none.txt"))
+
+
+def test_stretches_as_operators():
+    """Programs write them into graphs of their own: torch.ops.profiler."""
+    with dt.profiler.profile() as prof:
+        handle = dt.ops.profiler._record_function_enter("outer")
+        dt.relu(dt.ones(3))
+        dt.ops.profiler._record_function_exit(handle)
+    assert {"outer", "aten::relu"} <= {event.key for event in prof.key_averages()}
+    with pytest.raises(TypeError, match="expected what _record_function_enter returned"):
+        dt.ops.profiler._record_function_exit(3)
