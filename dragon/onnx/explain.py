@@ -46,6 +46,30 @@ def evaluate(expression, samples):
             "max": numpy.maximum}[kind](one, other)
 
 
+SIGNS = {"add": "+", "mul": "*", "div": "//", "mod": "%"}
+
+
+def text_of(expression):
+    """Return an expression as people write it: "(length + 1) // 2"."""
+    kind, *parts = expression
+    if kind == "number":
+        return str(parts[0])
+    if kind == "term":
+        return parts[0] if isinstance(parts[0], str) else f"size {parts[0][1]} of {parts[0][0]}"
+    one, other = map(text_of, parts)
+    if kind not in SIGNS:
+        return f"{kind}({one}, {other})"
+    if kind != "add":
+        one, other = (f"({text})" if part[0] in SIGNS else text for part, text in zip(parts, (one, other)))
+    return f"{one} {SIGNS[kind]} {other}"
+
+
+def terms_of(expression):
+    """Return the names of an expression's terms."""
+    kind, *parts = expression
+    return {parts[0]} if kind == "term" else set() if kind == "number" else set().union(*map(terms_of, parts))
+
+
 def times(factor, expression):
     """Return an expression several times."""
     return expression if factor == 1 else ("mul", expression, ("number", int(factor)))

@@ -11,6 +11,7 @@ from dragon.core.capture.export import Sketch
 from dragon.core.capture.probes import NO_LONGER, Bounds, Probes, phantoms_at
 from dragon.core.capture.procedure import write_down
 from dragon.core.capture.settings import captures, eager
+from dragon.onnx.conditions import conditions_of
 from dragon.onnx.capture import capture, fresh, modules_as_found, read_capture, structure_of, trace
 from dragon.onnx.errors import ExportError, HardCodedError
 from dragon.onnx.source import Plain, evaluate, ops, overlay
@@ -315,6 +316,9 @@ class Sampler:
         program.bounds, program.joint = probes.bounds, probes.joint
         plans = [dict(zip(self.base, key)) for key in keys]
         program.following = {text: tuple(evaluate(text, plan) for plan in plans) for text in self.following}
+        if self.written is not None and len(keys) > 1:
+            program.conditions = conditions_of(self.written, [
+                phantoms_at(self.inputs, self.by_place(sizes)) for sizes in plans])
         program.nearer = lambda reason: self.nearer(probes, reason)
         return program
 

@@ -67,6 +67,7 @@ class Program:
         self.following = {}  # the same of sizes that follow them
         self.nearer = None  # given why it is none for all sizes, yields programs for fewer of them
         self.bounds, self.joint = {}, []  # {name: the sizes at which it holds}, and what says which go together
+        self.conditions, self.unsaid = [], []  # what it decided by sizes, and what of it no model can say
 
 
 def array_of(tensor):

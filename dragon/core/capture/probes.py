@@ -27,11 +27,13 @@ class Bounds:
         How far apart they are.
     reasons : List[str]
         What the program says just outside.
+    of_one : str, optional
+        What it decides otherwise where the size is 1, which is no bound: most programs do so to save work.
 
     """
 
-    def __init__(self, low, high, multiple, reasons):
-        self.low, self.high, self.multiple, self.reasons = low, high, multiple, reasons
+    def __init__(self, low, high, multiple, reasons, of_one=""):
+        self.low, self.high, self.multiple, self.reasons, self.of_one = low, high, multiple, reasons, of_one
 
     is_open = property(lambda self: self.low <= 2 and self.high is None and self.multiple == 1,
                        doc="bool: whether it is the same at all sizes, but perhaps 0 and 1.")
@@ -159,7 +161,7 @@ class Probes:
         low, below = self._edge(name, base, -step)
         high, above = self._edge(name, base, step)
         reasons += [reason for reason in (below if low > 2 else "", above) if reason]
-        return Bounds(low, high, step, list(dict.fromkeys(reasons)))
+        return Bounds(low, high, step, list(dict.fromkeys(reasons)), below if low == 2 and NO_LONGER in below else "")
 
     def _step(self, name, base):
         """Return how far apart the sizes around the given one lie; None where there is no other."""
