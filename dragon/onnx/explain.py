@@ -14,6 +14,7 @@ from dragon.onnx.size import fit
 DIVISORS = (*range(2, 65), *(2 ** power for power in range(7, 13)), 80, 96, 100, 160, 192, 320, 640)
 FACTORS = range(1, 9)
 MOST_TERMS = 160  # sizes of values that are looked at in pairs
+MOST_HALVED = 33  # steps between windows
 NEAREST = 16  # sizes of values whose remainders are looked at, those of what the call reads first
 DEEPEST = 2  # products within products
 ENOUGH = 10  # samples that prove quotients, limits and sums of two sizes
@@ -121,7 +122,7 @@ class Explainer:
             return "number", int(wanted[0])
         ways = [self._single, self._polynomial, self._linear, self._two]
         if len(wanted) >= ENOUGH:  # few samples prove little
-            ways += [self._quotient, self._remainder, self._bounded, self._pair]
+            ways += [self._quotient, self._remainder, self._half, self._bounded, self._pair]
         deep = [] if depth >= DEEPEST else [lambda wanted: self._scaled(wanted, depth),
                                             lambda wanted: self._product(wanted, depth)]
         for way in (*ways, *deep):
@@ -212,6 +213,17 @@ class Explainer:
                     offset = int(wanted[0] - least - sign * values[0]) % divisor
                     if ((sign * values + offset) % divisor + least == wanted).all() and self._covers(values, divisor):
                         return plus(("mod", plus(times(sign, ("term", name)), offset), ("number", divisor)), least)
+        return None
+
+    def _half(self, wanted):
+        """Return half of what is missing to a multiple, as windows are padded that are as many as steps fit in."""
+        for name, values in itertools.islice(self.samples.items(), len(self.symbols) + NEAREST):
+            for divisor in range(2 + int(numpy.ptp(wanted)), MOST_HALVED):
+                rests = 2 * wanted - -values % divisor
+                least = int(rests.max())
+                if least <= rests.min() + 1 and self._covers(values, divisor):
+                    missing = ("mod", times(-1, ("term", name)), ("number", divisor))
+                    return "div", plus(missing, least), ("number", 2)
         return None
 
     def _bounded(self, wanted):
