@@ -1,7 +1,6 @@
 """Captures of a function at several sizes of dynamic axes, and the sizes at which one model holds."""
 import random
 import re
-import time
 import types
 
 import numpy
@@ -20,7 +19,8 @@ from dragon.onnx.wiring import difference_of, take_in, without_copies
 WORDS, EXPRESSION = re.compile(r"[A-Za-z_]\w*"), re.compile(r"\w+(\s*[-+*]\s*\w+)+")
 TAKEN = re.compile(rf"^[^%]* == \d+ {NO_LONGER}")  # of a size that was taken for a plain number, or compared with one
 FAILURES = (ExportError, IndexError, RuntimeError, TypeError, ValueError)
-SECONDS, SECONDS_IN_PYTHON = 1.5, 3.0  # for further captures
+# Calls of operators, counted so that a program is the same model on each machine, however fast:
+STEPS, STEPS_IN_PYTHON = 8_000, 10_000  # in further captures, and where the program runs anew at each size
 MOST, FEWEST = 48, 6  # captures
 # Sizes of all at once, and how far apart they are: where least is left of anything, all of them even or odd.
 TOGETHER = ((2, 0), (5, 2), (16, 2), (11, 2), (23, 2), (2, 1))
@@ -116,6 +116,8 @@ class Sampler:
     def key(self, sizes):
         """Return the sizes as a tuple."""
         return tuple(sizes[name] for name in self.base)
+
+    affordable = property(lambda self: STEPS // max(len(self.first.calls), 1), doc="int: how many captures.")
 
     def sizes_of(self, sizes):
         """Return the sizes of all symbols, of those that follow others, too."""
@@ -217,16 +219,19 @@ class Sampler:
         return found if isinstance(wider, str) else wider
 
     def _from_procedure(self, procedure, given):
-        probes = Probes(lambda sizes: self.refusal_of_procedure(procedure, sizes), self.base, procedure.conditions)
+        probes = Probes(lambda sizes: self.refusal_of_procedure(procedure, sizes), self.base, procedure.conditions,
+                        calls=len(self.first.calls))
         doubt = self.doubt_of(probes, given)
         if doubt:
             return doubt
-        until, bounds = time.perf_counter() + SECONDS, probes.bounds
-        for number, sizes in enumerate(self.plans(bounds)):
-            if number >= FEWEST + 3 * len(bounds) and time.perf_counter() > until or len(self.programs) >= MOST:
+        bounds, captured = probes.bounds, 0
+        most = max(self.affordable, FEWEST + 3 * len(bounds))
+        for sizes in self.plans(bounds):
+            if captured >= most or len(self.programs) >= MOST:
                 break
             if any(sizes[name] not in bounds[name] for name in sizes) or probes.refusal(sizes):
                 continue
+            captured += 1
             difference = self.take_from(procedure, sizes)
             moved = [name for name in sizes if sizes[name] != self.base[name]]
             if difference and len(moved) == 1:
@@ -236,10 +241,8 @@ class Sampler:
         return self.doubt_of(probes, given) or self.overlaid(probes)
 
     def _from_python(self, given):
-        started = time.perf_counter()
-        self.refusal_of_python({name: size + 1 for name, size in self.base.items()})
-        probes = Probes(self.refusal_of_python, self.base, seconds=SECONDS_IN_PYTHON, far=FAR_IN_PYTHON,
-                        cost=time.perf_counter() - started)
+        probes = Probes(self.refusal_of_python, self.base, steps=STEPS_IN_PYTHON, far=FAR_IN_PYTHON,
+                        calls=len(self.first.calls))
         return self.doubt_of(probes, given) or self.overlaid(probes)
 
     def doubt_of(self, probes, given):
@@ -324,10 +327,8 @@ class Sampler:
 
     def capture_within(self, bounds):
         """Capture the program at sizes within bounds, all of them others at once: few prove too little there."""
-        draw, until = random.Random(len(self.programs)), time.perf_counter() + SECONDS
-        for _ in range(FURTHER):
-            if time.perf_counter() > until:
-                break
+        draw = random.Random(len(self.programs))
+        for _ in range(min(FURTHER, max(self.affordable, FEWEST))):
             sizes = {}
             for name, limits in bounds.items():
                 most = 4 * self.base[name] + 3 if limits.high is None else limits.high

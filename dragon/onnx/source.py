@@ -1,5 +1,6 @@
 """A captured graph as the exporter reads it, and several captures of one function laid over each other."""
 import ast
+import math
 import operator
 
 import numpy
@@ -10,6 +11,9 @@ from dragon.core.dtypes import NATIVE
 from dragon.onnx.errors import HardCodedError, load_package
 from dragon.onnx.size import Repeated, Size, make_size
 from dragon.onnx.wiring import difference_of, take_in
+
+
+FEW = 64  # elements that are compared without a look at where they lie
 
 
 class Plain(_C.Tensor):
@@ -76,6 +80,15 @@ def array_of(tensor):
     if tensor.dtype.name == "bfloat16":
         return numpy.asarray(ops.cast(tensor, NATIVE["float32"])).astype(load_package("ml_dtypes").bfloat16)
     return numpy.array(tensor)
+
+
+def address_of(tensor):
+    """Return what tells the memory of a tensor from others'."""
+    detached = _C.as_class(tensor, Plain).detach()
+    if tensor.dtype.name == "bfloat16":
+        detached = ops.view_dtype(detached, _C.dtype("int16"))
+    array = detached.numpy()
+    return array.__array_interface__["data"][0], array.shape, array.strides
 
 
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
@@ -160,6 +173,8 @@ class Overlay:
         """Return the numbers of a constant: an array if they follow a size."""
         tensors = [value.tensor for value in values]
         if tensors[0] is None or all(tensor is tensors[0] for tensor in tensors):
+            return tensors[0]
+        if math.prod(tensors[0].shape) > FEW and len(set(map(address_of, tensors))) == 1:  # large parameters
             return tensors[0]
         arrays = [array_of(tensor) for tensor in tensors]
         if all(numpy.array_equal(array, arrays[0], equal_nan=array.dtype.kind == "f") for array in arrays):
