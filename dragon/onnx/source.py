@@ -1,6 +1,5 @@
 """A captured graph as the exporter reads it, and several captures of one function laid over each other."""
 import ast
-import math
 import operator
 
 import numpy
@@ -11,9 +10,6 @@ from dragon.core.dtypes import NATIVE
 from dragon.onnx.errors import HardCodedError, load_package
 from dragon.onnx.size import Repeated, Size, make_size
 from dragon.onnx.wiring import difference_of, take_in
-
-
-FEW = 64  # elements that are compared without a look at where they lie
 
 
 class Plain(_C.Tensor):
@@ -174,7 +170,7 @@ class Overlay:
         tensors = [value.tensor for value in values]
         if tensors[0] is None or all(tensor is tensors[0] for tensor in tensors):
             return tensors[0]
-        if math.prod(tensors[0].shape) > FEW and len(set(map(address_of, tensors))) == 1:  # large parameters
+        if len(set(map(address_of, tensors))) == 1:  # parameters, which may be large
             return tensors[0]
         arrays = [array_of(tensor) for tensor in tensors]
         if all(numpy.array_equal(array, arrays[0], equal_nan=array.dtype.kind == "f") for array in arrays):
