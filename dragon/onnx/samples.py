@@ -28,6 +28,7 @@ FURTHER = 24  # captures for a model of fewer sizes
 ENOUGH = 3  # captures, at least, for a model of fewer sizes
 FAR = (23, 37, 50, 64, 101, 131, 257, 512, 640, 1023, 4099, 20011, 65537, 131074)
 FAR_IN_PYTHON = (24, 37, 64, 96, 131, 200, 320)  # where the program runs anew, which may make what is large
+LOOP = "; a loop of as many rounds as {name} is unrolled: leave {name} out, and the model is that of {size}"
 NEGATIVE = "a size that follows others is negative"
 MOST_ELEMENTS = 2 ** 34  # the product of all dynamic sizes
 
@@ -105,6 +106,7 @@ class Sampler:
         self.function, self.arguments, self.names, self.following = function, arguments, names, following
         self.places = {(place, axis): symbol for place, named in enumerate(axes) for axis, symbol in named.items()}
         self.base, self.programs, self.written = base, {}, None
+        self.taken = {}  # {symbol that the program takes for a plain number: where}
         sizes = self.sizes_of(base)
         self.inputs = [resize(tensor, {axis: sizes[symbol] for axis, symbol in named.items()
                                        if tensor.shape[axis] != sizes[symbol]})
@@ -144,7 +146,11 @@ class Sampler:
                 written = write_down(recording, axes, is_trace=True)
         finally:
             captures().pop()
-        if isinstance(written, str) or set(written[0].fixed_sizes).intersection(axes):
+        if isinstance(written, str):
+            return None
+        taken = set(written[0].fixed_sizes).intersection(axes)
+        self.taken = dict.fromkeys((self.places[place] for place in taken), ", ".join(dict.fromkeys(recording.fixed)))
+        if taken:
             return None
         try:
             again = written[0].traced(self.inputs, self.captured)
@@ -250,7 +256,9 @@ class Sampler:
         for name, bounds in probes.bounds.items():
             reason = (bounds.reasons or ["it differs at each size"])[0]
             if bounds.is_fixed or given[name] > 1 and given[name] not in bounds:
-                return reason
+                if name in self.taken:
+                    reason += f"; it takes {name} for a plain number at {self.taken[name]}"
+                return reason + (LOOP.format(name=name, size=given[name]) if ": for " in reason else "")
         return ""
 
     def narrow(self, procedure, name, bounds, bad, reason):
