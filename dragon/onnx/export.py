@@ -161,6 +161,8 @@ def check_bounds(program, said):
     together = [*program.joint, *program.unsaid]
     if together:
         warn("onnx.export: the model does not hold for all sizes together: " + "; ".join(dict.fromkeys(together)))
+    if program.unheard:
+        warn("onnx.export: the model may not hold for all sizes together: " + program.unheard)
 
 
 def output_labels(dynamic_axes, names):

@@ -141,7 +141,8 @@ def describe_sizes(program, conditions):
     told += [f"where {condition}" for condition in conditions]
     # No condition was found that says for which of them together the program is another one.
     doubtful = program.unsaid or any(NO_LONGER not in reason or not program.conditions for reason in program.joint)
-    return "; ".join(told + ["not for all sizes together"] * bool(doubtful))
+    perhaps = ["perhaps not for all sizes together"] * bool(program.unheard)
+    return "; ".join(told + (["not for all sizes together"] if doubtful else perhaps))
 
 
 def output_axes(value, named, symbols):

@@ -29,6 +29,7 @@ ENOUGH = 3  # captures, at least, for a model of fewer sizes
 FAR = (23, 37, 50, 64, 101, 131, 257, 512, 640, 1023, 4099, 20011, 65537, 131074)
 FAR_IN_PYTHON = (24, 37, 64, 96, 131, 200, 320)  # where the program runs anew, which may make what is large
 LOOP = "; a loop of as many rounds as {name} is unrolled: leave {name} out, and the model is that of {size}"
+UNHEARD = "the program takes {names} for plain numbers at {places}, and may decide by both in ways that nobody hears"
 NEGATIVE = "a size that follows others is negative"
 MOST_ELEMENTS = 2 ** 34  # the product of all dynamic sizes
 
@@ -149,7 +150,8 @@ class Sampler:
         if isinstance(written, str):
             return None
         taken = set(written[0].fixed_sizes).intersection(axes)
-        self.taken = dict.fromkeys((self.places[place] for place in taken), ", ".join(dict.fromkeys(recording.fixed)))
+        where = ", ".join(dict.fromkeys(recording.fixed))
+        self.taken = dict.fromkeys((self.places[place] for place in sorted(taken)), where)
         if taken:
             return None
         try:
@@ -330,6 +332,9 @@ class Sampler:
         if self.written is not None and len(keys) > 1:
             program.conditions = conditions_of(self.written, [
                 phantoms_at(self.inputs, self.by_place(sizes)) for sizes in plans])
+        elif len(self.taken) > 1:
+            program.unheard = UNHEARD.format(names=" and ".join(self.taken),
+                                             places=", ".join(dict.fromkeys(self.taken.values())))
         program.nearer = lambda reason: self.nearer(probes, reason)
         return program
 

@@ -68,6 +68,7 @@ class Program:
         self.nearer = None  # given why it is none for all sizes, yields programs for fewer of them
         self.bounds, self.joint = {}, []  # {name: the sizes at which it holds}, and what says which go together
         self.conditions, self.unsaid = [], []  # what it decided by sizes, and what of it no model can say
+        self.unheard = ""  # why it may have decided more
 
 
 def array_of(tensor):

@@ -90,3 +90,13 @@ def test_the_first_result_may_be_anything():
     feeds = {"x": numpy.ones((5, 2), "float32"), "y": numpy.ones((4, 2), "float32")}
     found = session.run([item.name for item in session.get_outputs()][:2], feeds)
     assert found[0] == numpy.bool_(True) and found[0].shape == () and found[1].shape == (0, 2)
+
+
+def test_plain_numbers_that_may_decide_together_are_told():
+    def function(x, y):
+        n, m = int(x.shape[0]), int(y.shape[0])
+        return x + 1 if (n + 1) // 2 == m * 2 else x.flatten()
+    with pytest.warns(UserWarning, match=r"may not hold.*takes n and m for plain numbers at .*n, m = int"):
+        model = onnx.export(function, (torch.ones(3, 2), torch.ones(13, 2)),
+                            dynamic_axes={"x": {0: "n"}, "y": {0: "m"}})
+    assert [item.value for item in model.metadata_props] == ["perhaps not for all sizes together"]
