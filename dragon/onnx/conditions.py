@@ -91,15 +91,14 @@ def conditions_of(procedure, arguments):
     return list(found.values())
 
 
-def _range_of(expression, bounds):
-    """Return the least and greatest that an expression may be; sizes of what is computed may be anything."""
+def _range_of(expression, range_of_term):
+    """Return the least and greatest that an expression may be, by what its terms may be."""
     kind, *parts = expression
     if kind == "number":
         return parts[0], parts[0]
     if kind == "term":
-        found = bounds.get(parts[0])
-        return (0, math.inf) if found is None else (max(found.low, 1), math.inf if found.high is None else found.high)
-    (low, high), (least, most) = (_range_of(part, bounds) for part in parts)
+        return range_of_term(parts[0])
+    (low, high), (least, most) = (_range_of(part, range_of_term) for part in parts)
     if kind == "add":
         return low + least, high + most
     if kind in ("min", "max"):
@@ -113,9 +112,8 @@ def _range_of(expression, bounds):
         end if math.isinf(end) else end // least for end in (low, high))
 
 
-def _holds_for(condition, difference, bounds):
-    """Return whether a condition holds for all that the other number may be more than the one."""
-    low, high = _range_of(difference, bounds)
+def _holds_for(condition, low, high):
+    """Return whether a condition holds where the other number is the one and between so much and so much more."""
     if condition.relation == "==":
         return low == high == 0 if condition.held else low > 0 or high < 0
     is_strict = (condition.relation == "<") == condition.held
@@ -144,6 +142,8 @@ class Checks:
     def __init__(self, w, program):
         self.w, self.program, self.samples = w, program, len(next(iter(w.symbols.values()), ()))
         self.texts, self.unsaid, self._passed = [], [], []
+        self._told = {(value.name, axis): samples for samples, (value, axis) in w.told.items()}
+        w.call, w.scope = None, ""
         for name, bounds in program.bounds.items():
             if decided(bounds) and not bounds.is_fixed and name in w.sources:
                 self._bound(name, bounds)
@@ -167,14 +167,15 @@ class Checks:
             self.unsaid.append(condition.told)
             return
         difference = self._by_symbols(condition.other - condition.one)
-        if difference and _holds_for(condition, difference, program.bounds):
+        if difference and _holds_for(condition, *_range_of(difference, self._range_of_term)):
             return
         try:
             (one, places), (other, further) = map(self._explained, (condition.one, condition.other))
         except HardCodedError:
             self.unsaid.append(condition.told)
             return
-        if _holds_for(condition, ("add", other, ("mul", one, ("number", -1))), program.bounds):
+        apart = difference or ("add", other, ("mul", one, ("number", -1)))
+        if _holds_for(condition, *_range_of(apart, self._range_of_term)):
             return
         names = terms_of(one) | terms_of(other)
         name = next(iter(names))
@@ -183,10 +184,22 @@ class Checks:
             return
         relation = condition.relation if condition.held else NEGATED[condition.relation]
         text = f"{text_of(one)} {relation} {text_of(other)}"
-        if text not in self.texts:
+        if text in self.texts:
+            return
+        self.texts.append(text)
+        # What is otherwise for 1 alone is told only.
+        if not _holds_for(condition, *_range_of(apart, functools.partial(self._range_of_term, smallest=2))):
             holds = w.add(OPERATORS[condition.relation], w.computed(one, places), w.computed(other, further))
-            self.texts.append(text)
             self._pass(w.Not(holds) if condition.held else holds, text)
+
+    def _range_of_term(self, term, smallest=1):
+        """Return the least and greatest of a symbol, or of a size that follows symbols."""
+        bounds = self.program.bounds.get(term)
+        if bounds is not None:
+            return max(bounds.low, smallest), math.inf if bounds.high is None else bounds.high
+        followed = self._by_symbols(Size(self._told[term])) if term in self._told else None
+        return (0, math.inf) if followed is None else _range_of(
+            followed, functools.partial(self._range_of_term, smallest=smallest))
 
     def _samples_of(self, number):
         return number.samples if isinstance(number, Size) else [number] * self.samples

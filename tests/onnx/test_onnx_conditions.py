@@ -100,3 +100,11 @@ def test_plain_numbers_that_may_decide_together_are_told():
         model = onnx.export(function, (torch.ones(3, 2), torch.ones(13, 2)),
                             dynamic_axes={"x": {0: "n"}, "y": {0: "m"}})
     assert [item.value for item in model.metadata_props] == ["perhaps not for all sizes together"]
+
+
+def test_one_alone_is_told_and_runs():
+    def function(x):
+        return x * 2 if x.shape[0] * x.shape[1] != 1 else x + x
+    model = onnx.export(function, (torch.ones(3, 4),), dynamic_axes={"x": {0: "n", 1: "m"}})
+    assert [item.value for item in model.metadata_props] == ["where m * n != 1"]
+    assert [node.op_type for node in model.graph.node] == ["Mul"]
