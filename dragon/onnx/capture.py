@@ -12,7 +12,7 @@ from dragon.core.capture.structure import Template
 from dragon.core.modes import shapes_only
 from dragon.core.module import Module
 from dragon.onnx.errors import ExportError
-from dragon.onnx.source import Plain, Program, ops, read_graph
+from dragon.onnx.source import Plain, Program, address_of, ops, read_graph
 
 
 def structure_of(value):
@@ -26,15 +26,6 @@ def structure_of(value):
 def leaves(value):
     """Return the tensors in nested tuples, lists, dictionaries and objects, in order."""
     return structure_of(value).tensors
-
-
-def address_of(tensor):
-    """Return what tells the memory of a tensor from others'."""
-    detached = _C.as_class(tensor, Plain).detach()
-    if tensor.dtype.name == "bfloat16":
-        detached = ops.view_dtype(detached, _C.dtype("int16"))
-    array = detached.numpy()
-    return array.__array_interface__["data"][0], array.shape, array.strides
 
 
 def names_of(target):

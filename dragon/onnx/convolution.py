@@ -1,5 +1,6 @@
 """Convolutions."""
 from dragon.onnx.size import Size, make_size
+from dragon.onnx.source import is_dynamic
 from dragon.onnx.table import maps
 
 
@@ -25,6 +26,9 @@ def window_padding(image, size, window, stride, before, dilation):
 def conv_forward(w, x, weight, bias, size, stride, padding, dilation, groups):
     window = weight.shape[2:]
     after = window_padding(x.shape[2:], size, window, stride, padding, dilation)
+    if is_dynamic((*padding, *after)):
+        x = w.Pad(x, [0, 0, *padding, 0, 0, *after], w.constant(0, x.dtype))
+        padding = after = [0] * len(window)
     return w.Conv(x, weight, bias, kernel_shape=list(window), strides=stride, pads=padding + after,
                   dilations=dilation, group=groups)
 

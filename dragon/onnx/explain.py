@@ -14,6 +14,7 @@ from dragon.onnx.size import fit
 DIVISORS = (*range(2, 65), *(2 ** power for power in range(7, 13)), 80, 96, 100, 160, 192, 320, 640)
 FACTORS = range(1, 9)
 MOST_TERMS = 160  # sizes of values that are looked at in pairs
+MOST_HALVED = 33  # steps between windows
 NEAREST = 16  # sizes of values whose remainders are looked at, those of what the call reads first
 DEEPEST = 2  # products within products
 ENOUGH = 10  # samples that prove quotients, limits and sums of two sizes
@@ -44,6 +45,30 @@ def evaluate(expression, samples):
     one, other = (evaluate(part, samples) for part in expression[1:])
     return {"add": numpy.add, "mul": numpy.multiply, "div": numpy.floor_divide, "mod": numpy.mod, "min": numpy.minimum,
             "max": numpy.maximum}[kind](one, other)
+
+
+SIGNS = {"add": "+", "mul": "*", "div": "//", "mod": "%"}
+
+
+def text_of(expression):
+    """Return an expression as people write it: "(length + 1) // 2"."""
+    kind, *parts = expression
+    if kind == "number":
+        return str(parts[0])
+    if kind == "term":
+        return parts[0] if isinstance(parts[0], str) else f"size {parts[0][1]} of {parts[0][0]}"
+    one, other = map(text_of, parts)
+    if kind not in SIGNS:
+        return f"{kind}({one}, {other})"
+    if kind != "add":
+        one, other = (f"({text})" if part[0] in SIGNS else text for part, text in zip(parts, (one, other)))
+    return f"{one} {SIGNS[kind]} {other}"
+
+
+def terms_of(expression):
+    """Return the names of an expression's terms."""
+    kind, *parts = expression
+    return {parts[0]} if kind == "term" else set() if kind == "number" else set().union(*map(terms_of, parts))
 
 
 def times(factor, expression):
@@ -97,7 +122,7 @@ class Explainer:
             return "number", int(wanted[0])
         ways = [self._single, self._polynomial, self._linear, self._two]
         if len(wanted) >= ENOUGH:  # few samples prove little
-            ways += [self._quotient, self._remainder, self._bounded, self._pair]
+            ways += [self._quotient, self._remainder, self._half, self._bounded, self._pair]
         deep = [] if depth >= DEEPEST else [lambda wanted: self._scaled(wanted, depth),
                                             lambda wanted: self._product(wanted, depth)]
         for way in (*ways, *deep):
@@ -188,6 +213,17 @@ class Explainer:
                     offset = int(wanted[0] - least - sign * values[0]) % divisor
                     if ((sign * values + offset) % divisor + least == wanted).all() and self._covers(values, divisor):
                         return plus(("mod", plus(times(sign, ("term", name)), offset), ("number", divisor)), least)
+        return None
+
+    def _half(self, wanted):
+        """Return half of what is missing to a multiple, as windows are padded that are as many as steps fit in."""
+        for name, values in itertools.islice(self.samples.items(), len(self.symbols) + NEAREST):
+            for divisor in range(2 + int(numpy.ptp(wanted)), MOST_HALVED):
+                rests = 2 * wanted - -values % divisor
+                least = int(rests.max())
+                if least <= rests.min() + 1 and self._covers(values, divisor):
+                    missing = ("mod", times(-1, ("term", name)), ("number", divisor))
+                    return "div", plus(missing, least), ("number", 2)
         return None
 
     def _bounded(self, wanted):

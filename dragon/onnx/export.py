@@ -3,9 +3,9 @@ import inspect
 
 from dragon import _C
 from dragon.core import files
-from dragon.core.capture.probes import NO_LONGER
 from dragon.core.warnings import warn
 from dragon.onnx.capture import leaves, names_of
+from dragon.onnx.conditions import decided
 from dragon.onnx.errors import ExportError, load_package
 from dragon.onnx.replay import Replay
 from dragon.onnx.samples import capture_dynamic
@@ -154,12 +154,15 @@ def check_bounds(program, said):
             raise ExportError(f"Constraints violated ({name})! Got sizes {low} to {high} asked for, expected those for "
                               f"which the program is the same, {bounds}: {'; '.join(bounds.reasons)}")
     for name, bounds in program.bounds.items():
-        decided = [reason for reason in bounds.reasons if NO_LONGER in reason or "other operators" in reason]
-        if decided and not bounds.is_open:
+        reasons = decided(bounds)
+        if reasons and not bounds.is_open:
             warn(f"onnx.export: the model holds for {name}: {bounds}, since the program is another one elsewhere: "
-                 + "; ".join(decided))
-    if program.joint:
-        warn("onnx.export: the model does not hold for all sizes together: " + "; ".join(program.joint))
+                 + "; ".join(reasons))
+    together = [*program.joint, *program.unsaid]
+    if together:
+        warn("onnx.export: the model does not hold for all sizes together: " + "; ".join(dict.fromkeys(together)))
+    if program.unheard:
+        warn("onnx.export: the model may not hold for all sizes together: " + program.unheard)
 
 
 def output_labels(dynamic_axes, names):

@@ -9,6 +9,7 @@ from dragon.core.capture.probes import NO_LONGER
 from dragon.core.progress import Progress
 from dragon.onnx import families  # noqa: F401: fills the table
 from dragon.onnx.calls import live_calls, producers, readers, write_call
+from dragon.onnx.conditions import Checks
 from dragon.onnx.errors import UnsupportedOperatorError
 from dragon.onnx.size import Size
 from dragon.onnx.source import Value
@@ -112,6 +113,8 @@ def make_model(program, input_names, output_names, opset=18, axes=None, embed=Tr
                 w.bind(output, Value(w.fresh("missing"), output.dtype, output.shape))
     if reasons:
         raise UnsupportedOperatorError(reasons)
+    checks = Checks(w, program)
+    checks.guard()
     outputs = name_outputs(w, program, output_names)
     nodes, initializers = prune(w.nodes, outputs, w.initializers)
     inputs = [make_value_info(value, name, axes.get(name)) for value, name in zip(program.inputs, input_names)]
@@ -125,19 +128,21 @@ def make_model(program, input_names, output_names, opset=18, axes=None, embed=Tr
     versions = [helper.make_opsetid("", opset)]
     model = helper.make_model(graph, opset_imports=versions, producer_name="dragon",
                               ir_version=helper.find_min_ir_version_for(versions))
-    told = describe_sizes(program)
+    program.unsaid = checks.unsaid
+    told = describe_sizes(program, checks.texts)
     if told:
         helper.set_model_props(model, {SIZES: told})
     return onnx.shape_inference.infer_shapes(model) if model.ByteSize() < 2 ** 30 else model
 
 
-def describe_sizes(program):
+def describe_sizes(program, conditions):
     """Return the sizes for which a model holds, of those symbols that may not be anything: "n: 2 to 49"."""
-    told = [f"{name}: {bounds}" for name, bounds in program.bounds.items() if not bounds.is_open]
-    conditions = [reason.split(f" {NO_LONGER}")[0] for reason in program.joint if NO_LONGER in reason]
-    told += [f"where {condition}" for condition in dict.fromkeys(conditions)]
+    told = [f"{name}: {bounds}" for name, bounds in program.bounds.items() if not bounds.is_open or bounds.of_one]
+    told += [f"where {condition}" for condition in conditions]
     # No condition was found that says for which of them together the program is another one.
-    return "; ".join(told + ["not for all sizes together"] * any(NO_LONGER not in reason for reason in program.joint))
+    doubtful = program.unsaid or any(NO_LONGER not in reason or not program.conditions for reason in program.joint)
+    perhaps = ["perhaps not for all sizes together"] * bool(program.unheard)
+    return "; ".join(told + (["not for all sizes together"] if doubtful else perhaps))
 
 
 def output_axes(value, named, symbols):

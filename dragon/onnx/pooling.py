@@ -7,6 +7,7 @@ from dragon.onnx.convolution import window_padding
 from dragon.onnx.places import count_places, is_known
 from dragon.onnx.places import whole as whole_number
 from dragon.onnx.size import Size, product
+from dragon.onnx.source import is_dynamic
 from dragon.onnx.table import maps
 
 
@@ -115,7 +116,7 @@ def average_pool(w, x, size, window, stride, padding, dilation, adaptive, count_
     if divisor:
         zeros = w.Pad(x, [0, 0, *padding, 0, 0, *after], w.constant(0, x.dtype))
         return w.Mul(w.AveragePool(zeros, **options), product(window) / divisor)
-    if any(isinstance(end, Size) for end in after):
+    if is_dynamic((*padding, *after)):
         return average_of_counted(w, x, padding, after, count_include_pad, options)
     if not count_include_pad or after == padding:
         return w.AveragePool(x, pads=padding + after, count_include_pad=int(count_include_pad), **options)
@@ -133,8 +134,8 @@ def max_pool_with_indices(w, x, size, window, stride, padding, dilation, adaptiv
         return adaptive_max(w, x, [1] * len(window))
     after = window_padding(x.shape[2:], size, window, stride, padding, dilation)
     options = {"kernel_shape": window, "strides": stride, "dilations": dilation}
-    if any(isinstance(end, Size) or end > before and end >= length
-           for before, end, length in zip(padding, after, window)):
+    if is_dynamic((*padding, *after)) or any(
+            end > before and end >= length for before, end, length in zip(padding, after, window)):
         if w.wants(1):
             w.refuse("indices of windows that reach far beyond the image")
         x = w.Pad(x, [0, 0, *padding, 0, 0, *after], w.constant(-math.inf, x.dtype))

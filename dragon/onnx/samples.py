@@ -1,7 +1,6 @@
 """Captures of a function at several sizes of dynamic axes, and the sizes at which one model holds."""
 import random
 import re
-import time
 import types
 
 import numpy
@@ -11,6 +10,7 @@ from dragon.core.capture.export import Sketch
 from dragon.core.capture.probes import NO_LONGER, Bounds, Probes, phantoms_at
 from dragon.core.capture.procedure import write_down
 from dragon.core.capture.settings import captures, eager
+from dragon.onnx.conditions import conditions_of
 from dragon.onnx.capture import capture, fresh, modules_as_found, read_capture, structure_of, trace
 from dragon.onnx.errors import ExportError, HardCodedError
 from dragon.onnx.source import Plain, evaluate, ops, overlay
@@ -19,7 +19,8 @@ from dragon.onnx.wiring import difference_of, take_in, without_copies
 WORDS, EXPRESSION = re.compile(r"[A-Za-z_]\w*"), re.compile(r"\w+(\s*[-+*]\s*\w+)+")
 TAKEN = re.compile(rf"^[^%]* == \d+ {NO_LONGER}")  # of a size that was taken for a plain number, or compared with one
 FAILURES = (ExportError, IndexError, RuntimeError, TypeError, ValueError)
-SECONDS, SECONDS_IN_PYTHON = 1.5, 3.0  # for further captures
+# Calls of operators, counted so that a program is the same model on each machine, however fast:
+STEPS, STEPS_IN_PYTHON = 8_000, 10_000  # in further captures, and where the program runs anew at each size
 MOST, FEWEST = 48, 6  # captures
 # Sizes of all at once, and how far apart they are: where least is left of anything, all of them even or odd.
 TOGETHER = ((2, 0), (5, 2), (16, 2), (11, 2), (23, 2), (2, 1))
@@ -27,6 +28,8 @@ FURTHER = 24  # captures for a model of fewer sizes
 ENOUGH = 3  # captures, at least, for a model of fewer sizes
 FAR = (23, 37, 50, 64, 101, 131, 257, 512, 640, 1023, 4099, 20011, 65537, 131074)
 FAR_IN_PYTHON = (24, 37, 64, 96, 131, 200, 320)  # where the program runs anew, which may make what is large
+LOOP = "; a loop of as many rounds as {name} is unrolled: leave {name} out, and the model is that of {size}"
+UNHEARD = "the program takes {names} for plain numbers at {places}, and may decide by both in ways that nobody hears"
 NEGATIVE = "a size that follows others is negative"
 MOST_ELEMENTS = 2 ** 34  # the product of all dynamic sizes
 
@@ -104,6 +107,7 @@ class Sampler:
         self.function, self.arguments, self.names, self.following = function, arguments, names, following
         self.places = {(place, axis): symbol for place, named in enumerate(axes) for axis, symbol in named.items()}
         self.base, self.programs, self.written = base, {}, None
+        self.taken = {}  # {symbol that the program takes for a plain number: where}
         sizes = self.sizes_of(base)
         self.inputs = [resize(tensor, {axis: sizes[symbol] for axis, symbol in named.items()
                                        if tensor.shape[axis] != sizes[symbol]})
@@ -115,6 +119,8 @@ class Sampler:
     def key(self, sizes):
         """Return the sizes as a tuple."""
         return tuple(sizes[name] for name in self.base)
+
+    affordable = property(lambda self: STEPS // max(len(self.first.calls), 1), doc="int: how many captures.")
 
     def sizes_of(self, sizes):
         """Return the sizes of all symbols, of those that follow others, too."""
@@ -141,7 +147,12 @@ class Sampler:
                 written = write_down(recording, axes, is_trace=True)
         finally:
             captures().pop()
-        if isinstance(written, str) or set(written[0].fixed_sizes).intersection(axes):
+        if isinstance(written, str):
+            return None
+        taken = set(written[0].fixed_sizes).intersection(axes)
+        where = ", ".join(dict.fromkeys(recording.fixed))
+        self.taken = dict.fromkeys((self.places[place] for place in sorted(taken)), where)
+        if taken:
             return None
         try:
             again = written[0].traced(self.inputs, self.captured)
@@ -216,16 +227,19 @@ class Sampler:
         return found if isinstance(wider, str) else wider
 
     def _from_procedure(self, procedure, given):
-        probes = Probes(lambda sizes: self.refusal_of_procedure(procedure, sizes), self.base, procedure.conditions)
+        probes = Probes(lambda sizes: self.refusal_of_procedure(procedure, sizes), self.base, procedure.conditions,
+                        calls=len(self.first.calls))
         doubt = self.doubt_of(probes, given)
         if doubt:
             return doubt
-        until, bounds = time.perf_counter() + SECONDS, probes.bounds
-        for number, sizes in enumerate(self.plans(bounds)):
-            if number >= FEWEST + 3 * len(bounds) and time.perf_counter() > until or len(self.programs) >= MOST:
+        bounds, captured = probes.bounds, 0
+        most = max(self.affordable, FEWEST + 3 * len(bounds))
+        for sizes in self.plans(bounds):
+            if captured >= most or len(self.programs) >= MOST:
                 break
             if any(sizes[name] not in bounds[name] for name in sizes) or probes.refusal(sizes):
                 continue
+            captured += 1
             difference = self.take_from(procedure, sizes)
             moved = [name for name in sizes if sizes[name] != self.base[name]]
             if difference and len(moved) == 1:
@@ -235,10 +249,8 @@ class Sampler:
         return self.doubt_of(probes, given) or self.overlaid(probes)
 
     def _from_python(self, given):
-        started = time.perf_counter()
-        self.refusal_of_python({name: size + 1 for name, size in self.base.items()})
-        probes = Probes(self.refusal_of_python, self.base, seconds=SECONDS_IN_PYTHON, far=FAR_IN_PYTHON,
-                        cost=time.perf_counter() - started)
+        probes = Probes(self.refusal_of_python, self.base, steps=STEPS_IN_PYTHON, far=FAR_IN_PYTHON,
+                        calls=len(self.first.calls))
         return self.doubt_of(probes, given) or self.overlaid(probes)
 
     def doubt_of(self, probes, given):
@@ -246,7 +258,9 @@ class Sampler:
         for name, bounds in probes.bounds.items():
             reason = (bounds.reasons or ["it differs at each size"])[0]
             if bounds.is_fixed or given[name] > 1 and given[name] not in bounds:
-                return reason
+                if name in self.taken:
+                    reason += f"; it takes {name} for a plain number at {self.taken[name]}"
+                return reason + (LOOP.format(name=name, size=given[name]) if ": for " in reason else "")
         return ""
 
     def narrow(self, procedure, name, bounds, bad, reason):
@@ -315,15 +329,19 @@ class Sampler:
         program.bounds, program.joint = probes.bounds, probes.joint
         plans = [dict(zip(self.base, key)) for key in keys]
         program.following = {text: tuple(evaluate(text, plan) for plan in plans) for text in self.following}
+        if self.written is not None and len(keys) > 1:
+            program.conditions = conditions_of(self.written, [
+                phantoms_at(self.inputs, self.by_place(sizes)) for sizes in plans])
+        elif len(self.taken) > 1:
+            program.unheard = UNHEARD.format(names=" and ".join(self.taken),
+                                             places=", ".join(dict.fromkeys(self.taken.values())))
         program.nearer = lambda reason: self.nearer(probes, reason)
         return program
 
     def capture_within(self, bounds):
         """Capture the program at sizes within bounds, all of them others at once: few prove too little there."""
-        draw, until = random.Random(len(self.programs)), time.perf_counter() + SECONDS
-        for _ in range(FURTHER):
-            if time.perf_counter() > until:
-                break
+        draw = random.Random(len(self.programs))
+        for _ in range(min(FURTHER, max(self.affordable, FEWEST))):
             sizes = {}
             for name, limits in bounds.items():
                 most = 4 * self.base[name] + 3 if limits.high is None else limits.high

@@ -67,6 +67,8 @@ class Program:
         self.following = {}  # the same of sizes that follow them
         self.nearer = None  # given why it is none for all sizes, yields programs for fewer of them
         self.bounds, self.joint = {}, []  # {name: the sizes at which it holds}, and what says which go together
+        self.conditions, self.unsaid = [], []  # what it decided by sizes, and what of it no model can say
+        self.unheard = ""  # why it may have decided more
 
 
 def array_of(tensor):
@@ -75,6 +77,15 @@ def array_of(tensor):
     if tensor.dtype.name == "bfloat16":
         return numpy.asarray(ops.cast(tensor, NATIVE["float32"])).astype(load_package("ml_dtypes").bfloat16)
     return numpy.array(tensor)
+
+
+def address_of(tensor):
+    """Return what tells the memory of a tensor from others'."""
+    detached = _C.as_class(tensor, Plain).detach()
+    if tensor.dtype.name == "bfloat16":
+        detached = ops.view_dtype(detached, _C.dtype("int16"))
+    array = detached.numpy()
+    return array.__array_interface__["data"][0], array.shape, array.strides
 
 
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
@@ -159,6 +170,8 @@ class Overlay:
         """Return the numbers of a constant: an array if they follow a size."""
         tensors = [value.tensor for value in values]
         if tensors[0] is None or all(tensor is tensors[0] for tensor in tensors):
+            return tensors[0]
+        if len(set(map(address_of, tensors))) == 1:  # parameters, which may be large
             return tensors[0]
         arrays = [array_of(tensor) for tensor in tensors]
         if all(numpy.array_equal(array, arrays[0], equal_nan=array.dtype.kind == "f") for array in arrays):

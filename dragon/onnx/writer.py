@@ -228,7 +228,7 @@ class Writer:
         if not isinstance(size, Size):
             return self.constant([int(size)], "int64")
         if size not in self._cached:
-            self._cached[size] = self._explained(size)
+            self._cached[size] = self.computed(*self.explained(size.samples))
         return self._cached[size]
 
     def number(self, size):
@@ -242,28 +242,41 @@ class Writer:
         parts = [size if isinstance(size, Value) else self.size(size) for size in shape]
         return parts[0] if len(parts) == 1 else self.Concat(*parts, axis=0)
 
-    def _explained(self, size):
+    def explained(self, samples):
+        """Return an expression of `dragon.onnx.explain` for a size, and the values and axes of its terms.
+
+        Parameters
+        ----------
+        samples : sequence of int
+            What it is in each capture.
+
+        Returns
+        -------
+        tuple
+            The expression, and {term: (value, axis)}. A HardCodedError where there is none.
+
+        """
         told = {}
         for value in self.call.inputs if self.call else ():
             for axis, other in enumerate(value.shape or ()):
                 if isinstance(other, Size):
                     told.setdefault((self.resolve(value).name, axis), (other.samples, self.resolve(value)))
-        for samples, (value, axis) in self.told.items():
-            told.setdefault((value.name, axis), (samples, value))
-        found = Explainer(self.symbols, {key: samples for key, (samples, _) in told.items()}).explain(size.samples)
+        for known, (value, axis) in self.told.items():
+            told.setdefault((value.name, axis), (known, value))
+        found = Explainer(self.symbols, {key: known for key, (known, _) in told.items()}).explain(samples)
         if found is None:
-            raise HardCodedError(f"a size that is {size!r} where the dynamic sizes are "
+            raise HardCodedError(f"a size that is {Size(samples)!r} where the dynamic sizes are "
                                  f"{ {name: Size(samples) for name, samples in self.symbols.items()} }")
-        return self._computed(found, {key: (value, key[1]) for key, (_, value) in told.items()})
+        return found, {key: (value, key[1]) for key, (_, value) in told.items()}
 
-    def _computed(self, expression, places):
-        """Write an expression of `dragon.onnx.explain`; places are the values and axes of its terms."""
+    def computed(self, expression, places):
+        """Return the value of an expression of `dragon.onnx.explain`; places are the values and axes of its terms."""
         kind, *parts = expression
         if kind == "number":
             return self.constant([parts[0]], "int64")
         if kind == "term":
             return self.size_of(*(self.sources[parts[0]] if parts[0] in self.sources else places[parts[0]]))
-        one, other = (self._computed(part, places) for part in parts)
+        one, other = (self.computed(part, places) for part in parts)
         if kind == "div":  # ONNX rounds towards zero
             return self.Div(self.Sub(one, self.Mod(one, other)), other)
         return self.add(kind.title(), one, other)

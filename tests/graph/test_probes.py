@@ -50,9 +50,9 @@ def test_sizes_that_go_together_are_told():
     assert probes.joint and "600" in probes.joint[0]
 
 
-def test_slow_programs_are_asked_less():
+def test_long_programs_are_asked_less():
     asked = []
-    probes = Probes(lambda sizes: asked.append(sizes) or ("large" if sizes["n"] > 50 else ""), {"n": 8}, cost=0.1)
+    probes = Probes(lambda sizes: asked.append(sizes) or ("large" if sizes["n"] > 50 else ""), {"n": 8}, calls=15_000)
     assert len(asked) < 40 and 8 in probes.bounds["n"] and probes.bounds["n"].high == 50
 
 

@@ -104,12 +104,16 @@ class ExportedProgram(SizeProgram):
 
 
 def holds(model, sizes):
-    """Return whether a model says that it holds for sizes; None where it says that some do not go together."""
+    """Return whether a model says that it holds for sizes; None where it says so with sizes that nobody has here."""
     told = "; ".join(item.value for item in model.metadata_props)
     for part in filter(None, told.split("; ")):
         found = RANGE.fullmatch(part)
         if found is None:
-            return None
+            if not part.startswith("where ") or "size " in part:
+                return None
+            if not eval(part.removeprefix("where "), {"min": min, "max": max}, sizes):
+                return False
+            continue
         name, low, high, more, step, rest = found.groups()
         size, low = sizes[name], int(low)
         if size < low or not more and size > int(high or low) or step and (size - int(rest or 0)) % int(step):

@@ -134,9 +134,9 @@ def outcome(function, torch, shapes, gradient, draw=0):
                 if total.requires_grad:
                     grads = torch.autograd.grad(total, inputs, allow_unused=True)
                     found += [grad for grad in grads if grad is not None]
+            return [leaf.detach().numpy() for leaf in found]  # PyTorch's may have a negative size
     except (RuntimeError, ValueError, IndexError, TypeError, NotImplementedError) as error:
         return f"an error: {error}"
-    return [leaf.detach().numpy() for leaf in found]
 
 
 def difference(mine, wanted):

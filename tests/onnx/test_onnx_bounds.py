@@ -3,6 +3,7 @@
 Held beside genuine PyTorch: its results at many sizes, and its refusal of sizes that a program does not allow.
 """
 import random
+import time
 import warnings
 
 import numpy
@@ -15,6 +16,7 @@ from harness import exported  # noqa: E402
 
 from dragon import onnx  # noqa: E402
 from dragon.onnx.model import SIZES, make_model  # noqa: E402
+from dragon.onnx.samples import Sampler  # noqa: E402
 from dragon.onnx.size import Size  # noqa: E402
 from dragon.onnx.source import Call, Program, Value  # noqa: E402
 from dragon.onnx.writer import LARGEST, SMALLEST  # noqa: E402
@@ -207,3 +209,24 @@ def test_programs_hold_where_they_say(group):
         found = [check(seed) for seed in range(group * 25, (group + 1) * 25)]
     assert found.count("refused") < 15
     assert not [text for text in found if text not in (None, "refused")]
+
+
+def test_a_slow_machine_makes_the_same_model(monkeypatch):
+    def export():
+        return onnx.export(lambda x, y: x[:, :y.shape[0] // 2] @ y[:x.shape[1] // 3].sum(0, keepdim=True).expand(
+            min(x.shape[1], y.shape[0] // 2), -1), (torch.rand(2, 30), torch.rand(80, 3)),
+            dynamic_axes={"x": {0: "b", 1: "n"}, "y": {0: "m"}}).SerializeToString()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first, ask = export(), Sampler.refusal_of_procedure
+        monkeypatch.setattr(Sampler, "refusal_of_procedure", lambda *given: time.sleep(0.005) or ask(*given))
+        assert export() == first
+
+
+def test_parameters_are_not_read_at_each_size(monkeypatch):
+    def refuse(tensor):
+        raise AssertionError(f"numbers of {tuple(tensor.shape)} are compared")
+    monkeypatch.setattr("dragon.onnx.source.array_of", refuse)
+    model = torch.nn.Sequential(torch.nn.Linear(20, 30), torch.nn.ReLU(), torch.nn.Linear(30, 3)).bfloat16().eval()
+    made = onnx.export(model, (torch.ones(4, 20).bfloat16(),), dynamic_axes={"input": {0: "batch"}})
+    assert len(made.graph.initializer) >= 4

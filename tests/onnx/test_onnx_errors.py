@@ -144,3 +144,16 @@ def test_code_can_ask_whether_it_is_exported():
 
     torch.onnx.export(function, torch.rand(3))
     assert seen == [True] and not torch.onnx.is_in_onnx_export()
+
+
+def test_a_loop_of_as_many_rounds_as_a_size_names_its_line():
+    def function(x):
+        state = x[:, 0] * 0
+        for step in range(x.shape[1]):
+            state = (state + x[:, step]).tanh()
+        return state
+    with pytest.raises(onnx.HardCodedError, match=r"takes length for a plain number at .*: for step in range.*"
+                                                  "leave length out, and the model is that of 7"):
+        onnx.export(function, (torch.ones(2, 7, 3),), dynamic_axes={"x": {0: "batch", 1: "length"}})
+    model = onnx.export(function, (torch.ones(2, 7, 3),), dynamic_axes={"x": {0: "batch"}})
+    assert sum(node.op_type == "Tanh" for node in model.graph.node) == 7 and not model.metadata_props

@@ -2,7 +2,6 @@
 import collections
 import itertools
 import random
-import time
 import types
 
 from dragon import _C
@@ -12,8 +11,9 @@ from dragon.core.capture.procedure import doubt_of, write_down
 from dragon.core.capture.structure import Template
 
 BATCH = "batch"
-SECONDS = 0.2  # for each group of axes, to find between which sizes the call is the same
-PATIENCE = 3.0  # seconds in all, after which sizes that are hard to tell stay as they are
+# Calls of operators, counted so that a call has the same graph on each machine, however fast:
+STEPS = 30_000  # for each group of axes, to find between which sizes the call is the same
+PATIENCE = 500_000  # in all, after which sizes that are hard to tell stay as they are
 MOST_KEPT = 128  # captures that may be asked for again
 MOST_TOGETHER = 12  # sizes drawn for all symbols together
 MOST_CORNERS = 8  # at which what several sizes decide together is looked after
@@ -80,7 +80,7 @@ class _Sizes:
 
     def __init__(self, procedure, inputs, captured, axes):
         self.procedure, self.inputs, self.captured = procedure, inputs, captured
-        self._kept, self._ends = {}, time.monotonic() + PATIENCE
+        self._kept, self._steps, self._calls = {}, 0, max(len(captured.graph.calls), 1)
         self.base = self._at({})
         self.bounds = {}  # of each group of axes that was found to vary
         self.groups = self._grouped(sorted(axes))
@@ -144,12 +144,12 @@ class _Sizes:
         key = tuple(group)
         if key not in self.bounds:
             probes = Probes(lambda sizes: self._refusal(dict.fromkeys(group, sizes[BATCH])),
-                            {BATCH: self._size_of(group)}, self.procedure.conditions, SECONDS)
+                            {BATCH: self._size_of(group)}, self.procedure.conditions, STEPS, calls=self._calls)
             self.bounds[key] = probes.bounds[BATCH]
         bounds = self.bounds[key]
         return not bounds.is_fixed and bounds.low % bounds.multiple == 0
 
-    _is_late = property(lambda self: time.monotonic() > self._ends)
+    _is_late = property(lambda self: self._steps > PATIENCE)
 
     def _size_of(self, group):
         number, axis = group[0]
@@ -171,12 +171,14 @@ class _Sizes:
         if shapes not in self._kept:
             if len(self._kept) >= MOST_KEPT:
                 del self._kept[next(iter(self._kept))]
+            self._steps += self._calls
             self._kept[shapes] = self.procedure.traced(self._phantoms(sizes), self.captured, apart=True)
         return self._kept[shapes]
 
     def _fitted(self, groups, distances):
         """Return the graph of what the call comes to at some sizes, with what it decided by them."""
         chosen = self._chosen(groups, distances)
+        self._steps += len(chosen) * self._calls  # what each number follows is looked for in all of them
         places = [{place: sizes[name] for name, group in groups.items() for place in group} for sizes in chosen]
         samples = [(self._at(sizes), list(named.values())) for sizes, named in zip(places, chosen)]
         decisions = self.procedure.decisions

@@ -1,11 +1,10 @@
 """At which sizes a program stays the same: it is asked at many, and the range around the given sizes is told."""
 import random
 import re
-import time
 
 from dragon import _C
 
-SECONDS = 1.0  # for all sizes of a program
+STEPS = 150_000  # calls of operators for all sizes of a program: counted, so that it is asked the same everywhere
 FEWEST = 8  # sizes that are asked of each symbol, however slow the program
 NO_LONGER = "no longer holds"  # what a procedure says of a decision that comes out otherwise
 ALL_UP_TO = 70
@@ -27,11 +26,13 @@ class Bounds:
         How far apart they are.
     reasons : List[str]
         What the program says just outside.
+    of_one : str, optional
+        What it decides otherwise where the size is 1, which is no bound: most programs do so to save work.
 
     """
 
-    def __init__(self, low, high, multiple, reasons):
-        self.low, self.high, self.multiple, self.reasons = low, high, multiple, reasons
+    def __init__(self, low, high, multiple, reasons, of_one=""):
+        self.low, self.high, self.multiple, self.reasons, self.of_one = low, high, multiple, reasons, of_one
 
     is_open = property(lambda self: self.low <= 2 and self.high is None and self.multiple == 1,
                        doc="bool: whether it is the same at all sizes, but perhaps 0 and 1.")
@@ -109,22 +110,19 @@ class Probes:
         The sizes at which it is known.
     conditions : Sequence[str], optional
         What it decides by sizes: numbers in these texts are sizes that are worth asking for.
-    seconds : float, optional, default=1.0
-        About how long all of it may take. Where the program is slow, fewer sizes are asked for.
+    steps : int, optional, default=150000
+        About how many calls of operators all of it may make. Where the program is long, fewer sizes are asked for.
     far : Optional[Sequence[int]]
         The sizes far away that are asked for, in place of many.
-    cost : Optional[float]
-        How many seconds a refusal takes; it is measured where this is not said.
+    calls : int, optional, default=1
+        How many calls of operators the program makes.
 
     """
 
-    def __init__(self, refusal, base, conditions=(), seconds=SECONDS, far=None, cost=None):
+    def __init__(self, refusal, base, conditions=(), steps=STEPS, far=None, calls=1):
         self._refusal, self.base, self._known, self._far = refusal, dict(base), {}, far
         self.told = sorted({int(number) for text in conditions for number in re.findall(r"\b\d{1,7}\b", text)})
-        started = time.perf_counter()
-        self.refusal(base)
-        cost = cost or time.perf_counter() - started
-        self.most = max(FEWEST, int(seconds / max(cost, 1e-7) / max(len(base), 1)))
+        self.most = max(FEWEST, steps // max(calls, 1) // max(len(base), 1))
         self.bounds = {name: self._bounds_of(name) for name in base}
         self.joint = self._joint_refusals()
 
@@ -159,7 +157,7 @@ class Probes:
         low, below = self._edge(name, base, -step)
         high, above = self._edge(name, base, step)
         reasons += [reason for reason in (below if low > 2 else "", above) if reason]
-        return Bounds(low, high, step, list(dict.fromkeys(reasons)))
+        return Bounds(low, high, step, list(dict.fromkeys(reasons)), below if low == 2 and NO_LONGER in below else "")
 
     def _step(self, name, base):
         """Return how far apart the sizes around the given one lie; None where there is no other."""
@@ -190,7 +188,7 @@ class Probes:
         return (None if step > 0 else good), ""
 
     def _ladder(self, base, step):
-        """Return sizes in one direction, the nearest first: as many as there is time for."""
+        """Return sizes in one direction, the nearest first: as many as may be asked for."""
         if self._far is None:
             near = [base + step * count for count in range(1, ALL_UP_TO + 1)]
             far = [2 ** power + offset for power in range(1, 17) for offset in (-1, 0, 1)]

@@ -1,4 +1,6 @@
 """`model.export(format="onnx")`: a model as an ONNX file, without training and without Python."""
+import itertools
+
 from dragon import _C
 from dragon.core import files
 from dragon.vm.keras.core import tree
@@ -6,7 +8,8 @@ from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 
-EXAMPLE = 2  # what stands for a size that is known at run time only
+BATCH = 2  # what stands for a number of samples that is known at run time only
+SIZES = (64, 8, 256, 2)  # what stands for other such sizes: as many as most windows and poolings want, then others
 
 
 class _Inference:
@@ -50,6 +53,50 @@ def input_specs(model, input_signature=None):
     return specs[0] if isinstance(specs, (list, tuple)) and len(specs) == 1 else specs
 
 
+def _axes_of(specs, names, together):
+    """Return {name: {axis: its size}} of sizes that are known at run time only; `together`: alike in all inputs."""
+    def symbol(name, axis):
+        return "batch" if axis == 0 else f"size_{axis}" if together else f"{name}_{axis}"
+    axes = {name: {axis: symbol(name, axis) for axis, size in enumerate(spec.shape) if size is None}
+            for name, spec in zip(names, specs)}
+    return {name: found for name, found in axes.items() if found}
+
+
+def _fixed_in(model, axes):
+    """Return how many sizes a model has for numbers that were to be known at run time only."""
+    return sum(face.type.tensor_type.shape.dim[axis].HasField("dim_value") for face in model.graph.input
+               for axis in axes.get(face.name, ()))
+
+
+def _least_fixed(function, specs, names, opset):
+    """Return a function as a model, from examples of the first sizes at which no size must be a certain one.
+
+    Each size is one of its own, if the function goes on so; else those of an axis are alike in all inputs, as layers
+    want that add or join.
+    """
+    from dragon.onnx import ExportError, export
+    alone, together = (_axes_of(specs, names, alike) for alike in (False, True))
+    ways = [alone, together] if any(set(found) - {0} for found in alone.values()) and len(alone) > 1 else [alone]
+    best, least, failure = None, None, None
+    for size, axes in itertools.product(SIZES if together != alone else SIZES[:1], ways):
+        examples = [ops.zeros(tuple((size if axis else BATCH) if known is None else known
+                                    for axis, known in enumerate(spec.shape)), dtype=standardize_dtype(spec.dtype))
+                    for spec in specs]
+        try:
+            model = export(function, tuple(examples), input_names=names, opset=opset, dynamic_axes=axes)
+        except ExportError as error:
+            failure = failure or error
+            continue
+        fixed = _fixed_in(model, axes)
+        if best is None or fixed < least:
+            best, least = model, fixed
+        if not fixed:
+            break
+    if best is None:
+        raise failure
+    return best
+
+
 def write_onnx(function, specs, names, filepath, opset_version=None, extra=None):
     """Write a function of flat tensors as an ONNX file.
 
@@ -69,13 +116,7 @@ def write_onnx(function, specs, names, filepath, opset_version=None, extra=None)
         What else is stored among the initializers.
 
     """
-    from dragon.onnx import export
-    examples = [ops.zeros(tuple(EXAMPLE if size is None else size for size in spec.shape),
-                          dtype=standardize_dtype(spec.dtype)) for spec in specs]
-    axes = {name: {axis: "batch" if axis == 0 else f"{name}_{axis}" for axis, size in enumerate(spec.shape)
-                   if size is None} for name, spec in zip(names, specs)}
-    model = export(function, tuple(examples), input_names=names, opset=opset_version or 18,
-                   dynamic_axes={name: found for name, found in axes.items() if found})
+    model = _least_fixed(function, specs, names, opset_version or 18)
     if extra:
         from onnx import numpy_helper
         model.graph.initializer.extend(numpy_helper.from_array(value.numpy(), name) for name, value in extra.items())
