@@ -1,0 +1,64 @@
+"""Compiled functions are as plain ones whatever of Python's state changes between their calls."""
+import abc
+import array
+import builtins
+import collections
+import configparser
+import contextvars
+import ctypes
+import dataclasses
+import functools
+import importlib
+import io
+import logging
+import math
+import operator
+import os
+import queue
+import string
+import sys
+import tempfile
+import threading
+import time
+import types
+import weakref
+
+import pytest
+
+from dragon.vm import torch
+from tests.harness.state_programs import PROGRAMS, source
+
+pytestmark = pytest.mark.filterwarnings("ignore::dragon.core.capture.settings.CaptureWarning")
+MODULES = (abc, array, builtins, collections, configparser, contextvars, ctypes, dataclasses, functools, importlib, io,
+           logging, math, operator, os, queue, string, sys, tempfile, threading, time, types, weakref)
+
+
+def within_thread(function):
+    """Return what calls a function in another thread."""
+    def call(x):
+        found = []
+        thread = threading.Thread(target=lambda: found.append(function(x)), name="a thread with a long name")
+        thread.start()
+        thread.join()
+        return found[0]
+    return call
+
+
+def outcomes(row, wrap):
+    """Return what the calls of a program come to."""
+    names = {module.__name__: module for module in MODULES}
+    names.update(torch=torch, Box=type("Box", (), {"alpha": 2.0}), within_thread=within_thread, __name__="programs")
+    exec(source(row), names)
+    x, found = torch.tensor([1.0, 2.0, 3.0]), []
+    for function in names["program"](wrap):
+        for _ in range(2):
+            try:
+                found.append(function(x).tolist())
+            except Exception as error:
+                found.append(type(error).__name__)
+    return found
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_compiled_function_is_stale(name):
+    assert outcomes(PROGRAMS[name], torch.compile) == outcomes(PROGRAMS[name], lambda function: function)
