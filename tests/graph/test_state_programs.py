@@ -62,3 +62,31 @@ def outcomes(row, wrap):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_compiled_function_is_stale(name):
     assert outcomes(PROGRAMS[name], torch.compile) == outcomes(PROGRAMS[name], lambda function: function)
+
+
+def test_names_that_are_translated_do_not_keep_a_function_from_being_a_graph():
+    class Settings:
+        names = {"size": "hidden_size"}
+
+        def __init__(self):
+            self.hidden_size = 2.0
+
+        def __getattribute__(self, name):
+            return super().__getattribute__(super().__getattribute__("names").get(name, name))
+    settings = Settings()
+    compiled = torch.compile(lambda x: x * settings.size)
+    assert compiled(torch.ones(1)).item() == 2
+    settings.hidden_size = 5.0
+    assert compiled(torch.ones(1)).item() == 5 and len(compiled.variants) == 2
+
+
+def test_a_function_that_changes_the_default_device_ends():
+    def step(x):
+        torch.set_default_device("cpu" if torch.get_default_device().type == "meta" else "meta")
+        return x * 2
+    compiled = torch.compile(step)
+    try:
+        for _ in range(4):
+            assert compiled(torch.ones(2, device="cpu")).tolist() == [2, 2]
+    finally:
+        torch.set_default_device(None)

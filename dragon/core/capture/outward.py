@@ -23,10 +23,11 @@ _OF_DATES = frozenset(("now", "utcnow", "today"))
 _SEEDING = frozenset(("manual_seed", "seed", "set_state"))
 _SYSTEM = frozenset(("posix", "nt", "gc"))  # modules whose functions tell what no guard can watch
 _HARMLESS = frozenset(("fspath", "getpid", "collect", "enable", "disable", "freeze"))
-_TELLING = {"sys": ("getrecursionlimit", "getrefcount"), "_thread": ("get_ident", "get_native_id")}
+_TELLING = {"_thread": ("get_ident", "get_native_id")}
 _OWN_STATE = {"lock": ("locked",), "type": ("__subclasses__",), "ABCMeta": ("__subclasses__",)}
+# What the program itself may not do; libraries do so for it.
 _LOOKING = {builtins.eval: "evaluates a text", builtins.exec: "runs a text", builtins.globals: "takes all globals",
-            sys._getframe: "looks at its callers"}  # where the program itself does so
+            sys._getframe: "looks at its callers", sys.getrecursionlimit: "asks how deep calls may be"}
 # Python's functions, by module and name, that tell what no guard can watch.
 _ASKING = {("threading", "active_count"): "counts threads", ("threading", "enumerate"): "lists threads",
            ("importlib.util", "find_spec"): "looks for a module",

@@ -15,7 +15,7 @@ from dragon.core.capture.missing import Missing
 from dragon.core.capture.rules import Rules
 from dragon.core.capture.structure import ABSENT, EQUAL, SAME, describe, is_scalar
 from dragon.core.capture.watching import (ARRAY, ATTRIBUTE, CELL, CLASS, DICT, ENVIRONMENT, KEYS, LARGEST_ARRAY, LIST,
-                                          SET, TENSOR, Watching, has_own_access, has_plain_fields, is_library_module,
+                                          SET, TENSOR, Watching, has_plain_fields, hides_itself, is_library_module,
                                           is_unseen)
 
 MAKERS = frozenset(("__init__", "__new__", "__post_init__"))  # run only where code makes an object of a class
@@ -112,7 +112,7 @@ class Walk(Watching, Missing):
 
     def _expect(self, value, path):
         """Return (mode, expected) for a value, and look into it."""
-        if has_own_access(type(value)):
+        if hides_itself(value):
             self.refusal = self.refusal or f"{path} has a __getattribute__ of its own, which no guard can watch"
             return SAME, value
         if is_scalar(value):
@@ -389,9 +389,9 @@ class Walk(Watching, Missing):
         library = codes.is_library(kind.__module__)
         self._visit_class(kind, kind.__qualname__)
         fields = getattr(value, "__dict__", None)
-        if not library:
+        if not library and not isinstance(kind.__getattribute__, types.FunctionType):  # which would run at each check
             self._same(self._place(ATTRIBUTE, value, path), "__class__", kind, f"{path}.__class__")
-        elif not codes.is_own(kind.__module__) and not isinstance(value, PLAIN):
+        elif library and not codes.is_own(kind.__module__) and not isinstance(value, PLAIN):
             if isinstance(fields, dict) and has_plain_fields(kind):
                 self._whole_fields(fields, path)
             return

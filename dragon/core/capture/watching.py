@@ -207,10 +207,15 @@ class Watching:
                         self._same(place, name, value, f"{place.path}.{name}")
 
 
-def has_own_access(kind):
-    """Return whether a class of the program's decides what each of its attributes is, so that no guard may ask."""
-    return isinstance(kind.__getattribute__, types.FunctionType) and any(
-        "__getattribute__" in vars(base) and not codes.is_library(base.__module__) for base in kind.__mro__)
+def hides_itself(value):
+    """Return whether an object's own `__getattribute__` does not tell its class and its fields to guards."""
+    kind = type(value)
+    if not isinstance(kind.__getattribute__, types.FunctionType) or codes.is_library(kind.__module__):
+        return False
+    try:
+        return value.__class__ is not kind or value.__dict__ is not object.__getattribute__(value, "__dict__")
+    except Exception:  # it may do anything with names that it does not know
+        return True
 
 
 def is_library_module(value):
