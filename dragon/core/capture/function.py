@@ -59,10 +59,10 @@ class Function:
     # --- calls
 
     def __call__(self, *args, **kwargs):
-        if is_capturing() or is_eager():
+        if self._off is not None and self._is_barren or is_capturing() or is_eager():
             return self._function(*args, **kwargs)
         if self._off is not None:
-            return self._function(*args, **kwargs) if self._is_barren else self._run_plainly(args, kwargs)
+            return self._run_plainly(args, kwargs)
         if self._epoch != settings.epoch and self._level is None:
             self.clear()
         if kwargs and self._parameters:
