@@ -11,8 +11,9 @@ GLOBALS = frozenset(("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"
 ATTRIBUTES = frozenset(("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "IMPORT_FROM", "LOAD_SUPER_ATTR"))
 # Who uses one of these may ask for attributes whose names stand nowhere.
 DYNAMIC = frozenset(("getattr", "setattr", "hasattr", "delattr", "vars", "eval", "exec", "globals", "locals", "dir",
-                     "__dict__", "__getattribute__", "__getattr__", "attrgetter"))
+                     "__dict__", "__getattribute__", "__getattr__", "attrgetter", "asdict", "astuple"))
 ASKING = frozenset(("getattr", "setattr", "hasattr", "delattr"))  # whose second argument may be a name as it stands
+LOADING = frozenset(("modules", "import_module", "__import__"))  # who names one of these finds modules by texts
 # How many bits below the number of a name an instruction keeps for other things, in the bytecode that is known here.
 SHIFTS = {"LOAD_GLOBAL": int(sys.version_info >= (3, 11)), "LOAD_ATTR": int(sys.version_info >= (3, 12)),
           "LOAD_SUPER_ATTR": 2}
@@ -31,6 +32,8 @@ class Names(NamedTuple):
     modules: FrozenSet[str]
     asked: FrozenSet[str]  # attributes that it may do without
     asked_of_self: FrozenSet[str]  # those of them that it asks its first argument for, and nobody else
+    pairs: FrozenSet[tuple]  # (name, attribute) where nothing else is named between the two, as in `math.sqrt`
+    texts: FrozenSet[str]  # that may be names of modules
     dynamic: bool
 
 
@@ -119,14 +122,21 @@ def _arguments(instructions):
 
 
 def _read(code):
-    found = {"globals": set(), "attributes": set(), "modules": set(), "asked": set(), "asked_of_self": set()}
+    found = {"globals": set(), "attributes": set(), "modules": set(), "asked": set(), "asked_of_self": set(),
+             "pairs": set(), "texts": set()}
+    before = None
     for operation, name in _instructions(code):
+        if operation in ATTRIBUTES and before is not None:
+            found["pairs"].add((before, name))
+        before = name
         if operation in GLOBALS:
             found["globals"].add(name)
         elif operation in ATTRIBUTES:
             found["attributes"].add(name)
         elif operation == "IMPORT_NAME":
             found["modules"].add(name)
+    if not LOADING.isdisjoint(found["globals"] | found["attributes"]):
+        found["texts"].update(constant for constant in code.co_consts if isinstance(constant, str))
     asking = not ASKING.isdisjoint(found["globals"])
     asked, of_others, is_computed = _asked_names(code) if asking else (set(), set(), False)
     if "AttributeError" in found["globals"]:  # whatever it names may be missing
@@ -157,7 +167,8 @@ def is_own(module):
 @functools.lru_cache(maxsize=None)
 def _is_guest(root):
     """Return whether a package lies within Dragon's own: `torch`, as a script under `dragon run` knows it."""
-    file = getattr(sys.modules.get(root), "__file__", None)
+    known = sys.modules.get(root)
+    file = vars(known).get("__file__") if known is not None else None  # a module's own `__getattr__` is not asked
     return bool(file) and pathlib.Path(file).resolve().is_relative_to(_PACKAGE)
 
 

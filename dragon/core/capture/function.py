@@ -11,7 +11,8 @@ from dragon.core.capture.lines import definition
 from dragon.core.capture.parts import OTHER_WAY, make_parts
 from dragon.core.capture.procedure import asked_axes, differing_axes, make_sized
 from dragon.core.capture.recording import Deed, Recording
-from dragon.core.capture.regions import LEAST, LEAST_RECORDED, REGION_GRAPHS, Regions, call_in_place
+from dragon.core.capture.regions import (LEAST, LEAST_RECORDED, REGION_GRAPHS, Regions, Seconds,
+                                         call_in_place)
 from dragon.core.capture.rewind import Rewind
 from dragon.core.capture.settings import check_level, is_capturing, is_eager, settings, warn
 from dragon.core.capture.variant import Variant
@@ -59,10 +60,10 @@ class Function:
     # --- calls
 
     def __call__(self, *args, **kwargs):
-        if is_capturing() or is_eager():
+        if self._off is not None and self._is_barren or is_capturing() or is_eager():
             return self._function(*args, **kwargs)
         if self._off is not None:
-            return self._function(*args, **kwargs) if self._is_barren else self._run_plainly(args, kwargs)
+            return self._run_plainly(args, kwargs)
         if self._epoch != settings.epoch and self._level is None:
             self.clear()
         if kwargs and self._parameters:
@@ -365,9 +366,11 @@ class Region(Function):
 
     def _is_worth(self, recording, captured):
         records = any(tensor.requires_grad for tensor in recording.template.tensors)
-        if records and captured.written:  # nobody knows whether gradients of gradients will be asked for
-            self._off = "it writes tensors that were there before, so that its gradient would have no gradient"
-            return False
+        if records and captured.written:
+            if Seconds.wanted:
+                self._off = "it writes tensors that were there before, so that its gradient would have no gradient"
+                return False
+            Seconds.without.add(self)
         least = LEAST_RECORDED if records else LEAST
         if len(captured.graph.calls) >= least:
             return True
@@ -375,6 +378,11 @@ class Region(Function):
         if self._around() is not None:
             self._around().pass_over(self._function)
         return False
+
+    def leave(self, reason):
+        """Run as plain Python from now on."""
+        with self._lock:
+            self._off, self._variants = reason, []
 
     def _say_once(self, kind, message):
         self._warned.add(kind)  # the function around has said that it runs as plain Python

@@ -9,8 +9,8 @@ from dragon.core.capture.codes import is_library
 from dragon.core.capture.objects import is_filled
 from dragon.core.capture.rules import Rules
 from dragon.core.capture.structure import ABSENT, ANY, borrowed_by, is_scalar
-from dragon.core.capture.walk import (ATTRIBUTE, CALL, CELL, CLASS, DICT, KEYS, LIST, OURS, TENSOR, Place, Walk,
-                                      is_array, plain_attribute)
+from dragon.core.capture.walk import OURS, Place, Walk, is_array, plain_attribute
+from dragon.core.capture.watching import ATTRIBUTE, CALL, CELL, CLASS, DICT, KEYS, LIST, TENSOR
 
 _MISSING, _GLOBAL = object(), object()
 
@@ -69,7 +69,7 @@ class Guards:
         given = self._checker.check(args, kwargs) or ()
         self._noted = [walk.noted_on(tensor) for tensor in given]
         self._asked = frozenset(name for name in walk.asked if not all(hasattr(type(one), name) for one in given))
-        self._asks_anything = walk.asks_anything
+        self._asks_anything, self._asks_of_tensors = walk.asks_anything, walk.asks_of_tensors
         if given and (any(self._noted) or self._asked or self._asks_anything):
             self.check = self._check_notes
 
@@ -191,7 +191,7 @@ class Guards:
                 self.places.append(place)
                 self._checker.add(TENSOR, tensor)
         for number, place in enumerate(self.places):
-            if place.kind == TENSOR and id(place.container) not in used:
+            if place.kind == TENSOR and id(place.container) not in used and not self._asks_of_tensors:
                 self._checker.release(number)
         self._checker.set_aliases(args, kwargs, list(implicit))
         self._checker.watch_grads(list(watched_grads))

@@ -21,7 +21,18 @@ _DEEDS.update({time.sleep: "sleeps", io.open: "opens a file", builtins.input: "r
 _PASSING = frozenset(("write", "writelines", "read", "readline", "readlines", "readinto"))
 _OF_DATES = frozenset(("now", "utcnow", "today"))
 _SEEDING = frozenset(("manual_seed", "seed", "set_state"))
-_SILENT = ("<frozen ", "warnings.py", "linecache.py")  # imports and warnings, which come once by themselves
+_SYSTEM = frozenset(("posix", "nt", "gc"))  # modules whose functions tell what no guard can watch
+_HARMLESS = frozenset(("fspath", "getpid", "collect", "enable", "disable", "freeze"))
+_TELLING = {"_thread": ("get_ident", "get_native_id")}
+_OWN_STATE = {"lock": ("locked",), "type": ("__subclasses__",), "ABCMeta": ("__subclasses__",)}
+# What the program itself may not do; libraries do so for it.
+_LOOKING = {builtins.eval: "evaluates a text", builtins.exec: "runs a text", builtins.globals: "takes all globals",
+            sys._getframe: "looks at its callers", sys.getrecursionlimit: "asks how deep calls may be"}
+# Python's functions, by module and name, that tell what no guard can watch.
+_ASKING = {("threading", "active_count"): "counts threads", ("threading", "enumerate"): "lists threads",
+           ("importlib.util", "find_spec"): "looks for a module",
+           ("numpy._core._ufunc_config", "geterr"): "reads NumPy's settings"}
+_SILENT = ("<frozen importlib", "warnings.py", "linecache.py")  # imports and warnings, which come once by themselves
 
 
 def _deed(called):
@@ -29,9 +40,11 @@ def _deed(called):
     owner = getattr(called, "__self__", None)
     if isinstance(owner, types.ModuleType) or owner is None:
         try:
-            return _DEEDS.get(called)
+            return _DEEDS.get(called) or _told_by(owner, called)
         except TypeError:  # somebody's callable without a hash
             return None
+    if called.__name__ in _OWN_STATE.get(type(owner).__name__, ()):
+        return f"asks a {type(owner).__name__} ({called.__name__})"
     if isinstance(owner, _C.Generator) and called.__name__ in _SEEDING:
         return "seeds a generator"
     in_memory = isinstance(owner, (io.StringIO, io.BytesIO))
@@ -39,6 +52,14 @@ def _deed(called):
         return f"{'reads' if called.__name__.startswith('read') else 'writes to'} a file"
     if isinstance(owner, type) and issubclass(owner, datetime.date) and called.__name__ in _OF_DATES:
         return f"reads a clock ({owner.__name__}.{called.__name__})"
+    return None
+
+
+def _told_by(module, called):
+    """Return what a function of a module of C's tells of the process, or None."""
+    name = getattr(module, "__name__", None)
+    if name in _SYSTEM and called.__name__ not in _HARMLESS or called.__name__ in _TELLING.get(name, ()):
+        return f"asks the system ({called.__name__})"
     return None
 
 
@@ -69,6 +90,17 @@ def _is_programs(frame):
     return False
 
 
+def _look(frame, called):
+    """Return how the program itself looks beyond what code names, or None."""
+    is_plain = isinstance(called, types.BuiltinFunctionType) and isinstance(called.__self__, types.ModuleType)
+    return _LOOKING.get(called) if is_plain and is_users(frame.f_code.co_filename) else None
+
+
+def _deed_of_python(frame):
+    """Return what a function of Python's library tells of the process, or None."""
+    return _ASKING.get((frame.f_globals.get("__name__"), frame.f_code.co_name))
+
+
 class Outward:
     """Within a `with` block, note the first thing that this thread's program does outside, and which code it runs.
 
@@ -95,8 +127,8 @@ class Outward:
     def _note(self, frame, event, called):
         if event == "call":
             self.codes.add(frame.f_code)
-        if event != "c_call" or self.deed is not None:
+        if self.deed is not None or event not in ("call", "c_call"):
             return
-        deed = _deed(called)
-        if deed is not None and _is_programs(frame):
+        deed = _deed_of_python(frame) if event == "call" else _deed(called) or _look(frame, called)
+        if deed is not None and _is_programs(frame.f_back if event == "call" else frame):
             self.deed = f"it {deed} at {user_line()}"

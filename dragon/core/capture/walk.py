@@ -3,7 +3,6 @@ import collections
 import enum
 import functools
 import itertools
-import os
 import random
 import sys
 import types
@@ -12,18 +11,18 @@ from argparse import Namespace
 
 from dragon import _C
 from dragon.core.capture import codes
+from dragon.core.capture.missing import Missing
 from dragon.core.capture.rules import Rules
 from dragon.core.capture.structure import ABSENT, EQUAL, SAME, describe, is_scalar
+from dragon.core.capture.watching import (ARRAY, ATTRIBUTE, CELL, CLASS, DICT, ENVIRONMENT, KEYS, LARGEST_ARRAY, LIST,
+                                          SET, TENSOR, Watching, has_plain_fields, hides_itself, is_library_module,
+                                          is_unseen)
 
-DICT, KEYS, CLASS, LIST, CELL, ATTRIBUTE, SET, ARRAY, CALL, TENSOR = range(10)  # kinds of places, as in the checker
-LARGEST_ARRAY = 1 << 20  # bytes of a NumPy array that are compared before each run
 MAKERS = frozenset(("__init__", "__new__", "__post_init__"))  # run only where code makes an object of a class
-ENVIRONMENT = frozenset(("environ", "getenv", "environb"))  # who names one of these reads the process's variables
 OURS = ("_dragon", "_keras")  # how names begin that faces give to attributes of tensors
 PLAIN = (types.SimpleNamespace, Namespace)
 METHODS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
 WRAPPERS = {collections.ChainMap: "maps", collections.UserDict: "data", collections.UserList: "data"}
-UNSEEN = (types.GeneratorType, map, filter, zip, enumerate, itertools.cycle, itertools.chain)
 
 
 def is_array(value):
@@ -54,7 +53,7 @@ class Place:
         self.keys, self.checks, self.names = [], [], []
 
 
-class Walk:
+class Walk(Watching, Missing):
     """Look at a function, its arguments and all that they lead to.
 
     Parameters
@@ -83,10 +82,15 @@ class Walk:
         self._seen, self._names, self._computed, self._all = {}, set(), set(), False
         self._waiting, self._waiting_modules = collections.defaultdict(list), collections.defaultdict(list)
         self._instances, self._classes, self._modules = [], [], []
+        self._kinds, self._libraries = [], {}  # classes of the program's; places of modules of libraries
+        self._builtins = self._loaded = None  # places
         self._queue = collections.deque()
         self._later(self._visit_callable, function, name)
         self.positional = tuple(describe(arg, f"args[{i}]", self._expect) for i, arg in enumerate(args))
         self.named = tuple((key, describe(arg, key, self._expect)) for key, arg in kwargs.items())
+        self._drain()
+        self._watch_kinds()
+        self._watch_tensors([arg for arg in (*args, *self.tensors.values()) if isinstance(arg, _C.Tensor)])
         self._drain()
         self._add_absent()
         self._add_switches()
@@ -98,6 +102,9 @@ class Walk:
 
     asks_anything = property(lambda self: self._all, doc="Whether code computes the names of attributes.")
 
+    asks_of_tensors = property(lambda self: "requires_grad" in self._names,
+                               doc="Whether code asks whether tensors want gradients, of whatever tensors.")
+
     met = property(lambda self: {key for key in self._seen if isinstance(key, int)},
                    doc="Set[int]: the ids of all objects that were met, which were there before the call.")
 
@@ -105,6 +112,9 @@ class Walk:
 
     def _expect(self, value, path):
         """Return (mode, expected) for a value, and look into it."""
+        if hides_itself(value):
+            self.refusal = self.refusal or f"{path} has a __getattribute__ of its own, which no guard can watch"
+            return SAME, value
         if is_scalar(value):
             self.kept.append(value)
             return EQUAL, value
@@ -134,7 +144,7 @@ class Walk:
         elif isinstance(value, type):
             self._visit_class(value, path, made=True)
         elif isinstance(value, types.ModuleType):
-            if not codes.is_library(value.__name__):
+            if not codes.is_library(value.__dict__.get("__name__")):
                 self._watch_module(value, path)
         elif not self._visit_container(value, path) and not self._visit_function(value, path):
             self._visit_object(value, path)
@@ -168,9 +178,9 @@ class Walk:
                 self._expect(item, f"{path}[{index}]")
         elif isinstance(value, list):
             self._whole(LIST, value, enumerate(list.__iter__(value)), path)
-        elif isinstance(value, (dict, types.MappingProxyType)):
-            if isinstance(value, dict):  # what lies in it, whatever a subclass's own methods make of that
-                self._whole(DICT, value, dict.items(value), path)
+        elif isinstance(value, dict):  # what lies in it, whatever a subclass's own methods make of that
+            self._whole(DICT, value, dict.items(value), path)
+            self._watch_order(value, path)
         elif isinstance(value, (set, frozenset)) or isinstance(value, collections.deque) and is_scalar(tuple(value)):
             place = self._place(SET, value, path)
             place.names.append(path)
@@ -189,8 +199,14 @@ class Walk:
             self.random_states.append((value, path))
         elif isinstance(value, itertools.count):
             self.counters.append((value, path))
-        elif isinstance(value, UNSEEN):
+        elif is_unseen(value):
             self.refusal = self.refusal or f"{path} is an iterator ({type(value).__name__}), which no guard can watch"
+        elif isinstance(value, collections.deque):
+            self._watch_order(value, path)
+        elif self._visit_state(value, path):
+            if not codes.is_library(type(value).__module__):
+                self._visit_class(type(value), type(value).__qualname__)
+            return True
         else:
             return False
         if type(value).__module__ not in ("builtins", "collections") and hasattr(value, "__dict__"):
@@ -236,8 +252,9 @@ class Walk:
             for function in (value.fget, value.fset):
                 self._expect(function, path)
         elif isinstance(value, (functools.partial, functools.partialmethod)):
+            place = self._place(ATTRIBUTE, value, path)
             for name in ("func", "args", "keywords"):
-                self._expect(getattr(value, name), f"{path}.{name}")
+                self._put(place, name, getattr(value, name), f"{path}.{name}")
         elif isinstance(value, functools.cached_property):
             self._expect(value.func, path)
         elif isinstance(value, (types.BuiltinFunctionType, types.MethodWrapperType, types.MethodDescriptorType,
@@ -258,6 +275,8 @@ class Walk:
         for cell, name in zip(function.__closure__ or (), function.__code__.co_freevars):
             self._visit_cell(cell, f"{path}: closure {name}")
         if codes.is_library_code(function):
+            if function.__module__ == "os" and function.__name__ in ENVIRONMENT:
+                self._watch_environment()
             return
         place = self._place(ATTRIBUTE, function, path)
         for name in ("__code__", "__defaults__", "__kwdefaults__"):
@@ -271,9 +290,12 @@ class Walk:
         self._asked_of_any |= names.asked - names.asked_of_self
         if names.asked_of_self:
             self._asked_of_self[function.__code__] = names.asked_of_self
-        if not ENVIRONMENT.isdisjoint(names.globals | names.attributes) and self._environment is None:
-            self._environment = getattr(os.environ, "_data", {})
-            self._whole(DICT, self._environment, self._environment.items(), "os.environ")
+        if not ENVIRONMENT.isdisjoint(names.globals | names.attributes):
+            self._watch_environment()
+        self._watch_closed(function, names, path)
+        fields = function.__dict__
+        if fields and "__wrapped__" not in fields:
+            self._watch_named(self._place(KEYS, fields, path), fields)
         self._visit_globals(function.__globals__, names, path)
         self._learn(names.attributes, names.dynamic)
 
@@ -292,12 +314,13 @@ class Walk:
         place = self._place(KEYS, namespace, path)
         for name in sorted(names.globals):
             if name in namespace:
-                self._put(place, name, namespace[name], f"global {name}")
+                value = namespace[name]
+                self._put(place, name, value, f"global {name}")
+                if is_library_module(value):
+                    self._watch_library(value, name, names.pairs, name)
             else:  # Python's own, or missing, which a program may have an answer to
                 self._put_absent(place, name, f"global {name}")
-        for name in names.modules:
-            if name in sys.modules and not codes.is_library(name):
-                self._expect(sys.modules[name], name)
+        self._watch_builtins(sorted(names.globals.difference(namespace)))
 
     # --- attributes, as far as some code names them
 
@@ -347,7 +370,7 @@ class Walk:
         place = self._place(KEYS, names, path)
         self._modules.append((place, names))
         for name in list(names):
-            if name in self._names:
+            if name in self._names or name == "__getattr__":
                 self._put(place, name, names[name], f"{path}.{name}")
             elif isinstance(name, str):
                 self._waiting_modules[name].append((place, names, path))
@@ -366,7 +389,11 @@ class Walk:
         library = codes.is_library(kind.__module__)
         self._visit_class(kind, kind.__qualname__)
         fields = getattr(value, "__dict__", None)
-        if library and not codes.is_own(kind.__module__) and not isinstance(value, PLAIN):
+        if not library and not isinstance(kind.__getattribute__, types.FunctionType):  # which would run at each check
+            self._same(self._place(ATTRIBUTE, value, path), "__class__", kind, f"{path}.__class__")
+        elif library and not codes.is_own(kind.__module__) and not isinstance(value, PLAIN):
+            if isinstance(fields, dict) and has_plain_fields(kind):
+                self._whole_fields(fields, path)
             return
         if isinstance(fields, dict):
             never = _of_class(Rules.never, kind)
@@ -405,63 +432,36 @@ class Walk:
             self._absent(place, sorted(unset), slots)
 
     def _visit_class(self, kind, path, made=False):
+        if type(kind) is not type and not codes.is_library(type(kind).__module__):
+            self._visit_class(type(kind), path)
         for base in kind.__mro__:
             if (base, made) in self._seen:
                 continue
             self._seen[base, made] = path
             if codes.is_library(base.__module__):
-                if base not in Rules.roots and codes.is_own(base.__module__):
+                if base not in Rules.roots and (codes.is_own(base.__module__) or has_plain_fields(base)):
                     self._learn(_names_in_class(base))
                 continue
             if (base, not made) not in self._seen:
                 place = self._place(CLASS, base, base.__qualname__)
                 self._watch_named(place, base.__dict__, {"forward"}, MAKERS)
                 self._classes.append((place, base))
+                self._kinds.append(base)
+                self._same(self._place(ATTRIBUTE, base, base.__qualname__), "__mro__", base.__mro__,
+                           f"{base.__qualname__}.__mro__")
             for name, value in list(base.__dict__.items()):
                 if name.startswith("__") and (made or name not in MAKERS) and (
                         isinstance(value, types.FunctionType) or _wraps_function(value)):
                     self._expect(value, f"{base.__qualname__}.{name}")
+                    if name == "__call__":
+                        self._same(self._place(CLASS, base, base.__qualname__), name, value,
+                                   f"{base.__qualname__}.{name}")
 
-    # --- what must not appear
-
-    def _add_absent(self):
-        """Watch that no attribute comes to stand before the one that was found, or where one was asked for in vain."""
-        inherited, named = {}, self._names | self._computed | {"forward"}
-        asked = self._asked_by_kind()
-        for place, kind, fields in self._instances:
-            if kind not in inherited:
-                known = set().union(*(base.__dict__ for base in kind.__mro__))
-                inherited[kind] = sorted((named & known | asked[kind]) - {"__class__", "__dict__"})
-            self._absent(place, inherited[kind], fields)
-        for place, kind in self._classes:
-            known = set().union(*(base.__dict__ for base in kind.__mro__[1:]))
-            self._absent(place, sorted(named & known | asked.get(kind, self._asked_of_any)), kind.__dict__)
-
-        for place, names in self._modules:
-            self._absent(place, sorted(self._asked_of_any), names)
-
-    def _asked_by_kind(self):
-        """Return {class: the names of attributes that some code may ask its instances for}."""
-        own, claimed = {}, set()
-        for kind in {kind for _, kind, _ in self._instances}:
-            methods = {value.__code__ for base in kind.__mro__ for value in base.__dict__.values()
-                       if isinstance(value, types.FunctionType)}
-            claimed |= methods.intersection(self._asked_of_self)
-            own[kind] = methods.intersection(self._asked_of_self)
-        rest = [names for code, names in self._asked_of_self.items() if code not in claimed]
-        of_any = self._asked_of_any.union(*rest)
-        return {kind: of_any.union(*(self._asked_of_self[code] for code in found)) for kind, found in own.items()}
-
-    def _absent(self, place, names, holder):
-        for name in names:
-            if name not in holder:
-                self._put_absent(place, name, f"{place.path}.{name}")
+    # --- switches
 
     def _add_switches(self):
         for name, function in Rules.switches:
-            place = self._place(CALL, function, name)
-            place.names.append(name)
-            place.checks.append(self._expect(function(), name))
+            self._ask(function, name)
         for name, namespace, keys in Rules.globals:
             place = self._place(KEYS, namespace, name)
             for key in keys:

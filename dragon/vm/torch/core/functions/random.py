@@ -87,6 +87,7 @@ def seed():
 @function
 def initial_seed():
     """Return the seed of the default stream."""
+    note("reads a generator's seed")
     return current_generator().initial_seed()
 
 

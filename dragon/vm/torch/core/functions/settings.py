@@ -4,6 +4,7 @@ import math
 from dragon.core import warnings
 from dragon import _C
 from dragon.core import config
+from dragon.core.capture.outward import note
 from dragon.vm.guest import import_or_none
 from dragon.vm.torch.core.device import as_device, device
 from dragon.vm.torch.core.exporting.hearing import listener
@@ -36,6 +37,7 @@ for _row in (
 @plain
 def get_num_threads():
     """Return how many threads operators may use."""
+    note("counts threads")
     return config.get_num_threads()
 
 

@@ -1,0 +1,120 @@
+"""Programs whose result depends on Python's state: what is there, what is computed, and what changes between calls."""
+import textwrap
+
+# name: (what is there, what is computed, what changes, one thing after the other); what is there is a closure's.
+PROGRAMS = {
+    "getattr of a computed name": ("b, n = Box(), 'al'", "x * getattr(b, n + 'pha')", "b.alpha = 9.0", "del b.alpha"),
+    "hasattr of a computed name": ("b, n = Box(), ['late']", "x * (2 if hasattr(b, n[0]) else 3)", "b.late = 1",
+                                   "del b.late", "Box.late = 3", "del Box.late"),
+    "getattr with a default": ("b = Box()\ndef get(o, n, d): return getattr(o, n, d)", "x * get(b, 'late', 5.0)",
+                               "b.late = 1.0", "del b.late", "Box.late = 2.0", "del Box.late"),
+    "vars and get": ("b = Box()", "x * vars(b).get('y', 5.0)", "b.y = 2.0", "del b.y"),
+    "__dict__ and get": ("b = Box()", "x * b.__dict__.get('y', 5.0)", "b.y = 2.0"),
+    "attrgetter": ("b = Box()\nb.sub = Box()\nget = operator.attrgetter('sub.alpha')", "x * get(b)",
+                   "b.sub.alpha = 6.0", "b.sub = Box()"),
+    "methodcaller": ("class A:\n    k = 1.0\n    def m(self): return self.k\na, get = A(), operator.methodcaller('m')",
+                     "x * get(a)", "a.k = 3.0", "A.m = lambda self: 8.0"),
+    "asdict": ("@dataclasses.dataclass\nclass D:\n    k: float = 1.0\nd = D()", "x * dataclasses.asdict(d)['k']",
+               "d.k = 5.0"),
+    "__getattr__": ("class A:\n    def __getattr__(self, n):\n        if n == 'q': return 2.0\n        "
+                    "raise AttributeError(n)\na = A()", "x * a.q", "a.q = 7.0", "del a.q", "A.q = 3.0"),
+    "getattr of a module": ("m, n = types.ModuleType('some'), ['K']\nm.K = 2.0", "x * getattr(m, n[0])", "m.K = 9.0",
+                            "m.J = 4.0; n[0] = 'J'", "m.J = 6.0"),
+    "sys.modules": ("name = 'late_module'", "x * (2 if 'late_module' in sys.modules else 3)",
+                    "sys.modules[name] = types.ModuleType(name)", "del sys.modules[name]"),
+    "import_module": ("m = sys.modules['a_module'] = types.ModuleType('a_module')\nm.K = 2.0",
+                      "x * importlib.import_module('a_module').K", "m.K = 9.0", "del sys.modules['a_module']"),
+    "import": ("m = sys.modules['a_module'] = types.ModuleType('a_module')\nm.K = 2.0\n"
+               "def get():\n    import a_module\n    return a_module.K", "x * get()", "m.K = 9.0",
+               "sys.modules['a_module'] = types.SimpleNamespace(K=4.0)", "del sys.modules['a_module']"),
+    "an import in vain": ("def get():\n    try:\n        import not_there\n        return 2.0\n    "
+                          "except ImportError: return 3.0", "x * get()",
+                          "sys.modules['not_there'] = types.ModuleType('not_there')",
+                          "del sys.modules['not_there']"),
+    "os.environ by another name": ("env = os.environ", "x * float(env.get('DRAGON_STATE', '2'))",
+                                   "os.environ['DRAGON_STATE'] = '5'", "del os.environ['DRAGON_STATE']"),
+    "os.getenv by another name": ("get = os.getenv", "x * float(get('DRAGON_STATE', '2'))",
+                                  "os.environ['DRAGON_STATE'] = '5'", "del os.environ['DRAGON_STATE']"),
+    "an object's class": ("class A: k = 1.0\nclass B(A): pass\no = A()", "x * (2 if isinstance(o, B) else 3)",
+                          "o.__class__ = B"),
+    "registered classes": ("class A(abc.ABC): pass\nclass B: pass\no = B()", "x * (2 if isinstance(o, A) else 3)",
+                           "A.register(B)"),
+    "__instancecheck__": ("class M(type):\n    good = True\n    def __instancecheck__(self, o): return M.good\n"
+                          "class A(metaclass=M): pass", "x * (2 if isinstance(3, A) else 3)", "M.good = False"),
+    "attributes of a metaclass": ("class M(type): k = 2.0\nclass A(metaclass=M): pass", "x * A.k", "M.k = 5.0",
+                                  "A.k = 6.0"),
+    "bases": ("class A: k = 1.0\nclass Z: k = 7.0\nclass B(A): pass\nb = B()", "x * b.k", "B.__bases__ = (Z,)"),
+    "subclasses": ("class R: pass", "x * (len(R.__subclasses__()) + 1)", "keep = type('S', (R,), {})"),
+    "a function of math's": ("old, v = math.sqrt, [2.0]", "x * math.sqrt(4.0)", "math.sqrt = lambda n: v[0]",
+                             "v[0] = 5.0",
+                             "math.sqrt = old"),
+    "callers": ("def find():\n    frame = sys._getframe(1)\n    while frame and 'k' not in "
+                "frame.f_locals: frame = frame.f_back\n    return frame.f_locals['k'] if frame else 3.0\n"
+                "def outer(x):\n    k = 5.0\n    return inner(x)", "x * find()", "inner, f = f, outer"),
+    "eval": ("b, text = Box(), ['b.alpha']\nnames = {'b': b}", "x * eval(text[0], names)", "b.alpha = 5.0",
+             "text[0] = '3'"),
+    "__getattribute__": ("class A:\n    k = 1.0\n    def __getattribute__(self, n):\n        return 2.0 * "
+                         "object.__getattribute__(self, n)\na = A()", "x * a.k", "A.k = 5.0", "a.k = 7.0"),
+    "__getattr__ of a module": ("m = types.ModuleType('answering')\nm.table = {'q': 2.0}\nexec('def __getattr__(n): "
+                                "return table[n]', vars(m))", "x * m.q", "m.table['q'] = 5.0", "m.q = 8.0"),
+    "a function of torch's": ("old = torch.sin", "torch.sin(x)", "torch.sin = torch.cos", "torch.sin = old"),
+    "a function of Python's": ("old = builtins.hex", "x * int(hex(2), 16)", "builtins.hex = lambda v: '0x7'",
+                               "builtins.hex = old"),
+    "a method given to tensors": ("torch.Tensor.of_state = lambda self: self * 2", "x.of_state()",
+                                  "torch.Tensor.of_state = lambda self: self * 5"),
+    "a call that is replaced": ("class A:\n    def __call__(self, x): return x * 2\na = A()", "a(x)",
+                                "A.__call__ = lambda self, x: x * 9"),
+    "attributes of a function": ("def h(x): return x * h.k\nh.k = 2.0", "h(x)", "h.k = 5.0"),
+    "a partial": ("p = functools.partial(lambda k, x: x * k, 2.0)", "p(x)", "p.__setstate__((p.func, (5.0,), {}, {}))"),
+    "a cache": ("h = [2.0]\n@functools.lru_cache\ndef k(): return h[0]", "x * k()", "h[0] = 5.0", "k.cache_clear()"),
+    "singledispatch": ("@functools.singledispatch\ndef k(o): return 1.0\no = Box()", "x * k(o)",
+                       "k.register(Box, lambda o: 5.0)"),
+    "a context variable": ("v = contextvars.ContextVar('v', default=2.0)", "x * v.get()", "v.set(5.0)"),
+    "a thread's own": ("t = threading.local()\nt.k = 2.0", "x * t.k", "t.k = 5.0"),
+    "another thread's own": ("t = threading.local()\nt.k = 2.0", "x * getattr(t, 'k', 9.0)", "f = within_thread(f)"),
+    "a thread's own, of a class": ("class T(threading.local): k = 2.0\nt = T()", "x * t.k", "t.k = 5.0"),
+    "a thread's name": ("", "x * len(threading.current_thread().name)", "f = within_thread(f)"),
+    "globals": ("globals()['STATE'] = 2.0", "x * globals()['STATE']", "globals()['STATE'] = 5.0"),
+    "an iterator": ("it = iter([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0])", "x * next(it)", "pass"),
+    "a text that is read": ("s = io.StringIO('1\\n2\\n3\\n4\\n5\\n6\\n7\\n')", "x * float(s.readline())", "pass"),
+    "a file that is there": ("p = tempfile.mktemp()", "x * (2 if os.path.exists(p) else 3)", "open(p, 'w').close()",
+                             "os.unlink(p)"),
+    "a directory": ("d = tempfile.mkdtemp()", "x * len(os.listdir(d))", "open(d + '/a', 'w').close()"),
+    "an array": ("a = array.array('d', [1.0, 2.0])", "x * a[0]", "a[0] = 5.0"),
+    "bytes": ("a = bytearray(b'\\x01')\nm = memoryview(a)", "x * a[0] * m[0]", "a[0] = 5"),
+    "a number of C's": ("v = ctypes.c_double(2.0)", "x * v.value", "v.value = 5.0"),
+    "a deque of objects": ("d = collections.deque([Box(), Box()])", "x * d[0].alpha", "d[0].alpha = 4.0",
+                           "d.appendleft(Box())"),
+    "an ordered dictionary": ("d = collections.OrderedDict(a=1.0, b=2.0)", "x * next(iter(d.values()))",
+                              "d.move_to_end('a')"),
+    "a proxy": ("d = {'a': 1.0}\nm = types.MappingProxyType(d)", "x * m['a']", "d['a'] = 5.0"),
+    "weak keys": ("d, b = weakref.WeakKeyDictionary(), Box()\nd[b] = 2.0", "x * d[b]", "d[b] = 5.0"),
+    "weak values": ("d, b, c = weakref.WeakValueDictionary(), Box(), Box()\nc.alpha, d['q'] = 8.0, b",
+                    "x * d['q'].alpha",
+                    "b.alpha = 5.0", "d['q'] = c"),
+    "a weak set": ("d, b = weakref.WeakSet(), Box()", "x * (2 if b in d else 3)", "d.add(b)"),
+    "a queue": ("q = queue.Queue()", "x * (q.qsize() + 1)", "q.put(1)"),
+    "a lock": ("k = threading.Lock()", "x * (2 if k.locked() else 3)", "k.acquire()"),
+    "an event": ("e = threading.Event()", "x * (2 if e.is_set() else 3)", "e.set()"),
+    "a logger": ("g = logging.getLogger('dragon.state')", "x * (2 if g.isEnabledFor(logging.DEBUG) else 3)",
+                 "g.setLevel(logging.DEBUG)", "g.setLevel(logging.NOTSET)"),
+    "a template": ("class T(string.Template): pass\nt = T('$a')", "x * float(t.substitute(a='2'))",
+                   "t.template = '${a}5'"),
+    "a configuration": ("p = configparser.ConfigParser()\np['a'] = {'k': '2'}", "x * p.getfloat('a', 'k')",
+                        "p['a']['k'] = '5'"),
+    "arguments of the process": ("", "x * len(sys.argv)", "sys.argv.append('q')", "sys.argv.pop()"),
+    "the depth of calls": ("n = sys.getrecursionlimit()", "x * sys.getrecursionlimit()", "sys.setrecursionlimit(n + 9)",
+                           "sys.setrecursionlimit(n)"),
+    "the seed": ("torch.manual_seed(3)", "x * torch.initial_seed()", "torch.manual_seed(9)"),
+    "a parameter's wish": ("m = torch.nn.Linear(3, 3)", "x * sum(p.requires_grad for p in m.parameters())",
+                           "m.weight.requires_grad_(False)"),
+}
+
+
+def source(row):
+    """Return a program of a row: a generator function of what wraps a function, which yields functions to be called."""
+    before, expression, *changes = row
+    lines = [*before.split("\n"), f"f = wrap(lambda x: {expression})", "yield f"]
+    for change in changes:
+        lines += [change, "yield f"]
+    return "def program(wrap):\n" + textwrap.indent("\n".join(lines), "    ")
