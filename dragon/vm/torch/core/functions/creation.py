@@ -58,7 +58,7 @@ def make_like(operator):
                     memory_format=None, **named):
         require_strided(create_like.__name__, layout)
         made = operator(input, *value, dtype=dtype, device=None if device is None else as_device(device), **named)
-        if memory_format in (channels_last, channels_last_3d):
+        if memory_format in (contiguous_format, channels_last, channels_last_3d):
             made = made.contiguous(memory_format=memory_format)
         return finish(made, requires_grad)
     return create_like
@@ -319,6 +319,7 @@ def new(self, *args, device=None):
 @both
 def clone(input, *, memory_format=None):
     """Return a copy, on the tape."""
+    if memory_format is contiguous_format and not input.is_contiguous():
+        return input.contiguous()
     copied = ops.clone(input)
-    return copied if memory_format is None or memory_format is contiguous_format else copied.contiguous(
-        memory_format=memory_format)
+    return copied if memory_format is None else copied.contiguous(memory_format=memory_format)
