@@ -1,6 +1,6 @@
 """Tensors from nothing or from data."""
 from dragon import _C
-from dragon.core import config
+from dragon.core import config, modes
 from dragon.core.capture.settings import is_capturing, is_exporting, is_sketching
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS, UNSUPPORTED
@@ -9,6 +9,7 @@ from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops
+from dragon.vm.torch.core.triangles import triangle
 
 
 def finish(made, requires_grad):
@@ -271,15 +272,23 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
 @function
 def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
     """Return the indices of the lower triangle of a matrix, as two rows."""
-    require_strided("tril_indices", layout)
-    return ops.tril_indices(row, col, offset, dtype=dtype or OBJECTS["int64"], device=as_device(device))
+    return _places("tril_indices", row, col, offset, dtype, device, layout)
 
 
 @function
 def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
     """Return the indices of the upper triangle of a matrix, as two rows."""
-    require_strided("triu_indices", layout)
-    return ops.triu_indices(row, col, offset, dtype=dtype or OBJECTS["int64"], device=as_device(device))
+    return _places("triu_indices", row, col, offset, dtype, device, layout)
+
+
+def _places(name, row, col, offset, dtype, device, layout):
+    """Return the places of a triangle; while calls are written down, as numbers: how many there are is no shape's."""
+    require_strided(name, layout)
+    dtype, device = dtype or OBJECTS["int64"], as_device(device)
+    is_written_down = _C.is_tracing() or modes.is_phantom()
+    if is_written_down and all(type(number) is int for number in (row, col, offset)) and min(row, col) >= 0:
+        return tensor(triangle(row, col, offset, name == "tril_indices"), dtype=dtype, device=device)
+    return getattr(ops, name)(row, col, offset, dtype=dtype, device=device)
 
 
 def _new(name):
