@@ -330,12 +330,3 @@ def test_numbers_are_drawn_in_the_program_s_order():
 def test_jacobians_of_autograd():
     graph = make_fx(lambda x: torch.autograd.functional.jacobian(torch.sin, x))(torch.ones(2))
     assert torch.allclose(graph(wave(torch, 2)), torch.diag(wave(torch, 2).cos()))
-
-
-def test_branches_among_gradients_are_refused_by_name():
-    def call(x):
-        x = x.detach().requires_grad_(True)
-        y = torch.cond(x.sum() > 0, lambda a: a.sin(), lambda a: a.cos(), (x,))
-        return torch.autograd.grad(y.sum(), x)[0]
-    with pytest.raises(RuntimeError, match="the program has cond, and asks for gradients"):
-        make_fx(call)(torch.ones(3))

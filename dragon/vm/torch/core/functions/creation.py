@@ -285,8 +285,8 @@ def _places(name, row, col, offset, dtype, device, layout):
     """Return the places of a triangle; while calls are written down, as numbers: how many there are is no shape's."""
     require_strided(name, layout)
     dtype, device = dtype or OBJECTS["int64"], as_device(device)
-    is_written_down = _C.is_tracing() or modes.is_phantom()
-    if is_written_down and all(type(number) is int for number in (row, col, offset)) and min(row, col) >= 0:
+    if (modes.is_written_down() and all(type(number) is int for number in (row, col, offset))
+            and min(row, col) >= 0):
         return tensor(triangle(row, col, offset, name == "tril_indices"), dtype=dtype, device=device)
     return getattr(ops, name)(row, col, offset, dtype=dtype, device=device)
 

@@ -134,8 +134,7 @@ _variadic("cartesian_prod")
 @function
 def combinations(input, r=2, with_replacement=False):
     """Return the combinations of `r` elements of a 1-d tensor, as rows."""
-    is_written_down = _C.is_tracing() or modes.is_phantom()  # then no shape says how many there are
-    if is_written_down and input.dim() == 1 and r > 0 and type(input.size(0)) is int:
+    if modes.is_written_down() and input.dim() == 1 and r > 0 and type(input.size(0)) is int:
         choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
         places = tensor_of(list(choose(range(input.size(0)), r)), dtype=OBJECTS["int64"], device=input.device)
         return ops.index(input, [places.reshape(-1, r)])
