@@ -13,6 +13,7 @@ push_saved_tensor_hooks, pop_saved_tensor_hooks = _C.push_saved_tensor_hooks, _C
 autocast_dtype, set_autocast = _C.autocast_dtype, _C.set_autocast
 set_autocast_cache, clear_autocast_cache = _C.set_autocast_cache, _C.clear_autocast_cache
 set_override_disabled, set_override_modes = _C.set_override_disabled, _C.set_override_modes
+is_tracing = _C.is_tracing
 
 
 class _Switch(contextlib.ContextDecorator):
@@ -95,6 +96,11 @@ def shapes_only():
     finally:
         set_phantom(phantom)
         set_recording(recorded)
+
+
+def is_written_down():
+    """Return whether calls are written down, or make shapes only: then no call's shape may depend on numbers."""
+    return is_tracing() or is_phantom()
 
 
 def is_absent(error):

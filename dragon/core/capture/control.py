@@ -94,7 +94,7 @@ def give_up(reason):
 
 def is_long(length):
     """Return whether a loop of so many rounds is captured as a loop."""
-    return (length > LONGEST_UNROLLED or stages_every_loop()) and _C.is_tracing()
+    return (length > LONGEST_UNROLLED or stages_every_loop()) and modes.is_tracing()
 
 
 def _in_tensors(value, convert):

@@ -174,7 +174,7 @@ def _aten(name):
     found = RUN.get(name) or ADAPTED.get(name) or FUNCTIONS.get(name) or Tensor.__dict__.get(name)
     if found is None:
         from dragon.vm import torch
-        for room in (torch.nn.functional, torch.special, torch.linalg, torch.fft):
+        for room in (torch.nn.functional, torch.special, torch.linalg, torch.fft, torch.nn.utils.rnn):
             for known in (name, name.partition("_")[2]):
                 found = found or room.__dict__.get(known)
     return found if callable(found) else None

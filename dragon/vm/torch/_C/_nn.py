@@ -22,3 +22,9 @@ def _parse_to(*args, **kwargs):
     kwargs = dict(kwargs)
     where, dtype, _, memory_format = parse_to(args, kwargs)
     return where, dtype, bool(kwargs.get("non_blocking", False)), memory_format
+
+
+def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
+    """Return sequences as one tensor, padded to the longest; as `torch.nn.utils.rnn.pad_sequence`."""
+    from dragon.vm.torch.nn.utils.rnn import pad_sequence as pad
+    return pad(sequences, batch_first, padding_value, padding_side)

@@ -80,6 +80,10 @@ def _batch_norm_with_update(input, weight, bias, running_mean, running_var, mome
     return (*made, ops.empty((0,), dtype=input.dtype).byte())
 
 
+def _version(self):
+    return self._version
+
+
 def convert_element_type(a, dtype):
     """Return the tensor in another dtype."""
     return a.to(dtype)
@@ -90,6 +94,6 @@ REFUSED = ("_sparse_addmm", "_spmm", "_sparse_mm")
 ADAPTED = {found.__name__: found for found in (
     _to_copy, _pin_memory, _unsafe_view, _local_scalar_dense, sym_size, sym_stride, sym_numel, sym_storage_offset,
     alias, lift_fresh, slice, index, native_dropout_backward, max_pool2d_with_indices_backward,
-    _upsample_bilinear2d_aa, _batch_norm_with_update)}
+    _upsample_bilinear2d_aa, _batch_norm_with_update, _version)}
 ADAPTED.update((name, make_function("ops.aten", name)) for name in REFUSED)
 PRIMS = {"convert_element_type": convert_element_type}

@@ -31,7 +31,19 @@ SAME = {
     "layers": lambda t, x, y: (t.nn.functional.rms_norm(x, (4,)), t.nn.functional.prelu(x, y[0, :1]),
                                t.nn.functional.conv_transpose1d(x, x[0][:, None]),
                                t.nn.functional.local_response_norm(x[None], 2)),
+    "products": lambda t, x, y: (
+        x @ y, x.transpose(0, 1) @ y, x.expand(2, 2, 3, 4) @ x.transpose(1, 2), x @ y[0], y[0, :3] @ x,
+        y @ y[0], t.nn.functional.linear(x, y, y[0]), t.nn.functional.linear(x.transpose(0, 1), y, y[0]),
+        t.nn.functional.linear(x[:, 1:], y), t.nn.functional.linear(x[:, 0], y, y[0]),
+        t.nn.functional.linear(y[0], y, y[1])),
+    "reshapes": lambda t, x, y: (x.transpose(0, 1).reshape(-1), x.transpose(0, 1).reshape(3, 2, 2, 2),
+                                 x.transpose(0, 1).flatten(), x[:, :2].reshape(4, -1)),
 }
+# Layers over steps: (class, settings).
+RECURRENT = [("RNN", {}), ("RNN", {"nonlinearity": "relu", "num_layers": 2}), ("LSTM", {}), ("GRU", {}),
+             ("LSTM", {"num_layers": 2, "bidirectional": True, "batch_first": True}), ("LSTM", {"proj_size": 2}),
+             ("GRU", {"bias": False, "batch_first": True}), ("GRU", {"num_layers": 2, "bidirectional": True}),
+             ("LSTM", {"num_layers": 2, "proj_size": 2, "bidirectional": True, "bias": False})]
 # The same numbers.
 ALIKE = {
     "parts": lambda t, x, y: (t.tensor_split(x, 2, 2), t.tensor_split(x, [1], 1), t.take_along_dim(y, y.argsort(0), 0),
@@ -81,3 +93,27 @@ def test_numbers(name):
     mine = leaves(decomposed(torch, ALIKE[name]).module()(*arguments(torch)))
     for one, another in zip(mine, leaves(made(genuine, ALIKE[name])(*arguments(genuine)))):
         numpy.testing.assert_allclose(one.numpy(), another.numpy(), rtol=2e-5, atol=1e-6)
+
+
+def network(t, name, settings):
+    made = getattr(t.nn, name)(4, 5, **settings).eval()
+    with t.no_grad():
+        for place, parameter in enumerate(made.parameters()):
+            parameter.copy_(t.linspace(-1, 1, parameter.numel()).reshape(parameter.shape).sin() + 0.1 * place)
+    return made
+
+
+@pytest.mark.parametrize("name, settings", RECURRENT)
+def test_recurrent_networks_become_steps(name, settings):
+    mine, theirs = (t.export.export(network(t, name, settings), arguments(t)[:1]).run_decompositions()
+                    for t in (torch, genuine))
+    assert operators(mine) == operators(theirs)
+    for one, another in zip(leaves(list(mine.module()(*arguments(torch)[:1]))),
+                            leaves(list(theirs.module()(*arguments(genuine)[:1])))):
+        numpy.testing.assert_allclose(one.detach().numpy(), another.detach().numpy(), rtol=2e-5, atol=1e-6)
+
+
+def test_steps_that_vary_stay_one_operator():
+    steps = {"input": {0: torch.export.Dim("steps", min=2, max=50)}}
+    program = torch.export.export(network(torch, "GRU", {}), arguments(torch)[:1], dynamic_shapes=steps)
+    assert "aten.gru.input" in operators(program.run_decompositions())

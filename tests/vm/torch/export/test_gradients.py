@@ -109,7 +109,18 @@ def by_function(make):
     return lambda t: (make(t), wave(t, 4))
 
 
+def in_triangles(t):
+    def call(x):
+        x = x.clone().requires_grad_()
+        low, high = t.tril_indices(3, 4, 1), t.triu_indices(3, 4, -1)
+        loss = (x[low[0], low[1]] ** 2).sum() + x[high[0], high[1]].sin().sum()
+        pairs = [t.combinations(x[0], 2), t.combinations(x[1], 2, with_replacement=True), t.combinations(x[2, :1], 2)]
+        return t.autograd.grad(loss + sum((pair ** 2).prod(1).sum() for pair in pairs), [x])
+    return call, wave(t, 3, 4)
+
+
 PROGRAMS = {
+    "triangles": in_triangles,
     "a classifier": classified, "convolutions": convolved, "attention": attended, "an encoder": encoded,
     "an LSTM cell": remembered, "an embedding": looked_up, "second gradients": second, "a penalty": penalized,
     "a step": stepped,
@@ -319,12 +330,3 @@ def test_numbers_are_drawn_in_the_program_s_order():
 def test_jacobians_of_autograd():
     graph = make_fx(lambda x: torch.autograd.functional.jacobian(torch.sin, x))(torch.ones(2))
     assert torch.allclose(graph(wave(torch, 2)), torch.diag(wave(torch, 2).cos()))
-
-
-def test_branches_among_gradients_are_refused_by_name():
-    def call(x):
-        x = x.detach().requires_grad_(True)
-        y = torch.cond(x.sum() > 0, lambda a: a.sin(), lambda a: a.cos(), (x,))
-        return torch.autograd.grad(y.sum(), x)[0]
-    with pytest.raises(RuntimeError, match="the program has cond, and asks for gradients"):
-        make_fx(call)(torch.ones(3))

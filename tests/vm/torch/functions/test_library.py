@@ -80,6 +80,9 @@ def test_names_of_aten(t):
     assert aten._safe_softmax.default(t.full((2,), float("-inf")), 0).tolist() == [0, 0]
     assert repr(aten.add.Tensor) == "<OpOverload(op='aten.add', overload='Tensor')>"
     assert aten.add.Tensor.name() == "aten::add.Tensor" and str(aten.add) == "aten.add"
+    assert aten.pad_sequence.default([x[0], x[0, :1]], True).tolist() == [[0, 1, 2], [0, 0, 0]]
+    assert t._C._nn.pad_sequence([x[0], x[0, :1]]).tolist() == [[0, 0], [1, 0], [2, 0]]
+    assert not hasattr(aten.add, "_overloadname") and aten._version.default(x) == x._version
 
 
 @BOTH

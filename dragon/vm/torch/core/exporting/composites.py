@@ -1,6 +1,7 @@
 """Which operators PyTorch itself takes apart before anybody sees them, and those that are others by another name."""
 import math
 
+from dragon.vm.torch.core.exporting import decompositions_recurrent  # noqa: F401: which fill the table, too
 from dragon.vm.torch.core.exporting import decompositions_plain  # noqa: F401: whose entries come first
 from dragon.vm.torch.core.exporting.decompositions import DECOMPOSITIONS, default_table, is_dense, is_made_of
 from dragon.vm.torch.core.exporting.listening import aten

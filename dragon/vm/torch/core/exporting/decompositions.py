@@ -66,15 +66,32 @@ def _movedim(a, self, source, destination):
 
 @is_made_of("linear.default")
 def _linear(a, input, weight, bias=None):
-    turned = a.permute.default(weight, [1, 0]) if weight.ndim == 2 else None
-    if turned is None or input.ndim < 2:
-        made = a.matmul.default(input, weight if turned is None else turned)
+    if weight.ndim != 2 or bias is None and input.ndim < 2 or input.ndim > 2 and not is_dense(input):
+        made = a.matmul.default(input, a.permute.default(weight, [1, 0]) if weight.ndim == 2 else weight)
         return made if bias is None else a.add.Tensor(made, bias)
     shape = list(input.shape)
-    flat = input if input.ndim == 2 else a.view.default(input, [math.prod(shape[:-1]), shape[-1]]) if is_dense(
-        input) else a.reshape.default(input, [math.prod(shape[:-1]), shape[-1]])
-    made = a.mm.default(flat, turned) if bias is None else a.addmm.default(bias, flat, turned)
+    if bias is None:
+        return _folded(a, input, a.permute.default(weight, [1, 0]))
+    flat = input if input.ndim == 2 else a.view.default(input, [math.prod(shape[:-1]), shape[-1]])
+    made = a.addmm.default(bias, flat, a.permute.default(weight, [1, 0]))
     return made if input.ndim == 2 else a.view.default(made, [*shape[:-1], weight.shape[0]])
+
+
+def _by_vector(a, x, vector):
+    """Return the products of all rows, whatever axes they lie along, and a vector."""
+    shape = list(x.shape)
+    rows = a.reshape.default(x, [math.prod(shape[:-1]), shape[-1]]) if x.ndim > 2 else x
+    made = a.sum.dim_IntList(a.mul.Tensor(rows, vector), [1])
+    return a.view.default(made, shape[:-1]) if x.ndim > 2 else made
+
+
+def _folded(a, x, matrix):
+    """Return one product of all rows, whatever axes they lie along, and a matrix."""
+    if x.ndim == 2:
+        return a.mm.default(x, matrix)
+    shape = list(x.shape)
+    made = a.mm.default(a.view.default(x, [math.prod(shape[:-1]), shape[-1]]), matrix)
+    return a.view.default(made, [*shape[:-1], matrix.shape[1]])
 
 
 def is_dense(x):
@@ -90,11 +107,15 @@ def _matmul(a, self, other):
     if self.ndim == 1 and other.ndim == 1:
         return a.sum.default(a.mul.Tensor(self, other))
     if other.ndim == 1:
-        return a.squeeze.dim(_matmul(a, self, a.unsqueeze.default(other, 1)), -1)
+        return _by_vector(a, self, other)
+    if self.ndim == 1 and other.ndim > 2:
+        return _by_vector(a, _permuted(a, other, -1, -2), self)
     if self.ndim == 1:
         return a.squeeze.dim(_matmul(a, a.unsqueeze.default(self, 0), other), -2)
     if self.ndim == 3 and other.ndim == 3 and type(self.shape[0]) is int and self.shape[0] == other.shape[0]:
         return a.bmm.default(self, other)
+    if self.ndim > 2 and other.ndim == 2 and is_dense(self):  # else the matrix would be there once for each of a batch
+        return _folded(a, self, other)
     batch = [one if one != 1 else another for one, another in zip(
         _padded(self.shape[:-2], other.ndim - 2), _padded(other.shape[:-2], self.ndim - 2))]
     parts = []
@@ -162,9 +183,23 @@ def _log_softmax(a, self, dim, dtype=None):
 @is_made_of("reshape.default", "view_as.default")
 def _reshape(a, self, shape):
     shape = list(shape.shape) if hasattr(shape, "shape") else shape
-    if is_dense(self):
+    if -1 in shape and all(type(size) is int for size in (*self.shape, *shape)) and 0 not in shape:
+        shape = [math.prod(self.shape) // -math.prod(shape) if size == -1 else size for size in shape]
+    if is_dense(self) or _is_view(self, shape):
         return a.view.default(self, shape)
-    return a._unsafe_view.default(a.clone.default(self, memory_format=_row_major()), shape)
+    return a.view.default(a.clone.default(self, memory_format=_row_major()), shape)
+
+
+def _is_view(x, shape):
+    """Return whether memory that does not lie in order has another shape all the same, at all sizes that may come."""
+    if any(type(size) is not int for size in (*x.shape, *shape)):
+        return len(shape) == x.ndim and all(one is another for one, another in zip(x.shape, shape))
+    from dragon.vm.torch.core.exporting.listening import listener
+    try:
+        listener().quietly(x.view, (tuple(shape),), {})
+    except RuntimeError:
+        return False
+    return True
 
 
 def _row_major():

@@ -2,6 +2,7 @@
 import math
 
 from dragon.vm.torch.core.exporting.decompositions import DECOMPOSITIONS, is_made_of
+from dragon.vm.torch.core.layout import strided
 
 
 def _reduced(a, made, reduction):
@@ -221,8 +222,8 @@ def _default_dtype():
 
 def _filled(name, value):
     @is_made_of(f"{name}.default")
-    def full(a, size, *, dtype=None, **kwargs):
-        return a.full.default(size, value, dtype=dtype or _default_dtype(), **kwargs)
+    def full(a, size, *, dtype=None, layout=None, **kwargs):
+        return a.full.default(size, value, dtype=dtype or _default_dtype(), layout=layout or strided, **kwargs)
 
     @is_made_of(f"{name}_like.default")
     def full_like(a, self, **kwargs):

@@ -1,6 +1,6 @@
 """Tensors from nothing or from data."""
 from dragon import _C
-from dragon.core import config
+from dragon.core import config, modes
 from dragon.core.capture.settings import is_capturing, is_exporting, is_sketching
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS, UNSUPPORTED, as_dtype
@@ -9,6 +9,7 @@ from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops
+from dragon.vm.torch.core.triangles import triangle
 
 
 def finish(made, requires_grad):
@@ -58,7 +59,7 @@ def make_like(operator):
                     memory_format=None, **named):
         require_strided(create_like.__name__, layout)
         made = operator(input, *value, dtype=dtype, device=None if device is None else as_device(device), **named)
-        if memory_format in (channels_last, channels_last_3d):
+        if memory_format in (contiguous_format, channels_last, channels_last_3d):
             made = made.contiguous(memory_format=memory_format)
         return finish(made, requires_grad)
     return create_like
@@ -274,15 +275,23 @@ def from_dlpack(ext_tensor, *, device=None, copy=None):
 @function
 def tril_indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
     """Return the indices of the lower triangle of a matrix, as two rows."""
-    require_strided("tril_indices", layout)
-    return ops.tril_indices(row, col, offset, dtype=dtype or OBJECTS["int64"], device=as_device(device))
+    return _places("tril_indices", row, col, offset, dtype, device, layout)
 
 
 @function
 def triu_indices(row, col, offset=0, *, dtype=None, device=None, layout=None, pin_memory=False):
     """Return the indices of the upper triangle of a matrix, as two rows."""
-    require_strided("triu_indices", layout)
-    return ops.triu_indices(row, col, offset, dtype=dtype or OBJECTS["int64"], device=as_device(device))
+    return _places("triu_indices", row, col, offset, dtype, device, layout)
+
+
+def _places(name, row, col, offset, dtype, device, layout):
+    """Return the places of a triangle; while calls are written down, as numbers: how many there are is no shape's."""
+    require_strided(name, layout)
+    dtype, device = dtype or OBJECTS["int64"], as_device(device)
+    if (modes.is_written_down() and all(type(number) is int for number in (row, col, offset))
+            and min(row, col) >= 0):
+        return tensor(triangle(row, col, offset, name == "tril_indices"), dtype=dtype, device=device)
+    return getattr(ops, name)(row, col, offset, dtype=dtype, device=device)
 
 
 def _new(name):
@@ -322,6 +331,7 @@ def new(self, *args, device=None):
 @both
 def clone(input, *, memory_format=None):
     """Return a copy, on the tape."""
+    if memory_format is contiguous_format and not input.is_contiguous():
+        return input.contiguous()
     copied = ops.clone(input)
-    return copied if memory_format is None or memory_format is contiguous_format else copied.contiguous(
-        memory_format=memory_format)
+    return copied if memory_format is None else copied.contiguous(memory_format=memory_format)

@@ -5,7 +5,7 @@ from dragon.core.random import current_generator
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import finish, shape_of, tensor
-from dragon.vm.torch.core.layout import require_strided
+from dragon.vm.torch.core.layout import channels_last, channels_last_3d, contiguous_format, require_strided
 from dragon.vm.torch.core.register import function, method, overload
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -131,6 +131,8 @@ def _like(name):
             bounds = (0, *bounds) if len(bounds) == 1 else bounds
         made = operator(input, *bounds, generator=generator, dtype=dtype,
                         device=None if device is None else as_device(device), **named)
+        if memory_format in (contiguous_format, channels_last, channels_last_3d):
+            made = made.contiguous(memory_format=memory_format)
         return finish(made, requires_grad)
     return function(named(draw, name,
                           f"Return random numbers in another tensor's shape, as the operator `{name}` draws them."))

@@ -1,7 +1,10 @@
 """Views, splits and joins as PyTorch words them: variadic arguments, sizes or places, properties and in-place twins."""
+import itertools
 
-from dragon.core import warnings
 from dragon import _C
+from dragon.core import modes, warnings
+from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.functions.creation import tensor as tensor_of
 from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.register import FUNCTIONS, both, function, method
 from dragon.vm.torch.core.sentences import named
@@ -131,6 +134,10 @@ _variadic("cartesian_prod")
 @function
 def combinations(input, r=2, with_replacement=False):
     """Return the combinations of `r` elements of a 1-d tensor, as rows."""
+    if modes.is_written_down() and input.dim() == 1 and r > 0 and type(input.size(0)) is int:
+        choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+        places = tensor_of(list(choose(range(input.size(0)), r)), dtype=OBJECTS["int64"], device=input.device)
+        return ops.index(input, [places.reshape(-1, r)])
     return ops.combinations(input, r, with_replacement)
 
 

@@ -302,8 +302,8 @@ class LSTM(RNNBase):
         return _apply_permutation(hx[0], permutation), _apply_permutation(hx[1], permutation)
 
     def _new_hidden(self, input, batch_sizes):
-        cells = ops.zeros(self.get_expected_cell_size(input, batch_sizes), dtype=input.dtype, device=input.device)
-        return super()._new_hidden(input, batch_sizes), cells
+        state = super()._new_hidden(input, batch_sizes)
+        return state, ops.zeros(self.get_expected_cell_size(input, batch_sizes), dtype=input.dtype, device=input.device)
 
     def _each(self, hidden, function):
         return function(hidden[0]), function(hidden[1])

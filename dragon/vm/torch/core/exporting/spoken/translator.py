@@ -8,7 +8,7 @@ from dragon.vm.torch.core.exporting.executing import api
 from dragon.vm.torch.core.exporting.listening import aten
 from dragon.vm.torch.core.exporting.resolving import NoOverload, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
-from dragon.vm.torch.core.exporting.spoken import layers, plain, recurrent  # noqa: F401: which fill the table
+from dragon.vm.torch.core.exporting.spoken import flow, layers, plain, recurrent  # noqa: F401: which fill the table
 from dragon.vm.torch.core.exporting.spoken.table import SPOKEN, arguments_of, named_arguments, torch_dtype
 from dragon.vm.torch.core.tensor import Tensor
 
