@@ -19,8 +19,8 @@ RESULTS = {name: result for result, names in {
 
 
 # Those that do more than compute: their order is kept, and functions of them are called even if nobody reads a result.
-EFFECTS = frozenset("AssignVariableOp RandomStandardNormal RandomUniform RandomUniformInt Multinomial If While PrintV2 "
-                    "Assert".split())
+EFFECTS = frozenset("AssignVariableOp RandomStandardNormal RandomUniform RandomUniformInt TruncatedNormal Multinomial "
+                    "If While PrintV2 Assert".split())
 
 
 class Called:
@@ -88,13 +88,16 @@ class Builder:
         The function's.
     library : List[FunctionDef], optional
         Where functions go that its nodes call; a list of its own without one.
+    notes : Sequence[Note], optional
+        What the function does or computes besides, by number.
 
     """
 
-    def __init__(self, name, library=None):
+    def __init__(self, name, library=None, notes=()):
         self.definition = messages.FunctionDef()
         self.definition.signature.name = name
-        self.library = [] if library is None else library
+        self.library, self.notes = [] if library is None else library, notes
+        self.last = None  # the node that did something last
         self.reads = {}  # {name of a variable's argument: the node that reads it}
         self._count = 0
         self._constants = {}
@@ -104,7 +107,7 @@ class Builder:
 
     def inner(self, hint):
         """Return the builder of a function that nodes of this one call, and that is written before it."""
-        made = Builder(f"{self.name}_{hint}_{len(self.library)}", self.library)
+        made = Builder(f"{self.name}_{hint}_{len(self.library)}", self.library, self.notes)
         self.library.append(made.definition)
         return made
 
@@ -168,7 +171,10 @@ class Builder:
             Its attributes.
 
         """
-        name = self._add(op, [end.text for end in inputs], attributes)
+        acts = op in ("If", "While")
+        name = self._add(op, [end.text for end in inputs] + (self._order() if acts else []), attributes)
+        if acts:
+            self._finish_after(name)
         return [End(f"{name}:{result}:{place}", as_dtype(dtype), rank) for place, (dtype, rank) in enumerate(kinds)]
 
     def text(self, words):
@@ -177,12 +183,21 @@ class Builder:
         return self.node("Const", [], dtype, 0, value=make_proto(convert_to_tensor(words)), dtype=dtype)
 
     def effect(self, op, inputs, after=None, **attributes):
-        """Add a node for what it does, after another one; the function is not over before. Returns its name."""
+        """Add a node for what it does, after those before it; the function is not over before. Returns its name."""
         made = self._add(op, [end if isinstance(end, str) else end.text for end in inputs]
-                         + ([f"^{after}"] if after else []), attributes)
-        self.definition.signature.control_output.append(made)
-        self.definition.control_ret.append(messages.Ends(key=made, value=made))
+                         + self._order(after), attributes)
+        self._finish_after(made)
         return made
+
+    def _order(self, *names):
+        """Return the inputs of a node that is to run after others, and after what did something last."""
+        return [f"^{name}" for name in dict.fromkeys([*names, self.last]) if name]
+
+    def _finish_after(self, name):
+        """Have the function not be over before a node has run, and what does something later run after it."""
+        self.last = name
+        self.definition.signature.control_output.append(name)
+        self.definition.control_ret.append(messages.Ends(key=name, value=name))
 
     def read(self, name, dtype, rank):
         """Add an argument that is a variable; returns its numbers."""

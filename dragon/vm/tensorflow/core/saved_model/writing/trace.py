@@ -9,13 +9,13 @@ from dragon.vm.shared.recording.concrete import quiet
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 from dragon.vm.shared.tensors.type_spec import TensorSpec
 from dragon.vm.tensorflow.core.saved_model import structures
-from dragon.vm.tensorflow.core.saved_model.writing import arrays, elementwise, images, layers, recurrent
+from dragon.vm.tensorflow.core.saved_model.writing import arrays, effects, elementwise, images, layers, recurrent
 from dragon.vm.tensorflow.core.saved_model.writing.translation import translate
 
 EXAMPLE = 3  # what stands for a size that is known at run time only
 RANKS = (2, 0, 1)  # what stands for a number of axes that is known at run time only
 
-assert arrays and elementwise and images and layers and recurrent  # they enter themselves into the table
+assert arrays and effects and elementwise and images and layers and recurrent  # they enter themselves into the table
 
 
 class SavedTrace:
@@ -56,7 +56,6 @@ class SavedTrace:
         found = [one for one in structures.leaves(self._structure) if isinstance(one, _C.Tensor)]
         self._count = len(found)
         found += [_C.as_class(self._weights[one], Tensor) for one in self._written]  # what they have been set to
-        found += [_C.as_class(tensor, Tensor) for note in self._notes for tensor in note.tensors]
         return tuple(found or [ops.zeros((), dtype="float32")])  # models of ONNX return something
 
     def _translate(self, name, weights):
@@ -73,7 +72,8 @@ class SavedTrace:
         return first
 
     def _translate_for_rank(self, name, weights):
-        model = self._capture()
+        with noting():
+            model = self._capture()
         return translate(model, name, weights, self._count, self._written, self._notes)
 
     def _shape_of(self, spec):

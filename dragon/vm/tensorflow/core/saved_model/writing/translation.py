@@ -3,11 +3,11 @@ from dragon import _C
 from dragon.vm.shared.errors import UnimplementedError
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import Builder
-from dragon.vm.tensorflow.core.saved_model.writing.effects import write_notes
 
 DTYPES = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
           11: "float64", 16: "bfloat16"}
 HANDLERS = {}
+STRING = as_dtype("string")
 
 
 def handles(*names):
@@ -101,13 +101,17 @@ class Translation:
         values = self.values
         call = Call(node, [values[source] for source in node.input], [self._shapes.get(one) for one in node.input],
                     values)
-        if node.domain or node.op_type not in HANDLERS:
+        answer = next((end for end in call.ends if getattr(end, "note", None) is not None), None)
+        handler = HANDLERS.get(f"{node.domain}.{node.op_type}" if node.domain else node.op_type)
+        if handler is None:
             raise call.refusal()
-        made = HANDLERS[node.op_type](self.b, call)
+        # A seed that was made of an answer stands for it.
+        made = answer if answer is not None and not node.domain else handler(self.b, call)
         for label, end in zip(node.output, made if isinstance(made, (list, tuple)) else [made]):
-            end.rank = self._ranks.get(label, end.rank)
-            if label in self._kinds and as_dtype(DTYPES.get(self._kinds[label], "float32")) is not end.dtype:
-                end = cast(self.b, end, DTYPES[self._kinds[label]])
+            if end.dtype is not STRING and getattr(end, "note", None) is None:
+                end.rank = self._ranks.get(label, end.rank)
+                if label in self._kinds and as_dtype(DTYPES.get(self._kinds[label], "float32")) is not end.dtype:
+                    end = cast(self.b, end, DTYPES[self._kinds[label]])
             values[label] = end
 
 
@@ -145,7 +149,7 @@ def translate(model, name, variables, count, written=(), notes=()):
     written : Sequence[str], optional
         The variables that it sets; what they are set to comes behind the results.
     notes : Sequence[Note], optional
-        What it prints and checks; the tensors that they are about come behind those.
+        What it does and computes besides the engine's operators.
 
     Returns
     -------
@@ -155,7 +159,7 @@ def translate(model, name, variables, count, written=(), notes=()):
     """
     from onnx import shape_inference
     model = shape_inference.infer_shapes(model)
-    b, graph, values, taken = Builder(name), model.graph, {"": None}, []
+    b, graph, values, taken = Builder(name, notes=notes), model.graph, {"": None}, []
     known = {one.name: one for one in graph.initializer}
     for place, info in enumerate(one for one in graph.input if one.name not in known):
         kind = info.type.tensor_type
@@ -168,7 +172,6 @@ def translate(model, name, variables, count, written=(), notes=()):
     results, finals = results[:count], results[count:]
     again = {end.text: b.write(f"variable_{taken.index(one) + 1}", end) for one, end in zip(written, finals)}
     results = [again.get(end.text) or b.unary("Identity", end) for end in results]
-    write_notes(b, notes, finals[len(written):])
     for place, end in enumerate(results):
         b.result(f"output_{place}", end)
     return Translated([b.definition, *b.library], taken, [end.dtype for end in results])
