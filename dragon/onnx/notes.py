@@ -42,7 +42,17 @@ def stateless(w, seed, shape, dtype, **options):
         w.refuse("numbers that follow from a seed")
     name = "".join(word.title() for word in w.call.op.split("_"))
     sizes = None if _of_note(w, seed) else list(shape)
-    made = w.add(name, seed, sizes, domain=DOMAIN, dtype=w.out.dtype,
+    made = w.add(name, seed, sizes, domain=DOMAIN, dtype=w.out.dtype, to=ELEMENTS[w.out.dtype], words=seed.shape[0],
                  **{key: value for key, value in options.items() if value is not None})
     made.dtype, made.shape = w.out.dtype, w.out.shape
+    return _declare(w, made)
+
+
+@maps("stateless_categorical")
+def categorical(w, seed, logits, samples):
+    if not is_noting():
+        w.refuse("numbers that follow from a seed")
+    made = w.add("StatelessCategorical", seed, w.cast(logits, "float32"), domain=DOMAIN, dtype="int64",
+                 words=seed.shape[0], samples=samples)
+    made.dtype, made.shape = "int64", w.out.shape
     return _declare(w, made)

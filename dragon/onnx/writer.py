@@ -26,7 +26,8 @@ FURTHER_DTYPES = {"TopK": "int64", "Unique": "int64", "MaxPool": "int64", "Dropo
 # Which input tells the dtype, where it is not the first.
 TELLING = {"Where": 1, "OneHot": 2}
 DOMAIN = "dragon.notes"  # of nodes that other formats have, and no runtime of ONNX
-OTHERS = ("Note", "StatelessUniform", "StatelessNormal", "StatelessTruncatedNormal", "StatelessIntegers")
+OTHERS = ("Note", "StatelessUniform", "StatelessNormal", "StatelessTruncatedNormal", "StatelessIntegers",
+          "StatelessCategorical")
 # Operators that only move elements: runtimes have them in every dtype.
 MOVING = {"Reshape", "Transpose", "Concat", "Slice", "Gather", "GatherElements", "GatherND", "ScatterND", "Cast",
           "ScatterElements", "Identity", "Squeeze", "Unsqueeze", "Shape", "Size", "Split", "ConstantOfShape",

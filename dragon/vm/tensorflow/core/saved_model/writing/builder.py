@@ -9,7 +9,7 @@ RESULTS = {name: result for result, names in {
     "z": "AddV2 Sub Mul RealDiv TruncateDiv FloorDiv FloorMod TruncateMod Pow Maximum Minimum Equal NotEqual Less "
          "LessEqual Greater GreaterEqual LogicalAnd LogicalOr BitwiseAnd BitwiseOr BitwiseXor Atan2",
     "y": "Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Erf Exp Expm1 Floor IsInf IsNan Log Log1p LogicalNot "
-         "Neg OnesLike Reciprocal Rint Round Rsqrt Sigmoid Sign Sin Sinh Sqrt Square Tan Tanh Transpose",
+         "Invert Neg OnesLike Reciprocal Rint Round Rsqrt Sigmoid Sign Sin Sinh Sqrt Square Tan Tanh Transpose",
     "activations": "Relu Elu Selu LeakyRelu Softplus Softsign", "softmax": "Softmax", "logsoftmax": "LogSoftmax",
     "product": "MatMul", "out": "Cumsum", "band": "MatrixBandPart", "value": "ReadVariableOp", "r0": "BroadcastArgs",
     "resized_images": "ResizeNearestNeighbor ResizeBilinear ResizeBicubic ScaleAndTranslate",

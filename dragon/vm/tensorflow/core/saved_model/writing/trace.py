@@ -6,16 +6,18 @@ from dragon.core.capture.settings import every_loop
 from dragon.core.graph import Graph
 from dragon.vm.shared.errors import UnimplementedError
 from dragon.vm.shared.recording.concrete import quiet
+from dragon.vm.shared.tensors import variable
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 from dragon.vm.shared.tensors.type_spec import TensorSpec
 from dragon.vm.tensorflow.core.saved_model import structures
-from dragon.vm.tensorflow.core.saved_model.writing import arrays, effects, elementwise, images, layers, recurrent
+from dragon.vm.tensorflow.core.saved_model.writing import (
+    arrays, effects, elementwise, images, layers, random, recurrent)
 from dragon.vm.tensorflow.core.saved_model.writing.translation import translate
 
 EXAMPLE = 3  # what stands for a size that is known at run time only
 RANKS = (2, 0, 1)  # what stands for a number of axes that is known at run time only
 
-assert arrays and effects and elementwise and images and layers and recurrent  # they enter themselves into the table
+assert arrays and effects and elementwise and images and layers and random and recurrent  # they enter themselves into the table
 
 
 class SavedTrace:
@@ -96,11 +98,19 @@ class SavedTrace:
                       dynamic_axes={name: found for name, found in axes.items() if found})
 
     def _find_written(self, examples):
-        """Return the names of the variables that a call sets."""
+        """Return the names of the variables that a call sets, or refuse variables that nothing saved owns."""
         from dragon.onnx.capture import address_of, names_of, trace
         self._written = []
         captured = trace(self, examples, {})
         graph, names, found = Graph(captured.graph), names_of(self), []
+        living = {address_of(_C.as_class(one, Tensor)): one for one in variable.living_variables()}
+        for source, tensor in captured.inputs:
+            owner = living.get(address_of(tensor)) if source == "outside" and _C.Tensor.size.__get__(tensor) else None
+            if owner is not None and address_of(tensor) not in names:
+                raise AssertionError(
+                    f"Tried to export a function which references an 'untracked' resource: function '{self.name}' "
+                    f"reads or writes {owner!r}, which is no part of what is saved. Keep it as an attribute of the "
+                    "object that is saved, or of one of its parts")
         for place, value in graph.updates:
             if is_idle(graph, value):
                 continue
@@ -108,8 +118,7 @@ class SavedTrace:
             if address_of(tensor) not in names:
                 raise UnimplementedError(
                     None, None, f"saved_model.save: function '{self.name}' writes a tensor of shape "
-                    f"{tuple(tensor.shape)} that is no variable of what is saved: keep it as an attribute, and draw "
-                    "random numbers outside of the function")
+                    f"{tuple(tensor.shape)} that is no variable of what is saved: keep it as an attribute")
             found.append(names[address_of(tensor)])
         return found
 
