@@ -1,4 +1,4 @@
-"""Functions that draw numbers, saved here: genuine TensorFlow draws the numbers that follow from seeds, and others anew."""
+"""Functions that draw, saved here: genuine TensorFlow draws the numbers that follow from seeds, and others anew."""
 import numpy as np
 import pytest
 

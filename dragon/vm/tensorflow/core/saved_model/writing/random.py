@@ -1,4 +1,4 @@
-"""Draws as TensorFlow's nodes: by a seed of two numbers, by a stream's counter and key, and those that count their calls."""
+"""Draws as TensorFlow's nodes: by a seed of two numbers, by a counter and a key, and those that count their calls."""
 from dragon.onnx.writer import DOMAIN
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import End

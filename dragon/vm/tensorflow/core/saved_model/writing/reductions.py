@@ -63,7 +63,8 @@ def _top_k(b, call):
     axis, last = call.get("axis", -1) % x.rank, x.rank - 1
     order = list(range(x.rank))
     order[axis], order[last] = last, axis
-    k = b.reshape(cast(b, count, "int32"), []) if count.number is None else b.constant(count.number.reshape(()), "int32")
+    known = count.number is not None
+    k = b.constant(count.number.reshape(()), "int32") if known else cast(b, b.reshape(count, []), "int32")
     moved = b.transpose(x, order)
     largest = moved if call.get("largest", 1) else _turned(b, moved)
     values = b.node("TopKV2", [largest, k], x.dtype, x.rank, result="values", T=x.dtype, sorted=True)

@@ -17,7 +17,7 @@ from dragon.vm.tensorflow.core.saved_model.writing.translation import translate
 EXAMPLE = 3  # what stands for a size that is known at run time only
 RANKS = (2, 0, 1)  # what stands for a number of axes that is known at run time only
 
-assert arrays and effects and elementwise and images and layers and random and recurrent  # they enter themselves into the table
+HANDLERS = arrays, effects, elementwise, images, layers, random, recurrent  # they enter themselves into the table
 
 
 class SavedTrace:
