@@ -37,6 +37,7 @@ def typed(results, like):
 @maps("cond")
 def cond(w, predicate, operands, then, otherwise):
     operands = [outer(w, value) for value in operands]
+
     def write(body, program):
         return write_program(body, program, operands) or [body.constant(0, "int32")]  # what only acts gives nothing
     graphs = [write_subgraph(w, [], functools.partial(write, program=program), name)

@@ -40,6 +40,7 @@ class Note:
 
     def __init__(self, kind, tensors, **details):
         self.kind, self.tensors, self.details = kind, list(tensors), details
+        self.free = {}  # {number of a size: (which result has it, along which axis)}
 
 
 @contextlib.contextmanager
@@ -50,6 +51,51 @@ def noting():
         yield _local.notes
     finally:
         _local.notes = previous
+
+
+@contextlib.contextmanager
+def free_sizes(sizes):
+    """Give for a `with` block the sizes that numbers decide, and that no input has.
+
+    Parameters
+    ----------
+    sizes : Sequence[int]
+        One for each; more that are asked for are some number.
+
+    Yields
+    ------
+    List[FreeSize]
+        Those that were asked for.
+
+    """
+    previous, _local.free = getattr(_local, "free", None), (list(sizes), [])
+    try:
+        yield _local.free[1]
+    finally:
+        _local.free = previous
+
+
+class FreeSize:
+    """A size that is known when a model runs.
+
+    Parameters
+    ----------
+    number : int
+        Which one it is.
+    value : int
+        What it is while the function is captured.
+
+    """
+
+    def __init__(self, number, value):
+        self.number, self.value = number, value
+
+
+def free_size():
+    """Return a size of a stand-in that nobody knows before a model runs."""
+    sizes, made = _local.free
+    made.append(FreeSize(len(made), sizes[len(made)] if len(made) < len(sizes) else 5 + len(made)))
+    return made[-1]
 
 
 def is_noting():
@@ -101,7 +147,7 @@ def stand_ins(ops, note, results):
         The face's operators.
     note : Note
         What the model has here.
-    results : Sequence[Tuple[Sequence[int], str]]
+    results : Sequence[Tuple[Sequence[Union[int, FreeSize]], str]]
         Shape and dtype of each result.
 
     Returns
@@ -112,11 +158,13 @@ def stand_ins(ops, note, results):
     """
     answer, made = answer_of(ops, note), []
     for place, (shape, dtype) in enumerate(results):
+        sizes = tuple(size.value if isinstance(size, FreeSize) else size for size in shape)
+        note.free.update({size.number: (place, axis) for axis, size in enumerate(shape) if isinstance(size, FreeSize)})
         if dtype in ("float16", "bfloat16", "float32", "float64"):
-            made.append(ops.stateless_uniform(answer, tuple(shape), low=float(place), high=place + 1.0, dtype=dtype))
+            made.append(ops.stateless_uniform(answer, sizes, low=float(place), high=place + 1.0, dtype=dtype))
         else:
             drawn = dtype if dtype == "int32" else "int64"
-            drawn = ops.stateless_integers(answer, tuple(shape), low=place, high=place + 1, dtype=drawn)
+            drawn = ops.stateless_integers(answer, sizes, low=place, high=place + 1, dtype=drawn)
             made.append(ops.cast(drawn, dtype))
     return made
 

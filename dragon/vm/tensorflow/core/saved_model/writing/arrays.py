@@ -3,7 +3,7 @@ import numpy as np
 
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import End
-from dragon.vm.tensorflow.core.saved_model.writing.translation import handles
+from dragon.vm.tensorflow.core.saved_model.writing.translation import Free, handles
 
 MOST_AXES = 5  # of tensors that TensorFlow broadcasts in whatever way
 FAR = 1 << 60  # an end of a slice that means the last element
@@ -39,15 +39,21 @@ def _flatten(b, call):
 @handles("Concat")
 def _concat(b, call):
     first = call.end(0)
+    if len(call.ends) == 1:
+        return first
     return b.node("ConcatV2", [*call.ends, b.constant(call.get("axis"), "int32")], first.dtype, first.rank,
                   N=len(call.ends), T=first.dtype, Tidx=as_dtype("int32"))
 
 
 @handles("Shape")
 def _shape(b, call):
-    x = call.end(0)
+    x, begin, end = call.end(0), call.get("start", 0), call.get("end")
+    if isinstance(x, Free):
+        if x.which not in b.free:
+            raise call.refusal("of what another branch, round or function makes is not supported")
+        x, begin = b.free[x.which]
+        end = begin + 1
     found = b.node("Shape", [x], "int64", 1, T=x.dtype, out_type=as_dtype("int64"))
-    begin, end = call.get("start", 0), call.get("end")
     if not begin and end is None:
         return found
     parts = [b.constant([one], "int64") for one in (begin, 0 if end is None else end, 1)]

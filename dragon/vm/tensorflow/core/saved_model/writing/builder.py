@@ -20,7 +20,7 @@ RESULTS = {name: result for result, names in {
 
 # Those that do more than compute: their order is kept, and functions of them are called even if nobody reads a result.
 EFFECTS = frozenset("AssignVariableOp RandomStandardNormal RandomUniform RandomUniformInt TruncatedNormal Multinomial "
-                    "If While PrintV2 Assert".split())
+                    "If While PrintV2 Assert LookupTableFindV2".split())
 
 
 class Called:
@@ -48,6 +48,8 @@ def attribute(value):
         made.list.SetInParent()
         if value and hasattr(value[0], "as_datatype_enum"):
             made.list.type.extend([one.as_datatype_enum for one in value])
+        elif value and isinstance(value[0], str):
+            made.list.s.extend([one.encode() for one in value])
         else:
             made.list.i.extend(value)
         return made
@@ -98,6 +100,8 @@ class Builder:
         self.definition.signature.name = name
         self.library, self.notes = [] if library is None else library, notes
         self.last = None  # the node that did something last
+        self.tables = {}  # {a table: the argument that it is}
+        self.free = {}  # {number of a size that numbers decide: (what has it, along which axis)}
         self.reads = {}  # {name of a variable's argument: the node that reads it}
         self._count = 0
         self._constants = {}
@@ -153,6 +157,24 @@ class Builder:
         if op in EFFECTS:
             self.definition.signature.is_stateful = True
         return name
+
+    def named(self, op, inputs, results, **attributes):
+        """Add a node whose results have names; returns them.
+
+        Parameters
+        ----------
+        op : str
+            TensorFlow's operator.
+        inputs : Sequence[End]
+            What it takes.
+        results : Sequence[Tuple[str, DType, Optional[int]]]
+            Name, dtype and rank of each result.
+        **attributes : Any
+            Its attributes.
+
+        """
+        made = self._add(op, [end.text for end in inputs], attributes)
+        return [End(f"{made}:{name}:0", as_dtype(dtype), rank) for name, dtype, rank in results]
 
     def nodes(self, op, inputs, kinds, /, result="output", **attributes):
         """Add a node of several results of one name; returns them.

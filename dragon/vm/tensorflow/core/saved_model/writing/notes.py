@@ -1,5 +1,7 @@
 """What functions do or compute besides the engine's operators, as TensorFlow's nodes: the table, and its way in."""
 from dragon.onnx.writer import DOMAIN
+from dragon.vm.shared.files.tensor_proto import make_proto
+from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import End
 from dragon.vm.tensorflow.core.saved_model.writing.translation import handles
 
@@ -39,4 +41,26 @@ class Answer(End):
 @handles(f"{DOMAIN}.Note")
 def _note(b, call):
     note = b.notes[call.get("number") - 1]
-    return Answer(note, SPEAKERS[note.kind](b, note, call.ends))
+    answer = Answer(note, SPEAKERS[note.kind](b, note, call.ends))
+    b.free.update({number: (answer.made[place], axis) for number, (place, axis) in note.free.items()})
+    return answer
+
+
+@says("node")
+def _node(b, note, ends):
+    details = note.details
+    return b.named(details["op"], ends, details["results"], **details["attributes"])
+
+
+@says("constant")
+def _constant(b, note, ends):
+    value = note.details["value"]
+    dtype = as_dtype("string")
+    return [b.node("Const", [], dtype, value.ndim, value=make_proto(value), dtype=dtype)]
+
+
+@says("lookup")
+def _lookup(b, note, ends):
+    table, (keys, default) = note.details["table"], ends
+    return b.named("LookupTableFindV2", [b.tables[table], keys, default], [("values", table.value_dtype, keys.rank)],
+                   Tin=table.key_dtype, Tout=table.value_dtype)

@@ -2,7 +2,7 @@
 from dragon import _C
 from dragon.vm.shared.errors import UnimplementedError
 from dragon.vm.shared.tensors.dtypes import as_dtype
-from dragon.vm.tensorflow.core.saved_model.writing.builder import Builder
+from dragon.vm.tensorflow.core.saved_model.writing.builder import Builder, End
 
 DTYPES = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
           11: "float64", 16: "bfloat16"}
@@ -115,6 +115,23 @@ class Translation:
             values[label] = end
 
 
+class Free(End):
+    """An input of ONNX that has a size alone, which a result of a note has when the function runs.
+
+    Parameters
+    ----------
+    which : int
+        The number of the size.
+
+    """
+
+    __slots__ = ("which",)
+
+    def __init__(self, which):
+        super().__init__("", as_dtype("bool"), 1)
+        self.which = which
+
+
 class Translated:
     """A function of TensorFlow's nodes.
 
@@ -126,14 +143,16 @@ class Translated:
         The names of the variables that it takes after its arguments.
     dtypes : List[DType]
         Of its results.
+    tables : List[WrittenTable]
+        The tables that it takes after the variables.
 
     """
 
-    def __init__(self, definitions, taken, dtypes):
-        self.definitions, self.taken, self.dtypes = definitions, taken, dtypes
+    def __init__(self, definitions, taken, dtypes, tables):
+        self.definitions, self.taken, self.dtypes, self.tables = definitions, taken, dtypes, tables
 
 
-def translate(model, name, variables, count, written=(), notes=()):
+def translate(model, name, variables, count, written=(), notes=(), texts=(), free=()):
     """Return a function of TensorFlow's nodes.
 
     Parameters
@@ -150,6 +169,10 @@ def translate(model, name, variables, count, written=(), notes=()):
         The variables that it sets; what they are set to comes behind the results.
     notes : Sequence[Note], optional
         What it does and computes besides the engine's operators.
+    texts : Sequence[str], optional
+        The inputs that are strings.
+    free : Sequence[str], optional
+        The inputs that have a size alone.
 
     Returns
     -------
@@ -161,20 +184,24 @@ def translate(model, name, variables, count, written=(), notes=()):
     model = shape_inference.infer_shapes(model)
     b, graph, values, taken = Builder(name, notes=notes), model.graph, {"": None}, []
     known = {one.name: one for one in graph.initializer}
-    for place, info in enumerate(one for one in graph.input if one.name not in known):
+    values.update((one, Free(number)) for number, one in enumerate(free))
+    for place, info in enumerate(one for one in graph.input if one.name not in known and one.name not in values):
         kind = info.type.tensor_type
-        values[info.name] = b.argument(f"input_{place}", DTYPES[kind.elem_type], len(kind.shape.dim))
+        dtype = STRING if info.name in texts else DTYPES[kind.elem_type]
+        values[info.name] = b.argument(f"input_{place}", dtype, len(kind.shape.dim))
     for one in [key for key in known if key in variables] + [key for key in written if key not in known]:
         taken.append(one)
         dtype = DTYPES[known[one].data_type] if one in known else _C.Tensor.dtype.__get__(variables[one]).name
         values[one] = b.read(f"variable_{len(taken)}", dtype, len(variables[one].shape))
+    tables = list(dict.fromkeys(note.details["table"] for note in notes if note.kind == "lookup"))
+    b.tables = {table: b.argument(f"table_{place}", "resource") for place, table in enumerate(tables)}
     results = Translation(b, graph, values).results()
     results, finals = results[:count], results[count:]
     again = {end.text: b.write(f"variable_{taken.index(one) + 1}", end) for one, end in zip(written, finals)}
     results = [again.get(end.text) or b.unary("Identity", end) for end in results]
     for place, end in enumerate(results):
         b.result(f"output_{place}", end)
-    return Translated([b.definition, *b.library], taken, [end.dtype for end in results])
+    return Translated([b.definition, *b.library], taken, [end.dtype for end in results], tables)
 
 
 def cast(b, x, dtype):
