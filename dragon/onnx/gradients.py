@@ -1,11 +1,13 @@
 """The operators that backward passes come to: gradients of activations, normalisations, convolutions and losses."""
 import math
 
+from dragon.core.capture.host import is_noting
 from dragon.onnx.convolution import window_padding
 from dragon.onnx.loss import count_target, weight_of
 from dragon.onnx.normalization import along_channels
 from dragon.onnx.size import Size, product
 from dragon.onnx.table import maps
+from dragon.onnx.writer import DOMAIN
 
 # --- functions of one number
 
@@ -33,6 +35,11 @@ def leaky_relu_backward(w, dy, x, negative_slope):
 @maps("relu6_backward")
 def relu6_backward(w, dy, x):
     return hardtanh_backward(w, dy, x, 0, 6)
+
+
+@maps("broadcast_prelu_backward")
+def broadcast_prelu_backward(w, dy, x, weight):
+    return w.Where(w.Greater(x, 0), dy, w.Mul(dy, weight))
 
 
 @maps("hardtanh_backward")
@@ -155,12 +162,49 @@ def layer_norm_backward(w, dy, x, mean, rstd, weight, normalized_shape, with_x, 
     return w.cast(dx, dtype), *(w.cast(value, dtype) for value in sums)
 
 
+@maps("rms_norm_backward")
+def rms_norm_backward(w, dy, x, rstd, weight, normalized_shape, with_x, with_weight):
+    dtype, wide = x.dtype, rstd.dtype
+    own = list(range(x.ndim - len(normalized_shape), x.ndim))
+    slope, normal = w.cast(dy, wide), w.Mul(w.cast(x, wide), rstd)
+    scaled = slope if weight is None else w.Mul(slope, w.cast(weight, wide))
+    along = w.ReduceMean(w.Mul(scaled, normal), own, keepdims=1)
+    rows = list(range(own[0]))
+    total = w.Mul(slope, normal)
+    dx = w.Mul(rstd, w.Sub(scaled, w.Mul(normal, along)))
+    return w.cast(dx, dtype), w.cast(w.ReduceSum(total, rows, keepdims=0) if rows else total, dtype)
+
+
+@maps("group_norm_backward")
+def group_norm_backward(w, dy, x, mean, rstd, weight, with_x, with_weight, with_bias):
+    dtype, wide, groups = x.dtype, mean.dtype, mean.shape[1]
+    axes = list(range(2, x.ndim + 1))
+    shape = [x.shape[0], groups, x.shape[1] // groups, *x.shape[2:]]
+
+    def parted(value):
+        return w.reshape(value, shape)
+
+    def beside(value):
+        return w.Unsqueeze(value, axes)
+    slope, spread = w.cast(dy, wide), beside(rstd)
+    normal = w.Mul(w.Sub(parted(w.cast(x, wide)), beside(mean)), spread)
+    scaled = slope if weight is None else w.Mul(slope, along_channels(w, w.cast(weight, wide), x.ndim))
+    dx = w.reshape(normalized_slope(w, parted(scaled), normal, spread, axes), x.shape)
+    others = [axis for axis in range(x.ndim) if axis != 1]
+    sums = [w.ReduceSum(value, others, keepdims=0) for value in (w.Mul(slope, w.reshape(normal, x.shape)), slope)]
+    return w.cast(dx, dtype), *(w.cast(value, dtype) for value in sums)
+
+
 # --- convolutions and pooling
 
 @maps("conv_backward_weights")
 def conv_backward_weights(w, dy, x, size, stride, padding, dilation, groups):
     """A convolution of the image with the gradient, in which channels and samples change places."""
     rank = len(size)
+    if groups > 1 and is_noting():  # formats that have a node for it take any size
+        return w.add("GroupedWeights", dy, x, domain=DOMAIN, size=list(size), stride=list(stride),
+                     padding=list(padding), dilation=list(dilation), groups=groups, channels=x.shape[1],
+                     filters=dy.shape[1])
     after = window_padding(x.shape[2:], dy.shape[2:], size, stride, padding, dilation)
     swapped = [1, 0, *range(2, 2 + rank)]
     image = w.transpose(x, swapped) if groups == 1 else groups_as_samples(w, dy, x, groups)

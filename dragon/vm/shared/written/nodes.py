@@ -123,6 +123,11 @@ def join(inputs, separator=""):
     return node("StringJoin", inputs, [("output", string, shape)], N=len(inputs), separator=separator)[0]
 
 
+def reshaped(x, shape):
+    """Return strings or numbers in another shape."""
+    return wrap(ops.reshape(stand_in_of(x), shape), kind_of(x))
+
+
 def writes(*values):
     """Return whether a function is written into a file, and one of its values is strings that are not there yet."""
     return is_writing() and any(map(is_written, values))
@@ -131,3 +136,10 @@ def writes(*values):
 def is_tensor(value):
     """Return whether a value is a tensor of the engine."""
     return isinstance(value, _C.Tensor)
+
+
+def spectrum(x, length=None):
+    """Return the real and imaginary parts of Fourier's transforms of real numbers, of which the engine has whole ones."""
+    length = int(x.shape[-1] if length is None else length)
+    shape, name = (*x.shape[:-1], length // 2 + 1), as_dtype(x.dtype).name
+    return stand_ins(ops, Note("spectrum", [x], length=length), [(shape, name), (shape, name)])

@@ -11,6 +11,7 @@ from dragon.vm.shared.recording.concrete import ConcreteFunction
 from dragon.vm.shared.recording.function import Function
 from dragon.vm.shared.tensors.host import host_array
 from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.shared.tensors.strings import StringTensor
 from dragon.vm.shared.tensors.type_spec import TensorSpec
 from dragon.vm.tensorflow.core import tables
 from dragon.vm.tensorflow.core.checkpoint import trackable
@@ -223,11 +224,11 @@ def _argument_names(function, args, kwargs, specs):
 
 def _named_results(name, results):
     if isinstance(results, dict):
-        if not all(isinstance(one, _C.Tensor) for one in results.values()):
+        if not all(isinstance(one, (_C.Tensor, StringTensor)) for one in results.values()):
             raise ValueError(f"saved_model.save: signature '{name}' returns nested results, expected one tensor for "
                              "each name")
         return results
-    flat = [one for one in structures.leaves(results) if isinstance(one, _C.Tensor)]
+    flat = [one for one in structures.leaves(results) if isinstance(one, (_C.Tensor, StringTensor))]
     return {f"output_{place}": one for place, one in enumerate(flat)}
 
 
@@ -280,15 +281,17 @@ def _functions_of(obj):
 def _spec_of(function):
     """Return what is told of the parameters of a tf.function."""
     signature = inspect.signature(function.python_function)
-    names, defaults, named_only = [], [], {}
+    names, defaults, named_only, rest = [], [], {}, {}
     for parameter in signature.parameters.values():
-        if parameter.kind is parameter.KEYWORD_ONLY:
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            rest["rest" if parameter.kind is parameter.VAR_POSITIONAL else "named_rest"] = parameter.name
+        elif parameter.kind is parameter.KEYWORD_ONLY:
             named_only[parameter.name] = None if parameter.default is parameter.empty else parameter.default
         elif parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
             names.append(parameter.name)
             if parameter.default is not parameter.empty:
                 defaults.append(parameter.default)
-    return parameters(names, defaults, named_only)
+    return parameters(names, defaults, named_only, **rest)
 
 
 def _choose_signatures(signatures):

@@ -176,8 +176,8 @@ def format(template, inputs, placeholder="{}", summarize=3, name=None):
 
 
 def _show(array, summarize):
-    if not array.ndim:
-        item = array[()]
+    if isinstance(array, bytes) or not array.ndim:
+        item = array if isinstance(array, bytes) else array[()]
         return f'"{item.decode()}"' if isinstance(item, bytes) else _number(item)
     parts = [_show(part, summarize) for part in array]
     if 0 <= 2 * summarize < len(parts):

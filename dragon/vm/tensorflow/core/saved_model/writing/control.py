@@ -1,7 +1,8 @@
 """Branches and loops of ONNX as TensorFlow's nodes, whose branches and rounds are functions of the file."""
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import Builder, Called, End
-from dragon.vm.tensorflow.core.saved_model.writing.translation import DTYPES, STRING, Free, Translation, cast, handles
+from dragon.vm.tensorflow.core.saved_model.writing.translation import (
+    DTYPES, STRING, Free, Translation, cast, handles, names_outside)
 
 BOOL, INT32, INT64, VARIANT = (as_dtype(name) for name in ("bool", "int32", "int64", "variant"))
 
@@ -42,18 +43,6 @@ class Inner:
         for place, end in enumerate(ends):
             self.b.result(f"result_{place}", self.b.unary("Identity", end))
         return Called(self.b.name)
-
-
-def names_outside(graph):
-    """Return the names that a graph of ONNX reads of the graphs around it, in order."""
-    from onnx import AttributeProto
-    made, found = {one.name for one in [*graph.input, *graph.initializer]} | {""}, {}
-    for node in graph.node:
-        inner = [name for one in node.attribute if one.type == AttributeProto.GRAPH for name in names_outside(one.g)]
-        found.update(dict.fromkeys(name for name in [*node.input, *inner] if name not in made))
-        made.update(node.output)
-    found.update(dict.fromkeys(info.name for info in graph.output if info.name not in made))
-    return list(found)
 
 
 class Graph:

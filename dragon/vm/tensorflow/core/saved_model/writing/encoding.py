@@ -54,9 +54,9 @@ def _encode_ragged(value):
         num_flat_components=count_parts(value)))
 
 
-def parameters(names, defaults=(), named_only=None):
-    """Return what is told of a Python function's parameters."""
-    pairs = [("args", list(names)), ("varargs", None), ("varkw", None), ("defaults", tuple(defaults) or None),
+def parameters(names, defaults=(), named_only=None, rest=None, named_rest=None):
+    """Return what is told of a Python function's parameters; `rest` and `named_rest` are the names of `*args` and `**kwargs`."""
+    pairs = [("args", list(names)), ("varargs", rest), ("varkw", named_rest), ("defaults", tuple(defaults) or None),
              ("kwonlyargs", list(named_only or {})), ("kwonlydefaults", named_only or None), ("annotations", {})]
     named = messages.Named(name="FullArgSpec", values=[messages.Pair(key=key, value=encode(value))
                                                        for key, value in pairs])

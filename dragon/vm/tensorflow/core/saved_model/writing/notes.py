@@ -64,3 +64,12 @@ def _lookup(b, note, ends):
     table, (keys, default) = note.details["table"], ends
     return b.named("LookupTableFindV2", [b.tables[table], keys, default], [("values", table.value_dtype, keys.rank)],
                    Tin=table.key_dtype, Tout=table.value_dtype)
+
+
+@says("spectrum")
+def _spectrum(b, note, ends):
+    x, = ends
+    kind = as_dtype("complex128" if x.dtype.name == "float64" else "complex64")
+    made = b.node("RFFT", [x, b.constant([note.details["length"]], "int32")], kind, x.rank, Treal=x.dtype,
+                  Tcomplex=kind)
+    return [b.node(op, [made], x.dtype, x.rank, T=kind, Tout=x.dtype) for op in ("Real", "Imag")]

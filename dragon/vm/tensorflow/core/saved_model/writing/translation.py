@@ -63,6 +63,22 @@ class Call:
         return UnimplementedError(None, None, f"saved_model.save: operator {self.op} {what}; export to ONNX instead")
 
 
+def read_by(node):
+    """Return the names of what a node and graphs within it read."""
+    inner = [name for one in node.attribute if one.HasField("g") for name in names_outside(one.g)]
+    return [*node.input, *inner]
+
+
+def names_outside(graph):
+    """Return the names that a graph of ONNX reads of the graphs around it, in order."""
+    made, found = {one.name for one in [*graph.input, *graph.initializer]} | {""}, {}
+    for node in graph.node:
+        found.update(dict.fromkeys(name for name in read_by(node) if name not in made))
+        made.update(node.output)
+    found.update(dict.fromkeys(info.name for info in graph.output if info.name not in made))
+    return list(found)
+
+
 class Translation:
     """A graph of ONNX as nodes, in the making.
 
@@ -93,9 +109,25 @@ class Translation:
         for one in self.graph.initializer:
             if one.name not in self.values:
                 self.values[one.name] = self.b.constant(numpy_helper.to_array(one), DTYPES[one.data_type])
+        waiting = []
         for node in self.graph.node:
-            self._write(node)
+            waiting = self._write_ready([*waiting, node])
+        if waiting:
+            raise UnimplementedError(None, None, "saved_model.save: got a size that is known when the function runs "
+                                     "alone, and that another branch, round or function asks for; return it from there")
         return [self.values[info.name] for info in self.graph.output]
+
+    def _write_ready(self, nodes):
+        """Write nodes but for those that wait for a size that a later one has; return these."""
+        left = []
+        for node in nodes:
+            source = self.values.get(node.input[0]) if node.input else None
+            waits = isinstance(source, Free) and source.which not in self.b.free
+            if waits or left and not all(name in self.values for name in read_by(node)):
+                left.append(node)
+            else:
+                self._write(node)
+        return left
 
     def _write(self, node):
         values = self.values
