@@ -1,1 +1,1 @@
-"""What functions of texts and tables are in a model of TensorFlow's: the engine has no strings, so numbers stand for them."""
+"""Functions of texts and tables in files of TensorFlow's: the engine has no strings, so numbers stand for them."""

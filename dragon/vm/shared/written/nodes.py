@@ -139,7 +139,7 @@ def is_tensor(value):
 
 
 def spectrum(x, length=None):
-    """Return the real and imaginary parts of Fourier's transforms of real numbers, of which the engine has whole ones."""
+    """Return the real and imaginary parts of Fourier's transforms of real numbers; files have no complex ones."""
     length = int(x.shape[-1] if length is None else length)
     shape, name = (*x.shape[:-1], length // 2 + 1), as_dtype(x.dtype).name
     return stand_ins(ops, Note("spectrum", [x], length=length), [(shape, name), (shape, name)])

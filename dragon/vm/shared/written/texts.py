@@ -155,7 +155,8 @@ def split(input, sep=None, maxsplit=-1):
     def cut(vector):
         count = free_size()
         places, values, shape = node("StringSplitV2", [vector, mark], [
-            ("indices", int64, (count, 2)), ("values", string, (count,)), ("shape", int64, (2,))], maxsplit=int(maxsplit))
+            ("indices", int64, (count, 2)), ("values", string, (count,)), ("shape", int64, (2,))],
+            maxsplit=int(maxsplit))
         return WrittenRagged(values, row_splits_of(places[:, 0], vector.shape[0]))
     return _rows(input, cut)
 

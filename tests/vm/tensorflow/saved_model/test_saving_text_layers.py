@@ -1,4 +1,4 @@
-"""Keras's layers that prepare data, exported here with the models that begin with them, and run by genuine TensorFlow."""
+"""Keras's layers that prepare data, exported here with models that begin with them, and run by genuine TensorFlow."""
 import numpy as np
 import pytest
 
@@ -34,7 +34,8 @@ MODELS = {
     "words as places": (of("string", (1,), lambda L: L.StringLookup(vocabulary=WORDS, output_mode="one_hot")), LINES),
     "words back": (of("int64", (2,), lambda L: L.StringLookup(vocabulary=WORDS, invert=True)), NUMBERS),
     "numbers": (of("int64", (2,), lambda L: L.IntegerLookup(vocabulary=[1, 2, 7])), NUMBERS),
-    "numbers in buckets": (of("int64", (2,), lambda L: L.IntegerLookup(vocabulary=[1, 2, 7], num_oov_indices=2)), NUMBERS),
+    "numbers in buckets": (of("int64", (2,), lambda L: L.IntegerLookup(vocabulary=[1, 2, 7], num_oov_indices=2)),
+                           NUMBERS),
     "hashed": (of("string", (2,), lambda L: L.Hashing(10)), PAIRS),
     "hashed with salt": (of("string", (2,), lambda L: L.Hashing(10, salt=[3, 4], mask_value="cat")), PAIRS),
     "hashed numbers": (of("int64", (2,), lambda L: L.Hashing(10, mask_value=3)), NUMBERS),

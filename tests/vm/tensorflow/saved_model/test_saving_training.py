@@ -93,6 +93,7 @@ SLOPES = {
     "largest": ((8, 8, 2), lambda L: [L.MaxPooling2D(3, padding="same", strides=2), L.MaxPooling2D(2)]),
     "largest of a line": ((9, 2), lambda L: [L.MaxPooling1D(2), L.MaxPooling1D(2, padding="same", strides=1)]),
     "uneven": ((8, 8, 3), lambda L: [L.Conv2D(4, 3, strides=2, padding="same"), L.ZeroPadding2D(1), L.Cropping2D(1)]),
+    "volumes": ((5, 5, 5, 2), lambda L: [L.Conv3D(3, 2, strides=2), L.Conv3DTranspose(2, 2, strides=2)]),
     "groups": ((6, 6, 4), lambda L: [L.GroupNormalization(2), L.PReLU()]),
     "root mean square": ((5, 4), lambda L: [L.RMSNormalization(), L.LayerNormalization()])}
 

@@ -8,12 +8,10 @@ from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.layers.preprocessing.data_layer import HostLayer, as_host, batches_of, check_choice, encode
-from dragon.vm.shared.autograph.hosting import assert_true
+from dragon.vm.keras.layers.preprocessing.written import look_up_written
 from dragon.vm.shared.hashing import buckets
-from dragon.vm.shared.tensors.dtypes import as_dtype, int64, string
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.written.nodes import is_tensor, is_written
-from dragon.vm.shared.written.tables import WrittenTable, hashed
 
 MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf")
 OLD_MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
@@ -344,41 +342,11 @@ class IndexLookup(HostLayer):
     def _looked_up(self, inputs):
         """Return the numbers of tokens in a dense tensor, an array or a list; or tokens of numbers."""
         if is_writing() and (is_written(inputs) or is_tensor(inputs)):
-            return self._written(inputs)
+            return look_up_written(self, inputs)
         array = as_host(inputs)
         if self.invert:
             return self._inverted(array)
         return convert_to_tensor(self._numbers(self._keys(array)).reshape(array.shape))
-
-    def _written(self, inputs):
-        """Return the numbers or tokens that come when the function of a file runs."""
-        kind = as_dtype(self.vocabulary_dtype)
-        if self.invert:
-            known = self._tokens_by_number()
-            table = WrittenTable(list(known), list(known.values()), int64, kind)
-            return self._kept_table(table).lookup(inputs, self._key(self.oov_token))
-        table = self._kept_table(WrittenTable(list(self._table), list(self._table.values()), kind, int64))
-        oov, count = self._oov_start_index(), self.num_oov_indices
-        found = table.lookup(inputs, oov if count == 1 else -1)
-        if count == 1:
-            return found
-        unknown = ops.eq(found, -1)
-        if not count:
-            assert_true(ops.logical_not(ops.any(unknown)), ["When `num_oov_indices=0` all inputs should be in "
-                                                            "vocabulary, found OOV values", found])
-            return found
-        if kind is not string and self.oov_method != "farmhash":
-            place = ops.remainder(ops.cast(inputs, "int64"), count)
-        else:
-            place = hashed(inputs, count, self.salt)
-        return ops.where(unknown, ops.add(place, oov), found)
-
-    def _kept_table(self, table):
-        """Return the layer's table, the same one for all functions of a file, as long as its tokens are."""
-        kept = self.__dict__.get("_kept")
-        if kept is None or (kept.keys, kept.values) != (table.keys, table.values):
-            self.__dict__["_kept"] = kept = table
-        return kept
 
     def _tokens_by_number(self):
         known = dict(enumerate(self._tokens, self._token_start_index()))

@@ -10,6 +10,7 @@ from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.layers.preprocessing.data_layer import HostLayer, as_host, as_strings, batches_of
 from dragon.vm.keras.layers.preprocessing.index_lookup import MODES, OLD_MODES, as_list
 from dragon.vm.keras.layers.preprocessing.string_lookup import StringLookup
+from dragon.vm.keras.layers.preprocessing.written import look_up_written
 from dragon.vm.keras.saving.serialization import deserialize_keras_object
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.written import texts
@@ -225,7 +226,7 @@ class TextVectorization(HostLayer):
             found = lookup.call(found)
             return found if self._output_mode != "int" or self._output_sequence_length is None else (
                 self._cut_written(found))
-        numbers = found.with_flat_values(lookup._written(found.flat_values))
+        numbers = found.with_flat_values(look_up_written(lookup, found.flat_values))
         if self._output_mode != "int":
             # What pads short rows lies behind the last place, hence nowhere.
             return lookup._encoded(numbers.to_tensor(default_value=lookup._depth()))

@@ -14,7 +14,8 @@ from dragon.vm.shared.tensors import tracing
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
-from dragon.vm.shared.written.nodes import kind_of, stand_in_of, wrap, writes
+from dragon.vm.shared.written.mapping import over_stand_ins
+from dragon.vm.shared.written.nodes import writes
 
 
 _ALIKE = ("true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
@@ -326,36 +327,6 @@ def _is_loop(flat, length):
     return is_long(length) and all(type(item) is Tensor for item in flat)
 
 
-def _over_stand_ins(fn, elems):
-    """Return a map over strings that come when a file's function runs as one over what stands for them.
-
-    Parameters
-    ----------
-    fn : Callable
-        Given an entry, returns what it becomes.
-    elems : Any
-        The entries; strings among them.
-
-    Returns
-    -------
-    Tuple[Callable, Any, Callable]
-        The function and the entries as numbers, and a function that makes strings of numbers again.
-
-    """
-    kinds, found = [kind_of(item) for item in nest.flatten(elems)], []
-
-    def call(row):
-        items = [wrap(item, kind) for item, kind in zip(nest.flatten(row), kinds)]
-        made = nest.map_structure(convert_to_tensor, fn(nest.pack_sequence_as(elems, items)))
-        found[:] = [kind_of(item) for item in nest.flatten(made)]
-        return nest.map_structure(stand_in_of, made)
-
-    def back(results):
-        made = [wrap(item, kind) for item, kind in zip(nest.flatten(results), found)]
-        return nest.pack_sequence_as(results, made)
-    return call, nest.map_structure(stand_in_of, elems), back
-
-
 def _require_dtypes(results, wanted):
     for item, asked in zip(results, wanted):
         found = convert_to_tensor(item).dtype
@@ -397,7 +368,7 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     if not callable(fn):
         raise TypeError(f"The provided function {fn!r} is not callable. fn must be callable.")
     if writes(*nest.flatten(elems)):
-        fn, elems, back = _over_stand_ins(fn, elems)
+        fn, elems, back = over_stand_ins(fn, elems)
         return _kept(back(vectorized_map(fn, elems)), back_prop)
     flat, length = _first_axis(elems, "tf.map_fn")
     signature = fn_output_signature if fn_output_signature is not None else dtype
@@ -420,7 +391,7 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """Return a function's results as `map_fn` does; entries are taken one after the other, whatever is asked for."""
     if writes(*nest.flatten(elems)):
-        fn, elems, back = _over_stand_ins(fn, elems)
+        fn, elems, back = over_stand_ins(fn, elems)
         return back(vectorized_map(fn, elems))
     flat, length = _first_axis(elems, "tf.vectorized_map")
     if _is_loop(flat, length):

@@ -55,7 +55,7 @@ def _encode_ragged(value):
 
 
 def parameters(names, defaults=(), named_only=None, rest=None, named_rest=None):
-    """Return what is told of a Python function's parameters; `rest` and `named_rest` are the names of `*args` and `**kwargs`."""
+    """Return what is told of a Python function's parameters; the rest are the names of `*args` and `**kwargs`."""
     pairs = [("args", list(names)), ("varargs", rest), ("varkw", named_rest), ("defaults", tuple(defaults) or None),
              ("kwonlyargs", list(named_only or {})), ("kwonlydefaults", named_only or None), ("annotations", {})]
     named = messages.Named(name="FullArgSpec", values=[messages.Pair(key=key, value=encode(value))

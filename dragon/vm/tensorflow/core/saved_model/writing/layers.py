@@ -242,22 +242,27 @@ def _grouped_weights(b, call):
     dy, x = call.ends
     window, strides, pads, groups = (call.get(name) for name in ("size", "stride", "padding", "groups"))
     count, channels = len(window), call.get("channels")
-    if any(one != 1 for one in call.get("dilation")) or count == 3:
-        raise call.refusal("with dilations or over three axes is not supported")
-    moved = _widen(b, _pad(b, _last(b, x), [[one, one] for one in pads], 0), count)
+    if any(one != 1 for one in call.get("dilation")):
+        raise call.refusal("with dilations is not supported")
+    pairs = [[before, max(after, 0)] for before, after in zip(pads[:count], pads[count:])]
+    moved = _widen(b, _pad(b, _last(b, x), pairs, 0), count)
     slope, window = _widen(b, _last(b, dy), count), [1] * (2 - count) + window
-    options = {"T": x.dtype, "strides": _steps(strides, count), "padding": "VALID"}
-    outputs = call.get("filters")
-    if channels == groups and len(set(strides)) == 1:
+    options = {"T": x.dtype, "strides": _steps(strides, count), "padding": "VALID",
+               "dilations": _steps(None, max(count, 2))}
+    outputs, rank = call.get("filters"), max(count, 2) + 2
+    if channels == groups and groups > 1 and count != 3 and len(set(strides)) == 1:
         options["strides"] = [1, strides[0], strides[0], 1]
         shape = b.constant([*window, groups, outputs // groups], "int32")
         made = b.node("DepthwiseConv2dNativeBackpropFilter", [moved, shape, slope], x.dtype, 4, **options)
         made = b.transpose(made, [2, 3, 0, 1])
     else:
         shape = b.constant([*window, channels // groups, outputs // groups], "int32")
-        parts = [b.transpose(b.node("Conv2DBackpropFilter", [one, shape, other], x.dtype, 4, **options), [3, 2, 0, 1])
-                 for one, other in zip(_parts(b, moved, 3, groups), _parts(b, slope, 3, groups))]
-        made = b.node("ConcatV2", [*parts, b.constant(0, "int32")], x.dtype, 4, N=groups, T=x.dtype, Tidx=INT32)
+        op = "Conv3DBackpropFilterV2" if count == 3 else "Conv2DBackpropFilter"
+        order = [rank - 1, rank - 2, *range(rank - 2)]
+        pairs = [(moved, slope)] if groups == 1 else zip(*(_parts(b, one, rank - 1, groups) for one in (moved, slope)))
+        parts = [b.transpose(b.node(op, [one, shape, other], x.dtype, rank, **options), order) for one, other in pairs]
+        made = parts[0] if groups == 1 else b.node("ConcatV2", [*parts, b.constant(0, "int32")], x.dtype, rank,
+                                                   N=groups, T=x.dtype, Tidx=INT32)
     return b.reshape(made, [outputs, channels // groups, *call.get("size")])
 
 

@@ -12,7 +12,7 @@ from dragon.vm.shared.tensors.dtypes import string
 from dragon.vm.shared.tensors.strings import StringTensor
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 from dragon.vm.shared.tensors.type_spec import TensorSpec
-from dragon.vm.shared.written.nodes import WrittenStrings, stand_in_of
+from dragon.vm.shared.written.nodes import stand_in_of, wrap
 from dragon.vm.shared.written.ragged import WrittenRagged
 from dragon.vm.tensorflow.core.saved_model import structures
 from dragon.vm.tensorflow.core.saved_model.writing import (
@@ -60,7 +60,7 @@ class SavedTrace:
         return {name: _C.as_class(variable, Tensor) for name, variable in self._weights.items()}
 
     def __call__(self, *tensors):
-        given = [WrittenStrings(tensor) if spec.dtype is string else tensor for spec, tensor in zip(self.specs, tensors)]
+        given = [wrap(tensor, spec.dtype) for spec, tensor in zip(self.specs, tensors)]
         args, kwargs = fill((self.args, self.kwargs), iter(given))
         sizes = [tensor.shape[0] for tensor in tensors[len(given):]]
         with quiet(), every_loop(), noting() as self._notes, free_sizes(sizes) as asked:
