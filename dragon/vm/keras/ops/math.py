@@ -3,6 +3,7 @@ import collections
 
 from dragon.core.capture.host import is_writing
 from dragon.core.capture.unknown import count_by_numbers
+from dragon.core.modes import is_recording
 from dragon.vm.keras.ops.common import along, cast_to, dtype_of, named, operation, ops, places_of, publish, tensor
 from dragon.vm.shared.written.nodes import spectrum
 
@@ -207,7 +208,7 @@ def fft2(x):
 
 def _spectrum(x, fft_length=None):
     """Return the real and imaginary parts of Fourier's transforms of real numbers."""
-    if is_writing():
+    if is_writing() and not is_recording():  # what files have in its place has no gradient here
         return tuple(spectrum(x, fft_length))
     return _parts(ops.fft_rfft(x, fft_length))
 

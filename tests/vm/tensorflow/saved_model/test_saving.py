@@ -118,10 +118,6 @@ def test_what_is_not_written(tmp_path):
     writes.step = ours.function(lambda x: hidden.assign_add(x), input_signature=[ours.TensorSpec([])])
     with pytest.raises(AssertionError, match="an 'untracked' resource"):
         ours.saved_model.save(writes, str(tmp_path / "a"))
-    table = ours.Module()
-    table.t = ours.lookup.StaticHashTable(ours.lookup.KeyValueTensorInitializer(["a"], [1]), 0)
-    with pytest.raises(NotImplementedError, match="tables"):
-        ours.saved_model.save(table, str(tmp_path / "b"))
     with pytest.raises(ValueError, match="variables and functions"):
         ours.saved_model.save(3, str(tmp_path / "c"))
     with pytest.raises(ValueError, match="input_signature or one trace"):

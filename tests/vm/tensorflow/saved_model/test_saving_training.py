@@ -80,6 +80,21 @@ def test_training_goes_on(tmp_path, name, optimizer):
     np.testing.assert_allclose(loaded.predict(x).numpy(), theirs.module.predict(x).numpy(), rtol=1e-3, atol=1e-3)
 
 
+def Heads(L):
+    """Return a layer of attention over what it is given."""
+    class Own(L.Layer):
+        def __init__(self):
+            super().__init__()
+            self.inner = L.MultiHeadAttention(2, 3)
+
+        def build(self, shape):
+            self.inner.build(shape, shape)
+
+        def call(self, x):
+            return self.inner(x, x, use_causal_mask=True)
+    return Own()
+
+
 # Layers whose gradients are further operators: what genuine TensorFlow computes by them is what it computes by its own.
 SLOPES = {
     "lstm": ((6, 3), lambda L: [L.LSTM(4, return_sequences=True), L.GRU(3)]),
@@ -95,6 +110,7 @@ SLOPES = {
     "uneven": ((8, 8, 3), lambda L: [L.Conv2D(4, 3, strides=2, padding="same"), L.ZeroPadding2D(1), L.Cropping2D(1)]),
     "volumes": ((5, 5, 5, 2), lambda L: [L.Conv3D(3, 2, strides=2), L.Conv3DTranspose(2, 2, strides=2)]),
     "groups": ((6, 6, 4), lambda L: [L.GroupNormalization(2), L.PReLU()]),
+    "attention": ((None, 4), lambda L: [L.Dense(4), Heads(L)]),
     "root mean square": ((5, 4), lambda L: [L.RMSNormalization(), L.LayerNormalization()])}
 
 
