@@ -7,6 +7,8 @@ from dragon.vm.shared.tensors.shape import TensorShape
 from dragon.vm.shared.tensors.strings import StringTensor
 from dragon.vm.shared.tensors.tensor import ops
 
+DEEPEST = 4  # lists within lists that are looked into: some hold themselves
+
 
 class WrittenStrings(StringTensor):
     """Strings that come when a file's function runs.
@@ -56,10 +58,10 @@ class WrittenStrings(StringTensor):
         return join([other, self])
 
 
-def is_written(value):
-    """Return whether a value has strings that come when a file's function runs."""
+def is_written(value, depth=DEEPEST):
+    """Return whether a value, or one in its lists, has strings that come when a file's function runs."""
     if isinstance(value, (list, tuple)):
-        return any(map(is_written, value))
+        return bool(depth) and any(is_written(one, depth - 1) for one in value)
     return isinstance(value, WrittenStrings) or hasattr(value, "row_splits") and is_written(value.flat_values)
 
 
