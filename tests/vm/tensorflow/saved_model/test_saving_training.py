@@ -104,7 +104,7 @@ SLOPES = {
     "by channel": ((8, 8, 4), lambda L: [L.DepthwiseConv2D(3, depth_multiplier=2), L.SeparableConv2D(3, 3)]),
     "by channel along a line": ((9, 4), lambda L: [L.DepthwiseConv1D(3, depth_multiplier=2, padding="same")]),
     "grouped": ((8, 8, 4), lambda L: [L.Conv2D(6, 3, groups=2, strides=2, padding="same")]),
-    "averages": ((8, 8, 2), lambda L: [L.AveragePooling2D(2, padding="same", strides=1), L.AveragePooling2D(3)]),
+    "averages": ((8, 8, 2), lambda L: [L.AveragePooling2D(3), L.AveragePooling2D(2, padding="same", strides=1)]),
     "largest": ((8, 8, 2), lambda L: [L.MaxPooling2D(3, padding="same", strides=2), L.MaxPooling2D(2)]),
     "largest of a line": ((9, 2), lambda L: [L.MaxPooling1D(2), L.MaxPooling1D(2, padding="same", strides=1)]),
     "uneven": ((8, 8, 3), lambda L: [L.Conv2D(4, 3, strides=2, padding="same"), L.ZeroPadding2D(1), L.Cropping2D(1)]),
