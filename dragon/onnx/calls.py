@@ -2,6 +2,7 @@
 from onnx import helper
 
 from dragon.onnx.errors import HardCodedError
+from dragon.onnx.source import Program
 from dragon.onnx.table import Inexpressible, find_mapping
 from dragon.onnx.writer import ELEMENTS, Writer
 
@@ -12,11 +13,18 @@ def readers(program):
     return read | {id(value) for value in program.outputs} | {id(value) for _, value in program.updates}
 
 
+def acts(call):
+    """Return whether a call, or one of a graph within it, does something besides computing, by a note of its own."""
+    if call.op == "host_call":
+        return call.arguments["function"] < 0
+    return any(acts(inner) for graph in call.arguments.values() if isinstance(graph, Program) for inner in graph.calls)
+
+
 def live_calls(program):
-    """Return the calls that lead to outputs."""
+    """Return the calls that lead to outputs, or do something."""
     needed, kept = {id(value) for value in program.outputs}, []
     for call in reversed(program.calls):
-        if any(id(output) in needed for output in call.outputs if output is not None):
+        if acts(call) or any(id(output) in needed for output in call.outputs if output is not None):
             kept.append(call)
             needed.update(id(value) for value in call.inputs)
     return kept[::-1]
@@ -121,4 +129,5 @@ def write_subgraph(w, inputs, write, name):
     infos = [[helper.make_tensor_value_info(value.name, ELEMENTS[value.dtype], [] if value.shape == () else None)
               for value in values]
              for values in (inputs, outputs)]
-    return helper.make_graph(body.nodes, w.fresh(name), *infos, list(body.initializers.values())), outputs
+    return helper.make_graph(body.nodes, w.fresh(name), *infos, list(body.initializers.values()),
+                             value_info=body.infos), outputs

@@ -1,4 +1,6 @@
 """Branches and loops, by ONNX's own operators, whose graphs see what is around them."""
+import functools
+
 import numpy
 
 from dragon.onnx.calls import write_program, write_subgraph
@@ -35,11 +37,12 @@ def typed(results, like):
 @maps("cond")
 def cond(w, predicate, operands, then, otherwise):
     operands = [outer(w, value) for value in operands]
-    graphs = [write_subgraph(w, [], lambda body, program=program: write_program(body, program, operands), name)
+
+    def write(body, program):
+        return write_program(body, program, operands) or [body.constant(0, "int32")]  # what only acts gives nothing
+    graphs = [write_subgraph(w, [], functools.partial(write, program=program), name)
               for program, name in ((then, "then"), (otherwise, "otherwise"))]
     (one, outputs), (other, _) = graphs
-    if not outputs:
-        return []
     return typed(w.add("If", truth(w, predicate), outputs=len(outputs), then_branch=one, else_branch=other), outputs)
 
 
@@ -74,11 +77,9 @@ def scan(w, carried, xs, constants, body, length, reverse):
     places = [Value(w.fresh("place"), value.dtype, tuple(value.shape[1:])) for value in along]
 
     def write(inner):
-        return write_program(inner, body, state + places[:len(xs)] + constants)
+        return write_program(inner, body, state + places[:len(xs)] + constants) or [inner.constant(0, "int32")]
     graph, outputs = write_subgraph(w, state + places, write, "body")
     results, stacked = len(outputs), len(outputs) - len(carried)
-    if not results:
-        return []
     return typed(w.add("Scan", *carried, *along, outputs=results, body=graph, num_scan_inputs=len(along),
                        scan_input_directions=[int(reverse)] * len(along),
                        scan_output_directions=[int(reverse)] * stacked or None), outputs)

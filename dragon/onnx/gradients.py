@@ -1,11 +1,15 @@
 """The operators that backward passes come to: gradients of activations, normalisations, convolutions and losses."""
 import math
 
+import numpy
+
+from dragon.core.capture.host import is_noting
 from dragon.onnx.convolution import window_padding
 from dragon.onnx.loss import count_target, weight_of
 from dragon.onnx.normalization import along_channels
 from dragon.onnx.size import Size, product
 from dragon.onnx.table import maps
+from dragon.onnx.writer import DOMAIN
 
 # --- functions of one number
 
@@ -33,6 +37,11 @@ def leaky_relu_backward(w, dy, x, negative_slope):
 @maps("relu6_backward")
 def relu6_backward(w, dy, x):
     return hardtanh_backward(w, dy, x, 0, 6)
+
+
+@maps("broadcast_prelu_backward")
+def broadcast_prelu_backward(w, dy, x, weight):
+    return w.Where(w.Greater(x, 0), dy, w.Mul(dy, weight))
 
 
 @maps("hardtanh_backward")
@@ -155,6 +164,39 @@ def layer_norm_backward(w, dy, x, mean, rstd, weight, normalized_shape, with_x, 
     return w.cast(dx, dtype), *(w.cast(value, dtype) for value in sums)
 
 
+@maps("rms_norm_backward")
+def rms_norm_backward(w, dy, x, rstd, weight, normalized_shape, with_x, with_weight):
+    dtype, wide = x.dtype, rstd.dtype
+    own = list(range(x.ndim - len(normalized_shape), x.ndim))
+    slope, normal = w.cast(dy, wide), w.Mul(w.cast(x, wide), rstd)
+    scaled = slope if weight is None else w.Mul(slope, w.cast(weight, wide))
+    along = w.ReduceMean(w.Mul(scaled, normal), own, keepdims=1)
+    rows = list(range(own[0]))
+    total = w.Mul(slope, normal)
+    dx = w.Mul(rstd, w.Sub(scaled, w.Mul(normal, along)))
+    return w.cast(dx, dtype), w.cast(w.ReduceSum(total, rows, keepdims=0) if rows else total, dtype)
+
+
+@maps("group_norm_backward")
+def group_norm_backward(w, dy, x, mean, rstd, weight, with_x, with_weight, with_bias):
+    dtype, wide, groups = x.dtype, mean.dtype, mean.shape[1]
+    axes = list(range(2, x.ndim + 1))
+    shape = [x.shape[0], groups, x.shape[1] // groups, *x.shape[2:]]
+
+    def parted(value):
+        return w.reshape(value, shape)
+
+    def beside(value):
+        return w.Unsqueeze(value, axes)
+    slope, spread = w.cast(dy, wide), beside(rstd)
+    normal = w.Mul(w.Sub(parted(w.cast(x, wide)), beside(mean)), spread)
+    scaled = slope if weight is None else w.Mul(slope, along_channels(w, w.cast(weight, wide), x.ndim))
+    dx = w.reshape(normalized_slope(w, parted(scaled), normal, spread, axes), x.shape)
+    others = [axis for axis in range(x.ndim) if axis != 1]
+    sums = [w.ReduceSum(value, others, keepdims=0) for value in (w.Mul(slope, w.reshape(normal, x.shape)), slope)]
+    return w.cast(dx, dtype), *(w.cast(value, dtype) for value in sums)
+
+
 # --- convolutions and pooling
 
 @maps("conv_backward_weights")
@@ -162,6 +204,10 @@ def conv_backward_weights(w, dy, x, size, stride, padding, dilation, groups):
     """A convolution of the image with the gradient, in which channels and samples change places."""
     rank = len(size)
     after = window_padding(x.shape[2:], dy.shape[2:], size, stride, padding, dilation)
+    if is_noting() and (groups > 1 or set(dilation) == {1}):  # formats that have a node for it take any size
+        return w.add("GroupedWeights", dy, x, domain=DOMAIN, size=list(size), stride=list(stride),
+                     padding=[*padding, *after], dilation=list(dilation), groups=groups, channels=x.shape[1],
+                     filters=dy.shape[1])
     swapped = [1, 0, *range(2, 2 + rank)]
     image = w.transpose(x, swapped) if groups == 1 else groups_as_samples(w, dy, x, groups)
     y = w.Conv(image, w.transpose(dy, swapped), strides=list(dilation), dilations=list(stride),
@@ -187,6 +233,16 @@ def max_pool_backward(w, dy, indices, size):
     return w.reshape(w.ScatterElements(whole, *flat, axis=2, reduction="add"), [*dy.shape[:2], *size])
 
 
+def counts_of_windows(cells, size, window, stride, padding, dilation, count_include_pad):
+    """Return by how much each window's sum is divided: windows may reach beyond the end."""
+    counts = numpy.ones((), "int64")
+    for cell, places, reach, step, pad, space in zip(cells, size, window, stride, padding, dilation):
+        at = numpy.arange(cell)[:, None] * step - pad + numpy.arange(reach) * space
+        more = pad if count_include_pad else 0
+        counts = counts[..., None] * ((at >= -more) & (at < places + more)).sum(1)
+    return counts
+
+
 @maps("average_pool_backward")
 def average_pool_backward(w, dy, size, window, stride, padding, dilation, adaptive, count_include_pad, divisor):
     """Each place of a window gets its share: a transposed convolution with ones, channel by channel."""
@@ -197,12 +253,15 @@ def average_pool_backward(w, dy, size, window, stride, padding, dilation, adapti
             w.refuse("a gradient of averages of uneven windows")
         window = stride = [places // cells for places, cells in zip(size, dy.shape[2:])]
         padding, dilation = [0] * len(size), [1] * len(size)
-    elif any(padding) and not (count_include_pad or divisor):
-        w.refuse("a gradient of averages that leave padding out")
     whole = [(cells - 1) * step + (reach - 1) * space + 1
              for cells, step, reach, space in zip(dy.shape[2:], stride, window, dilation)]
-    ones = w.full([dy.shape[1], 1, *window], 1 / (divisor or product(window)), dy.dtype)
-    y = w.ConvTranspose(dy, ones, kernel_shape=list(window), strides=stride, dilations=dilation, group=dy.shape[1])
+    counts = counts_of_windows(dy.shape[2:], size, window, stride, padding, dilation, count_include_pad)
+    if divisor or (counts == product(window)).all():
+        shares, slope = 1 / (divisor or product(window)), dy
+    else:
+        shares, slope = 1.0, w.Div(dy, w.constant(counts[None, None], dy.dtype))
+    ones = w.full([dy.shape[1], 1, *window], shares, dy.dtype)
+    y = w.ConvTranspose(slope, ones, kernel_shape=list(window), strides=stride, dilations=dilation, group=dy.shape[1])
     ends = [places + pad - length for places, pad, length in zip(size, padding, whole)]
     if not any(padding) and not any(ends):
         return y

@@ -86,7 +86,14 @@ def as_strided_of(w, x, shape, strides, offset, x_strides, x_offset):
 @maps("restride")
 def restride(w, x, strides, offset, shape, to_strides, to_offset):
     """Elements are added up where they lie in zeroed memory, which is then read at another geometry."""
-    need_static(w, "memory", [*x.shape, *strides, offset, *shape, *to_strides, to_offset])
+    numbers = [*x.shape, *strides, offset, *shape, *to_strides, to_offset]
+    if is_dynamic(numbers):
+        whole_memory = w.full(shape, 0, x.dtype)
+        whole_memory.shape = tuple(shape)
+        parts = find_box(w, whole_memory, tuple(to_strides), x.shape, strides, offset - to_offset)
+        if parts is not None:
+            return write(w, whole_memory, x, parts)
+    need_static(w, "memory", numbers)
     lies, wanted = known_places(x.shape, strides, offset), known_places(shape, to_strides, to_offset)
     size = max(lies.max(initial=-1), wanted.max(initial=-1)) + 1
     memory = w.full([int(size)], 0, x.dtype)

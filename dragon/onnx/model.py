@@ -5,6 +5,7 @@ import onnx
 from onnx import helper
 
 from dragon.core import files
+from dragon.core.capture.host import is_noting
 from dragon.core.capture.probes import NO_LONGER
 from dragon.core.progress import Progress
 from dragon.onnx import families  # noqa: F401: fills the table
@@ -14,7 +15,7 @@ from dragon.onnx.errors import UnsupportedOperatorError
 from dragon.onnx.size import Size
 from dragon.onnx.source import Value
 from dragon.onnx.table import Inexpressible, find_mapping
-from dragon.onnx.writer import ELEMENTS, Writer, make_value_info, prune
+from dragon.onnx.writer import DOMAIN, ELEMENTS, Writer, make_value_info, prune
 
 OPSETS = range(18, 24)
 SIZES = "dragon.sizes"  # the property of a model that says for which sizes it holds, where not for all
@@ -124,10 +125,10 @@ def make_model(program, input_names, output_names, opset=18, axes=None, embed=Tr
         initializers = [tensor for tensor in initializers if tensor.name not in held]
     results = [make_value_info(value, name, output_axes(value, axes.get(name), {**w.symbols, **program.following}))
                for value, name in zip(program.outputs, output_names)]
-    graph = helper.make_graph(nodes, program.name or "graph", inputs, results, initializers)
-    versions = [helper.make_opsetid("", opset)]
+    graph = helper.make_graph(nodes, program.name or "graph", inputs, results, initializers, value_info=w.infos)
+    versions = [helper.make_opsetid("", opset), *([helper.make_opsetid(DOMAIN, 1)] if is_noting() else [])]
     model = helper.make_model(graph, opset_imports=versions, producer_name="dragon",
-                              ir_version=helper.find_min_ir_version_for(versions))
+                              ir_version=helper.find_min_ir_version_for(versions, True))
     program.unsaid = checks.unsaid
     told = describe_sizes(program, checks.texts)
     if told:

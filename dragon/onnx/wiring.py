@@ -10,11 +10,11 @@ LOOK_AT_MEMORY = ("write_view", "as_strided_of", "restride")  # for which it mat
 
 def gives_operand(call, x):
     """Return whether the result of a call is its operand, since nothing is left out, repeated or moved."""
+    if call.op not in (*PERHAPS_WHOLE, "transpose", "permute"):
+        return False
     made = call.outputs[0]
     if call.op in PERHAPS_WHOLE:
         return x.shape == made.shape
-    if call.op not in ("transpose", "permute"):
-        return False
     order = list(range(len(x.shape)))
     if call.op == "permute":
         order = [axis % len(order) for axis in call.arguments["axes"]]

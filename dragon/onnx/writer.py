@@ -25,11 +25,14 @@ FURTHER_DTYPES = {"TopK": "int64", "Unique": "int64", "MaxPool": "int64", "Dropo
                   "LayerNormalization": "float32"}
 # Which input tells the dtype, where it is not the first.
 TELLING = {"Where": 1, "OneHot": 2}
+DOMAIN = "dragon.notes"  # of nodes that other formats have, and no runtime of ONNX
+OTHERS = ("Note", "StatelessUniform", "StatelessNormal", "StatelessTruncatedNormal", "StatelessIntegers",
+          "StatelessCategorical")
 # Operators that only move elements: runtimes have them in every dtype.
 MOVING = {"Reshape", "Transpose", "Concat", "Slice", "Gather", "GatherElements", "GatherND", "ScatterND", "Cast",
           "ScatterElements", "Identity", "Squeeze", "Unsqueeze", "Shape", "Size", "Split", "ConstantOfShape",
           "RandomUniformLike", "RandomNormalLike", "BitwiseAnd", "BitwiseOr", "BitwiseXor",
-          "BitwiseNot", "Range", "If", "Loop", "Scan", "NonZero"}
+          "BitwiseNot", "Range", "If", "Loop", "Scan", "NonZero", *OTHERS}
 # ONNX Runtime computes in few dtypes: narrow integers wrap the same way in int32, and bfloat16 is the rounding of
 # float32 after each operator, as the engine does it.
 WIDER = {"int8": "int32", "int16": "int32", "uint8": "int32", "bfloat16": "float32"}
@@ -68,7 +71,7 @@ class Writer:
 
     def __init__(self, opset, symbols=None):
         self.opset, self.symbols = opset, symbols or {}
-        self.nodes, self.initializers = [], {}
+        self.nodes, self.initializers, self.infos = [], {}, []
         self.sources = {}  # symbol -> (input value, axis) that tells it
         self.told = {}  # samples of a size -> (value, axis) that has it when the model runs
         self.call = None
@@ -377,11 +380,17 @@ def names_read(graph):
                 yield from names_read(attribute.g)
 
 
+def acts(node):
+    """Return whether a node, or one of a graph within it, is a note."""
+    return node.domain == DOMAIN and node.op_type == "Note" or any(
+        acts(inner) for one in node.attribute if one.type == onnx.AttributeProto.GRAPH for inner in one.g.node)
+
+
 def prune(nodes, outputs, initializers):
-    """Return the nodes that lead to outputs, and the initializers they read."""
+    """Return the nodes that lead to outputs, or do something, and the initializers they read."""
     needed, kept = set(outputs), []
     for node in reversed(nodes):
-        if not needed.isdisjoint(node.output):
+        if acts(node) or not needed.isdisjoint(node.output):
             kept.append(node)
             needed.update(node.input)
             for attribute in node.attribute:

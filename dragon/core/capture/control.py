@@ -74,10 +74,11 @@ def is_open(value):
     Returns
     -------
     bool
-        False where nothing is captured, or the number does not depend on what may change.
+        False where nothing is captured, or the number does not depend on what may change. Where loops are captured
+        whatever their length, for a file that serves all sizes, a number made of sizes may change as well.
 
     """
-    return isinstance(value, _C.Tensor) and _C.is_open(value)
+    return isinstance(value, _C.Tensor) and (_C.is_open(value) or stages_every_loop() and _C.is_tracing())
 
 
 def give_up(reason):

@@ -14,6 +14,8 @@ _known = {}  # what functions do: their number, so that two captures of one prog
 
 
 def _call(number, tensors):
+    if number < 0:  # a note: it is the model's, also where few numbers are known while it is captured
+        return
     function = _functions.get(number)
     if function is None:
         raise NotImplementedError(f"host_call: got function {number}, expected one of this process; files do not hold "
@@ -23,12 +25,12 @@ def _call(number, tensors):
 
 
 class Note:
-    """What a model of another format has in the place of a function of Python's.
+    """What a model of another format does or computes in the place of a function of Python's.
 
     Parameters
     ----------
     kind : str
-        "print" or "assert".
+        What it is: "print", "assert", or what the writer of the model knows.
     tensors : Sequence[Tensor]
         What it is about.
     **details : Any
@@ -38,6 +40,7 @@ class Note:
 
     def __init__(self, kind, tensors, **details):
         self.kind, self.tensors, self.details = kind, list(tensors), details
+        self.free = {}  # {number of a size: (which result has it, along which axis)}
 
 
 @contextlib.contextmanager
@@ -50,14 +53,120 @@ def noting():
         _local.notes = previous
 
 
-def _keep_note(note):
+@contextlib.contextmanager
+def free_sizes(sizes):
+    """Give for a `with` block the sizes that numbers decide, and that no input has.
+
+    Parameters
+    ----------
+    sizes : Sequence[int]
+        One for each; more that are asked for are some number.
+
+    Yields
+    ------
+    List[FreeSize]
+        Those that were asked for.
+
+    """
+    previous, _local.free = getattr(_local, "free", None), (list(sizes), [])
+    try:
+        yield _local.free[1]
+    finally:
+        _local.free = previous
+
+
+class FreeSize:
+    """A size that is known when a model runs.
+
+    Parameters
+    ----------
+    number : int
+        Which one it is.
+    value : int
+        What it is while the function is captured.
+
+    """
+
+    def __init__(self, number, value):
+        self.number, self.value = number, value
+
+
+def free_size():
+    """Return a size of a stand-in that nobody knows before a model runs."""
+    sizes, made = _local.free
+    made.append(FreeSize(len(made), sizes[len(made)] if len(made) < len(sizes) else 5 + len(made)))
+    return made[-1]
+
+
+def is_noting():
+    """Return whether this thread notes what a function that becomes a model does besides computing."""
+    return getattr(_local, "notes", None) is not None
+
+
+def is_writing():
+    """Return whether a function is captured here for a model that has notes of what the engine does not compute."""
+    return is_noting() and bool(captures()) and is_exporting()
+
+
+def _keep_note(ops, note):
+    """Have the graph call a note: functions are numbered from 1, and notes from -1 on, in every run alike."""
     if note is None:
         raise NotImplementedError("the function calls Python whenever it runs, which a file does not hold; have it "
                                   "compute with tensors alone")
-    if not getattr(captures()[-1], "exports", False):
-        raise NotImplementedError(f"the function has a {note.kind} within a branch or a loop, which a file does not "
-                                  "hold yet; move it out")
     _local.notes.append(note)
+    return ops.host_call([tensor.detach() for tensor in note.tensors], function=-len(_local.notes))
+
+
+def answer_of(ops, note, size=2):
+    """Return what stands for all results of a note: a seed, such as operators that draw numbers take.
+
+    Parameters
+    ----------
+    ops : dragon._C.Ops
+        The face's operators.
+    note : Note
+        What the model has here.
+    size : int, optional, default=2
+        How many numbers the seed has.
+
+    Returns
+    -------
+    Tensor
+        It has no numbers: only models make something of it.
+
+    """
+    return ops.expand(ops.cast(_keep_note(ops, note), "int64"), (size,))
+
+
+def stand_ins(ops, note, results):
+    """Return tensors that stand for what a model computes and the engine does not.
+
+    Parameters
+    ----------
+    ops : dragon._C.Ops
+        The face's operators.
+    note : Note
+        What the model has here.
+    results : Sequence[Tuple[Sequence[Union[int, FreeSize]], str]]
+        Shape and dtype of each result.
+
+    Returns
+    -------
+    List[Tensor]
+        Numbers that a graph draws; which result they stand for is what they are drawn from.
+
+    """
+    answer, made = answer_of(ops, note), []
+    for place, (shape, dtype) in enumerate(results):
+        sizes = tuple(size.value if isinstance(size, FreeSize) else size for size in shape)
+        note.free.update({size.number: (place, axis) for axis, size in enumerate(shape) if isinstance(size, FreeSize)})
+        if dtype in ("float16", "bfloat16", "float32", "float64"):
+            made.append(ops.stateless_uniform(answer, sizes, low=float(place), high=place + 1.0, dtype=dtype))
+        else:
+            drawn = dtype if dtype == "int32" else "int64"
+            drawn = ops.stateless_integers(answer, sizes, low=place, high=place + 1, dtype=drawn)
+            made.append(ops.cast(drawn, dtype))
+    return made
 
 
 def when_run(ops, function, tensors, key=None, note=None):
@@ -82,8 +191,8 @@ def when_run(ops, function, tensors, key=None, note=None):
         Whether it is so; False where nothing is captured, and the caller does it at once.
 
     """
-    if captures() and is_exporting() and getattr(_local, "notes", None) is not None:
-        _keep_note(note and note())
+    if is_writing():
+        _keep_note(ops, note and note())
         return True
     if not captures() or is_exporting():
         return False

@@ -6,6 +6,7 @@ import secrets
 
 from dragon import _C
 from dragon.core.capture.control import give_up
+from dragon.core.capture.host import Note, answer_of, is_writing
 from dragon.core.capture.rules import Rules
 from dragon.core.capture.settings import is_capturing
 from dragon.core.modes import no_grad
@@ -138,6 +139,8 @@ if is_capturing():
 def next_captured_seed(op_seed, count=1, blocks=BLOCKS):
     """Return the stream of an operator in a captured function, as a tensor that goes on from run to run.
 
+    Models of other formats have operators that count their calls themselves.
+
     Parameters
     ----------
     op_seed : int, optional
@@ -148,6 +151,9 @@ def next_captured_seed(op_seed, count=1, blocks=BLOCKS):
         How much of the stream is set aside for each of them.
 
     """
+    if is_writing():
+        with undisturbed():
+            return answer_of(ops, Note("stream", [], seeds=get_seed(op_seed)), 3)
     first, second = get_seed(op_seed)
     site = 0 if first is None else next(_sites)
     if site >= SITES:  # a stream of its own, and other numbers than TensorFlow's from the second run on

@@ -314,6 +314,9 @@ class Generator:
         """Make a generator of a key and a counter."""
         return cls(state=_key_counter(key, counter), alg=alg)
 
+    def _checkpoint_parts(self):
+        return {"_state_var": self._state_var}
+
     state = property(lambda self: self._state_var, doc="Variable: the counter's halves and the key.")
 
     algorithm = property(lambda self: PHILOX, doc="The number of the algorithm.")

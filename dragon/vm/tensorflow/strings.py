@@ -5,6 +5,7 @@ from dragon.vm.shared.data.rows import array_of as _array_of, over_strings as _o
 from dragon.vm.shared.ragged.tensor import RaggedTensor as _RaggedTensor
 from dragon.vm.shared.tensors.convert import convert_to_tensor as _convert
 from dragon.vm.shared.tensors.dtypes import as_dtype as _as_dtype
+from dragon.vm.shared.written.texts import written as _written
 from dragon.vm.tensorflow.core.text import mapping as _text
 
 __getattr__, __dir__ = _lookup(globals(), {
@@ -17,11 +18,13 @@ def _invalid(message):
     return _errors.InvalidArgumentError(None, None, message)
 
 
+@_written("lower")
 def lower(input, encoding="", name=None):
     """Return strings in lower case; letters beyond ASCII only with the encoding "utf-8"."""
     return _text.map_strings(input, _case(bytes.lower, str.lower, encoding), "lower")
 
 
+@_written("upper")
 def upper(input, encoding="", name=None):
     """Return strings in upper case; letters beyond ASCII only with the encoding "utf-8"."""
     return _text.map_strings(input, _case(bytes.upper, str.upper, encoding), "upper")
@@ -35,11 +38,13 @@ def _case(of_bytes, of_text, encoding):
     return lambda item: of_text(item.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
+@_written("strip")
 def strip(input, name=None):
     """Return strings without white space at their ends."""
     return _text.map_strings(input, lambda item: item.strip(b" \t\n\r\f\v"), "strip")
 
 
+@_written("length")
 def length(input, unit="BYTE", name=None):
     """Return how many bytes, or characters with the unit "UTF8_CHAR", strings have."""
     count = {"BYTE": len, "UTF8_CHAR": lambda item: sum(byte & 0xC0 != 0x80 for byte in item)}.get(unit)
@@ -48,6 +53,7 @@ def length(input, unit="BYTE", name=None):
     return _text.map_numbers(input, count, "int32", "length")
 
 
+@_written("substr")
 def substr(input, pos, len, unit="BYTE", name=None):
     """Return a part of each string.
 
@@ -81,6 +87,7 @@ def substr(input, pos, len, unit="BYTE", name=None):
     return _over(_text.object_array(parts, arrays[0].shape))
 
 
+@_written("split")
 def split(input, sep=None, maxsplit=-1, name=None):
     """Return the parts of each string as a row: a ragged tensor, or a vector for a single string.
 
@@ -96,11 +103,13 @@ def split(input, sep=None, maxsplit=-1, name=None):
     return _text.map_rows(input, lambda item: item.split(mark or None, int(maxsplit)), "split")
 
 
+@_written("bytes_split")
 def bytes_split(input, name=None):
     """Return the bytes of each string as a row of strings."""
     return _text.map_rows(input, lambda item: [item[place:place + 1] for place in range(len(item))], "bytes_split")
 
 
+@_written("regex_replace")
 def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
     r"""Return strings with what matches a pattern replaced.
 
@@ -124,12 +133,14 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
         raise _invalid(f"regex_replace: Invalid rewrite: {error}. Received: {rewrite!r}") from None
 
 
+@_written("regex_full_match")
 def regex_full_match(input, pattern, name=None):
     """Return whether the whole of each string matches a pattern."""
     compiled = _text.pattern_of(pattern, "regex_full_match")
     return _text.map_numbers(input, lambda item: compiled.fullmatch(item) is not None, "bool", "regex_full_match")
 
 
+@_written("to_number")
 def to_number(input, out_type="float32", name=None):
     """Return strings as the numbers they say."""
     dtype = _as_dtype(out_type)
@@ -161,17 +172,20 @@ def _hashed(input, num_buckets, key, who):
     return _wrap(buckets(_text.items_of(tensor), count, key).reshape(_array_of(tensor).shape))
 
 
+@_written("to_hash_bucket")
 def to_hash_bucket(input, num_buckets, name=None):
     """Return a number below `num_buckets` for each string, as old models have them; others use `..._fast`."""
     from dragon.vm.tensorflow.core.text.hashing import old_hash
     return _text.map_numbers(input, lambda item: old_hash(item) % int(num_buckets), "int64", "to_hash_bucket")
 
 
+@_written("to_hash_bucket_fast")
 def to_hash_bucket_fast(input, num_buckets, name=None):
     """Return a number below `num_buckets` for each string, the same everywhere and always."""
     return _hashed(input, num_buckets, None, "to_hash_bucket_fast")
 
 
+@_written("to_hash_bucket_strong")
 def to_hash_bucket_strong(input, num_buckets, key, name=None):
     """Return a number below `num_buckets` for each string, which nobody without the key can foresee."""
     key = [int(number) for number in key]

@@ -1,8 +1,11 @@
 """Segments, the best of rows, and Fourier transforms."""
 import collections
 
+from dragon.core.capture.host import is_writing
 from dragon.core.capture.unknown import count_by_numbers
+from dragon.core.modes import is_recording
 from dragon.vm.keras.ops.common import along, cast_to, dtype_of, named, operation, ops, places_of, publish, tensor
+from dragon.vm.shared.written.nodes import spectrum
 
 erf = publish(lambda x: ops.erf(tensor(x)), "erf", "Return the error function of each element.")
 erfc = publish(lambda x: ops.erfc(tensor(x)), "erfc", "Return 1 less the error function of each element.")
@@ -203,6 +206,13 @@ def fft2(x):
     return _parts(ops.fft_fft2(_complex(x)))
 
 
+def _spectrum(x, fft_length=None):
+    """Return the real and imaginary parts of Fourier's transforms of real numbers."""
+    if is_writing() and not is_recording():  # what files have in its place has no gradient here
+        return tuple(spectrum(x, fft_length))
+    return _parts(ops.fft_rfft(x, fft_length))
+
+
 @operation
 def rfft(x, fft_length=None):
     """Return Fourier's transform of the last axis of real numbers, as (real, imaginary).
@@ -218,7 +228,7 @@ def rfft(x, fft_length=None):
         Half of the transform: the other half is its mirror.
 
     """
-    return _parts(ops.fft_rfft(tensor(x), fft_length))
+    return _spectrum(tensor(x), fft_length)
 
 
 ifft2 = named(lambda x: _parts(ops.fft_ifft2(_complex(x))), "ifft2", "Return the inverse of `fft2`.")
@@ -277,7 +287,7 @@ def stft(x, sequence_length, sequence_stride, fft_length, window="hann", center=
         from dragon.vm.keras.ops.numpy.shapes import pad
         x = pad(x, [(0, 0)] * (x.ndim - 1) + [(fft_length // 2, fft_length // 2)], "reflect")
     pieces = ops.unfold(x, -1, fft_length, sequence_stride)
-    return _parts(ops.fft_rfft(pieces if window is None else ops.mul(pieces, window)))
+    return _spectrum(pieces if window is None else ops.mul(pieces, window))
 
 
 def _overlap_add(pieces, stride):

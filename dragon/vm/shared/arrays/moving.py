@@ -4,7 +4,7 @@ import functools
 from dragon import _C
 from dragon.vm.shared import nest
 from dragon.vm.shared.tensors.convert import convert_to_tensor, first_leaf
-from dragon.vm.shared.tensors.dtypes import DType
+from dragon.vm.shared.tensors.dtypes import DType, string
 from dragon.vm.shared.tensors.tensor import Base, Tensor
 
 
@@ -55,6 +55,15 @@ def _decode(numbers, pool):
     return StringTensor(made)
 
 
+def _code_of(values):
+    """Return a function from strings to numbers that stand for them, and one back; in a file they stand already."""
+    from dragon.vm.shared.written.nodes import is_written, stand_in_of, wrap
+    if any(map(is_written, values)):
+        return stand_in_of, lambda item: wrap(item, string) if isinstance(item, Tensor) else item
+    pool = []
+    return lambda value: _encode(value, pool), lambda numbers: _decode(numbers, pool)
+
+
 def moving(*arguments):
     """Return a decorator for functions that only move elements of the arguments at these positions."""
     def decorate(function):
@@ -65,14 +74,13 @@ def moving(*arguments):
             places = [place for place in arguments if place < len(args)]
             if not any(is_text(args[place]) for place in places):
                 return function(*args, **kwargs)
-            pool, args = [], list(args)
+            args, (encode, decode) = list(args), _code_of([args[place] for place in places])
             for place in places:
                 if is_text(args[place]):
                     parts = isinstance(args[place], (list, tuple)) and not all(
                         isinstance(item, (str, bytes)) for item in args[place])
-                    args[place] = [_encode(item, pool) for item in args[place]] if parts else (
-                        _encode(args[place], pool))
+                    args[place] = [encode(item) for item in args[place]] if parts else encode(args[place])
             found = function(*args, **kwargs)
-            return nest.map_structure(lambda item: _decode(item, pool), found)
+            return nest.map_structure(decode, found)
         return moved
     return decorate

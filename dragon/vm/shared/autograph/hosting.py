@@ -39,15 +39,15 @@ def require(condition, error, *values):
                     shown[place] = as_tensor(tensor)
                 raise error(*shown)
         tensors = [values[place] for place in places]
-        if when_run(ops, check, [condition, *tensors], note=lambda: _note_of(condition, error, tensors)):
+        if when_run(ops, check, [condition, *tensors], note=lambda: _note_of(condition, error, values, tensors)):
             return
     if not holds(condition):
         raise error(*values)
 
 
-def _note_of(condition, error, tensors):
+def _note_of(condition, error, values, tensors):
     """Return what a model has for a check."""
-    words = [word for word in getattr(error, "args", ()) if isinstance(word, str)]
+    words = [word for word in (*getattr(error, "args", ()), *values) if isinstance(word, str)]
     return Note("assert", [ops.all(condition).detach(), *(ops.clone(tensor).detach() for tensor in tensors)],
                 text="\n".join(words) or "The claim of a function does not hold.")
 

@@ -5,10 +5,13 @@ Neither `experimental_is_anonymous` nor `checkpoint` is used: tables are objects
 import os
 import types
 
+from dragon.core.capture.host import is_writing
 from dragon.vm.shared.errors import FailedPreconditionError, NotFoundError, invalid_argument
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype, int64, string
+from dragon.vm.shared.written.nodes import is_tensor, is_written
+from dragon.vm.shared.written.tables import WrittenTable, with_buckets
 
 
 class TextFileIndex:
@@ -64,32 +67,32 @@ class TextFileInitializer:
     def __init__(self, filename, key_dtype, key_index, value_dtype, value_index, vocab_size=None, delimiter="\t",
                  name=None, value_index_offset=0):
         path = filename.numpy() if hasattr(filename, "numpy") else filename
-        self._path = os.fsdecode(expect(path, (str, bytes, os.PathLike), "TextFileInitializer", "filename"))
+        self.path = os.fsdecode(expect(path, (str, bytes, os.PathLike), "TextFileInitializer", "filename"))
         self.key_dtype, self.value_dtype = as_dtype(key_dtype), as_dtype(value_dtype)
-        self._columns, self._size, self._delimiter = (key_index, value_index), vocab_size, expect(
+        self.columns, self.vocab_size, self.delimiter = (key_index, value_index), vocab_size, expect(
             delimiter, str, "TextFileInitializer", "delimiter").encode()
-        self._offset = value_index_offset
+        self.offset = value_index_offset
 
     def pairs(self):
         """Return (key, value) pairs of Python."""
         try:
-            with open(self._path, "rb") as file:
+            with open(self.path, "rb") as file:
                 lines = [line.rstrip(b"\r\n") for line in file]
         except FileNotFoundError:
-            raise NotFoundError(None, None, f"{self._path}; No such file or directory") from None
-        if self._size is not None:
-            if len(lines) < self._size:
-                raise invalid_argument(f"Invalid vocab_size in {self._path}: expected {self._size} but got "
+            raise NotFoundError(None, None, f"{self.path}; No such file or directory") from None
+        if self.vocab_size is not None:
+            if len(lines) < self.vocab_size:
+                raise invalid_argument(f"Invalid vocab_size in {self.path}: expected {self.vocab_size} but got "
                                        f"{len(lines)}")
-            lines = lines[:self._size]
-        key, value = self._columns
+            lines = lines[:self.vocab_size]
+        key, value = self.columns
         return [(self._pick(line, number, key, self.key_dtype, 0),
-                 self._pick(line, number, value, self.value_dtype, self._offset)) for number, line in enumerate(lines)]
+                 self._pick(line, number, value, self.value_dtype, self.offset)) for number, line in enumerate(lines)]
 
     def _pick(self, line, number, column, dtype, offset):
         if column == TextFileIndex.LINE_NUMBER:
             return number + offset
-        text = line if column == TextFileIndex.WHOLE_LINE else line.split(self._delimiter)[column]
+        text = line if column == TextFileIndex.WHOLE_LINE else line.split(self.delimiter)[column]
         return text if dtype is string else float(text) if dtype.is_floating else int(text)
 
 
@@ -127,13 +130,27 @@ class _Table:
         shape = tuple(keys.shape)
         return convert_to_tensor(array.reshape(shape) if shape else array.reshape(shape)[()], dtype)
 
+    def _checkpoint_parts(self):
+        return {}
+
+    def written(self):
+        """Return what a file holds of the table; tables that change are not written."""
+        raise NotImplementedError(f"saved_model.save: got a {type(self).__name__}, expected tables that do not change, "
+                                  "such as tf.lookup.StaticHashTable")
+
     def lookup(self, keys, name=None):
         """Return the values of keys."""
         if hasattr(keys, "with_flat_values"):
             return keys.with_flat_values(self.lookup(keys.flat_values))
         if hasattr(keys, "dense_shape") and hasattr(keys, "indices"):
             return type(keys)(keys.indices, self.lookup(keys.values), keys.dense_shape)
+        if is_writing() and (is_written(keys) or is_tensor(keys)):
+            return self._find_written(keys)
         return self._answer(self._check_keys(keys), self._find, self.value_dtype)
+
+    def _find_written(self, keys):
+        """Return the values of keys that come when a file's function runs."""
+        return self.written().lookup(keys, self.default_value)
 
     def __getitem__(self, keys):
         return self.lookup(keys)
@@ -152,6 +169,12 @@ class _Table:
             array[:] = items
             return convert_to_tensor(array, dtype)
         return pack(keys, self.key_dtype), pack(values, self.value_dtype)
+
+
+def _written_of(table, initializer):
+    """Return what a file holds of a table that does not change."""
+    source = initializer if isinstance(initializer, TextFileInitializer) else None
+    return WrittenTable(list(table._entries), list(table._entries.values()), table.key_dtype, table.value_dtype, source)
 
 
 class StaticHashTable(_Table):
@@ -173,6 +196,11 @@ class StaticHashTable(_Table):
                                               f"{key!r} has {self._entries[key]!r} and trying to add value {value!r}")
         self.default_value = convert_to_tensor(default_value, self.value_dtype)
         self._default = _flat(self.default_value)[0]
+        self._written = _written_of(self, initializer)
+
+    def written(self):
+        """Return what a file holds of the table."""
+        return self._written
 
     def _find(self, key):
         return self._entries.get(key, self._default)
@@ -202,6 +230,14 @@ class StaticVocabularyTable(_Table):
             initializer.key_dtype if initializer is not None else string)
         self.value_dtype, self._buckets = int64, num_oov_buckets
         self._entries = dict(initializer.pairs()) if initializer is not None else {}
+        self._written = _written_of(self, initializer)
+
+    def written(self):
+        """Return what a file holds of the table."""
+        return self._written
+
+    def _find_written(self, keys):
+        return with_buckets(self._written, keys, self._buckets, len(self._entries))
 
     def _find(self, key):
         found = self._entries.get(key)

@@ -9,6 +9,7 @@ from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.strings import StringTensor
+from dragon.vm.shared.written.texts import written
 
 
 def _strings(value, who):
@@ -27,6 +28,7 @@ def _each(array, function):
     return over_strings(found)
 
 
+@written("decode_raw")
 def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, name=None):
     """Return the numbers that strings hold as raw bytes.
 
@@ -64,6 +66,7 @@ def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, nam
     return wrap_array(numbers.astype(kind).reshape(shape))
 
 
+@written("decode_compressed")
 def decode_compressed(bytes, compression_type="", name=None):
     """Return strings that were compressed by zlib or gzip as what they were."""
     import zlib
@@ -80,6 +83,7 @@ def decode_compressed(bytes, compression_type="", name=None):
         raise errors.DataLossError(None, None, f"decode_compressed: {error}") from None
 
 
+@written("encode_base64")
 def encode_base64(input, pad=False, name=None):
     """Return strings in the alphabet of base 64 that addresses of pages can hold."""
     def encode(item):
@@ -88,6 +92,7 @@ def encode_base64(input, pad=False, name=None):
     return _each(_strings(input, "encode_base64"), encode)
 
 
+@written("decode_base64")
 def decode_base64(input, name=None):
     """Return what `encode_base64` was given."""
     def decode(item):
@@ -98,12 +103,14 @@ def decode_base64(input, name=None):
     return _each(_strings(input, "decode_base64"), decode)
 
 
+@written("serialize_tensor", tensors=True)
 def serialize_tensor(tensor, name=None):
     """Return a tensor as the bytes of a message, which `parse_tensor` reads."""
     from dragon.vm.shared.files.tensor_proto import serialize
     return convert_to_tensor(serialize(convert_to_tensor(tensor)))
 
 
+@written("parse_tensor")
 def parse_tensor(serialized, out_type, name=None):
     """Return the tensor that the bytes of a message hold; it must have the dtype `out_type`."""
     from dragon.vm.shared.files.tensor_proto import parse

@@ -6,6 +6,7 @@ from dragon.core import files as whole
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, wrap_array
 from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.written.texts import written
 
 
 def path_of(name):
@@ -24,6 +25,7 @@ def translate(error, path):
     return kind(None, None, f"{path}; {error.strerror}")
 
 
+@written("read_file")
 def read_file(filename, name=None):
     """Return the bytes of a file as a scalar tensor of strings."""
     path = path_of(filename)

@@ -3,6 +3,7 @@ from dragon.vm.shared.data.rows import wrap_array
 from dragon.vm.shared.files.pictures import (as_dtype_of, contents_of, encode, kind_of, open_picture, to_array,
                                              to_gif_array)
 from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.written.texts import written
 
 
 def _decode(contents, channels, who, formats, dtype="uint8", ratio=1):
@@ -14,6 +15,7 @@ def _decode(contents, channels, who, formats, dtype="uint8", ratio=1):
     return as_dtype_of(to_array(picture, channels, who), dtype, who)
 
 
+@written("decode_jpeg")
 def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover_truncated=False,
                 acceptable_fraction=1, dct_method="", name=None):
     """Return a JPEG picture, or one of another format, as a uint8 tensor.
@@ -55,11 +57,13 @@ def decode_and_crop_jpeg(contents, crop_window, channels=0, ratio=1, fancy_upsca
     return whole[top:top + height, left:left + width]
 
 
+@written("decode_png")
 def decode_png(contents, channels=0, dtype="uint8", name=None):
     """Return a PNG picture, or one of another format, as a tensor."""
     return _decode(contents, channels, "decode_png", ("JPEG", "PNG", "GIF", "BMP"), dtype)
 
 
+@written("decode_bmp")
 def decode_bmp(contents, channels=0, name=None):
     """Return a BMP picture as a uint8 tensor."""
     return _decode(contents, channels, "decode_bmp", ("BMP",))
@@ -76,6 +80,7 @@ def decode_gif(contents, name=None):
     return wrap_array(to_gif_array(open_picture(contents_of(contents, "decode_gif"), "decode_gif", ("GIF",))))
 
 
+@written("decode_image")
 def decode_image(contents, channels=None, dtype="uint8", name=None, expand_animations=True):
     """Return a BMP, GIF, JPEG or PNG picture as a tensor.
 

@@ -192,6 +192,7 @@ def test_prints_and_checks(tmp_path, capfd):
     parts, reference = Parts(ours), Parts(genuine.tf)
     parts.module.f = tell(ours, parts.v)
     expected = tell(genuine.tf, reference.v)
+    capfd.readouterr()  # what TensorFlow says when it is first used
     ours.saved_model.save(parts.module, str(tmp_path / "program"))
     assert capfd.readouterr() == ("", "")
     loaded, again = (tf.saved_model.load(str(tmp_path / "program")) for tf in (genuine.tf, ours))
@@ -206,16 +207,57 @@ def test_prints_and_checks(tmp_path, capfd):
     assert told[0].startswith("x {} is [1 2] ") and told[1:] == told[:1] * 3
 
 
-def test_prints_in_loops_are_refused(tmp_path):
-    module = ours.Module()
-
-    def call(x):
+def tell_within(tf, v):
+    """Return a function that prints and checks in branches and loops, some of which do nothing else."""
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def told(x):
+        tf.print("begin", v)
+        total = 0.0
         for row in x:
-            ours.print(row)
-        return x
-    module.f = ours.function(call, input_signature=[ours.TensorSpec([None])])
-    with pytest.raises(NotImplementedError, match="print within a branch or a loop"):
-        ours.saved_model.save(module, str(tmp_path / "program"))
+            if row > 2.0:
+                tf.print("big", row)
+            else:
+                tf.debugging.assert_positive(row, "not at all")
+            total += row
+        for i in tf.range(2):
+            tf.print("round", i)
+        i = 0
+        while tf.cast(i, tf.float32) < total:
+            i += 5
+            tf.print(i, end=" ")
+        if total > 100.0:
+            tf.print("never")
+        tf.print("mapped", tf.map_fn(lambda row: twice(tf, row), x))
+        v.assign_add(total)
+        return total
+    return told
+
+
+def twice(tf, row):
+    tf.print("row", row)
+    return row * 2.0
+
+
+def test_prints_within_branches_and_loops(tmp_path, capfd):
+    parts, reference = Parts(ours), Parts(genuine.tf)
+    parts.module.f = tell_within(ours, parts.v)
+    expected = tell_within(genuine.tf, reference.v)
+    ours.saved_model.save(parts.module, str(tmp_path / "program"))
+    loaded, again = (tf.saved_model.load(str(tmp_path / "program")) for tf in (genuine.tf, ours))
+    told = []
+    for tf, function, v in ((genuine.tf, expected, reference.v), (genuine.tf, loaded.f, loaded.v),
+                            (ours, again.f, again.v)):
+        assert function(tf.constant([1.0, 3.0, 9.0])).numpy() == 13.0 and v.numpy() == 14.5
+        told.append(capfd.readouterr().err)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not at all"):
+            function(tf.constant([3.0, -1.0]))
+        assert v.numpy() == 14.5  # nothing is written after a check that fails
+        capfd.readouterr()
+    assert "round 1" in told[0] and told[1:] == told[:1] * 2
+
+
+def test_python_is_refused(tmp_path):
+    module = ours.Module()
     module.f = ours.function(lambda x: ours.py_function(print, [x], []), input_signature=[ours.TensorSpec([None])])
     with pytest.raises(NotImplementedError, match="calls Python"):
         ours.saved_model.save(module, str(tmp_path / "program"))

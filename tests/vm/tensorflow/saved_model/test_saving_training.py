@@ -78,3 +78,70 @@ def test_training_goes_on(tmp_path, name, optimizer):
                                    atol=1e-5)
     x, _ = draw(name, 3)
     np.testing.assert_allclose(loaded.predict(x).numpy(), theirs.module.predict(x).numpy(), rtol=1e-3, atol=1e-3)
+
+
+def Heads(L):
+    """Return a layer of attention over what it is given."""
+    class Own(L.Layer):
+        def __init__(self):
+            super().__init__()
+            self.inner = L.MultiHeadAttention(2, 3)
+
+        def build(self, shape):
+            self.inner.build(shape, shape)
+
+        def call(self, x):
+            return self.inner(x, x, use_causal_mask=True)
+    return Own()
+
+
+# Layers whose gradients are further operators: what genuine TensorFlow computes by them is what it computes by its own.
+SLOPES = {
+    "lstm": ((6, 3), lambda L: [L.LSTM(4, return_sequences=True), L.GRU(3)]),
+    "rows of any length": ((None, 3), lambda L: [L.Bidirectional(L.LSTM(4)), L.Dense(2)]),
+    "backwards": ((5, 3), lambda L: [L.SimpleRNN(3, go_backwards=True, return_sequences=True), L.GRU(2)]),
+    "masked": ((5, 3), lambda L: [L.Masking(), L.LSTM(4)]),
+    "by channel": ((8, 8, 4), lambda L: [L.DepthwiseConv2D(3, depth_multiplier=2), L.SeparableConv2D(3, 3)]),
+    "by channel along a line": ((9, 4), lambda L: [L.DepthwiseConv1D(3, depth_multiplier=2, padding="same")]),
+    "grouped": ((8, 8, 4), lambda L: [L.Conv2D(6, 3, groups=2, strides=2, padding="same")]),
+    "averages": ((8, 8, 2), lambda L: [L.AveragePooling2D(3), L.AveragePooling2D(2, padding="same", strides=1)]),
+    "largest": ((8, 8, 2), lambda L: [L.MaxPooling2D(3, padding="same", strides=2), L.MaxPooling2D(2)]),
+    "largest of a line": ((9, 2), lambda L: [L.MaxPooling1D(2), L.MaxPooling1D(2, padding="same", strides=1)]),
+    "uneven": ((8, 8, 3), lambda L: [L.Conv2D(4, 3, strides=2, padding="same"), L.ZeroPadding2D(1), L.Cropping2D(1)]),
+    "volumes": ((5, 5, 5, 2), lambda L: [L.Conv3D(3, 2, strides=2), L.Conv3DTranspose(2, 2, strides=2)]),
+    "groups": ((6, 6, 4), lambda L: [L.GroupNormalization(2), L.PReLU()]),
+    "attention": ((None, 4), lambda L: [L.Dense(4), Heads(L)]),
+    "root mean square": ((5, 4), lambda L: [L.RMSNormalization(), L.LayerNormalization()])}
+
+
+class Slopes:
+    """A model and its gradients, in either framework."""
+
+    def __init__(self, tf, keras, name):
+        shape, make = SLOPES[name]
+        self.tf, self.module = tf, tf.Module()
+        self.module.model = self.model = keras.Sequential([keras.Input(shape), *make(keras.layers)])
+        self.module.f = tf.function(self.gradients, input_signature=[tf.TensorSpec([None, *shape])])
+
+    def gradients(self, x):
+        """Return the gradients of a sum of cosines of the results, for the inputs and the weights."""
+        with self.tf.GradientTape() as tape:
+            tape.watch(x)
+            total = self.tf.reduce_sum(self.tf.cos(self.model(x, training=True)))
+        return tape.gradient(total, [x, *self.model.trainable_variables])
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_gradients(tmp_path, name):
+    mine, theirs = Slopes(ours, keras, name), Slopes(genuine.tf, genuine.keras, name)
+    theirs.model.set_weights(mine.model.get_weights())
+    ours.saved_model.save(mine.module, str(tmp_path))
+    loaded, again = (tf.saved_model.load(str(tmp_path)) for tf in (genuine.tf, ours))
+    for count, length in ((2, 7), (3, 4)):
+        shape = [length if size is None else size for size in SLOPES[name][0]]
+        x = np.random.default_rng(count).normal(size=(count, *shape)).astype("float32")
+        x[..., -1, :] *= 0 if name == "masked" else 1
+        expected = [one.numpy() for one in theirs.gradients(genuine.tf.constant(x))]
+        for found in (loaded.f(x), again.f(ours.constant(x))):
+            for value, other in zip(found, expected, strict=True):
+                np.testing.assert_allclose(value.numpy(), other, rtol=2e-3, atol=1e-4)

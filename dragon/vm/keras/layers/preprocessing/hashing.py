@@ -1,11 +1,18 @@
 """Categories in bins by a hash, with no vocabulary."""
 
+from dragon.core.capture.host import is_writing
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.layers.preprocessing.data_layer import HostLayer, as_host, check_choice, encode
 from dragon.vm.keras.layers.preprocessing.index_lookup import as_salt
 from dragon.vm.shared.hashing import buckets, crossed_buckets
+from dragon.vm.shared.tensors.dtypes import int64, string
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.written.nodes import is_tensor, is_written, node, reshaped
+from dragon.vm.shared.written.tables import hashed
+
+HASH_KEY = 0xDECAFCAFFE  # of TensorFlow's crossings
 
 
 class Hashing(HostLayer):
@@ -50,8 +57,21 @@ class Hashing(HostLayer):
         if hasattr(inputs, "with_flat_values"):
             return inputs.with_flat_values(convert_to_tensor(self._bins(as_host(inputs.flat_values)),
                                                              dtype=self.dtype))
-        found = convert_to_tensor(self._bins(as_host(inputs)))
+        if is_writing() and (is_written(inputs) or is_tensor(inputs)):
+            found = self._written(inputs)
+        else:
+            found = convert_to_tensor(self._bins(as_host(inputs)))
         return encode(found, self.output_mode, self.num_bins, self.dtype, sparse=self.sparse)
+
+    def _written(self, inputs):
+        """Return the bins of strings or numbers that come when the function of a file runs."""
+        masked = self.mask_value is not None and self.num_bins > 1
+        inputs = inputs if is_written(inputs) else ops.cast(inputs, "int64")
+        found = hashed(inputs, self.num_bins - masked, self.salt)
+        if not masked:
+            return found
+        hidden = inputs == self.mask_value if is_written(inputs) else ops.eq(inputs, self.mask_value)
+        return ops.where(hidden, 0, ops.add(found, 1))
 
     def _bins(self, array):
         from dragon.vm.shared.tensors.strings import as_bytes
@@ -100,6 +120,8 @@ class HashedCrossing(HostLayer):
         if not isinstance(inputs, (list, tuple)) or len(inputs) < 2:
             raise ValueError("`HashedCrossing` should be called on a list or tuple of at least two inputs. "
                              f"Received: inputs={inputs}")
+        if is_writing() and any(is_written(x) or is_tensor(x) for x in inputs):
+            return self._written(inputs)
         arrays = [as_host(x) for x in inputs]
         shape = arrays[0].shape
         if len(shape) > 2 or len(shape) == 2 and shape[1] != 1:
@@ -112,6 +134,19 @@ class HashedCrossing(HostLayer):
                              f"Received: inputs={inputs}")
         found = crossed_buckets([array.reshape(-1) for array in arrays], self.num_bins).reshape(shape)
         return encode(convert_to_tensor(found), self.output_mode, self.num_bins, self.compute_dtype,
+                      sparse=self.sparse)
+
+    def _written(self, inputs):
+        """Return the bins of strings or numbers that come when the function of a file runs."""
+        shape, kinds = tuple(inputs[0].shape), [string if is_written(x) else int64 for x in inputs]
+        columns = [x if is_written(x) else ops.cast(x, "int64") for x in inputs]
+        columns = [reshaped(x, (-1, 1)) for x in columns]
+        count = columns[0].shape[0]
+        _, found, _ = node("SparseCross", columns, [
+            ("output_indices", int64, (count, 2)), ("output_values", int64, (count,)), ("output_shape", int64, (2,))],
+            N=0, hashed_output=True, num_buckets=self.num_bins, hash_key=HASH_KEY, out_type=int64,
+            internal_type=int64 if int64 in kinds else string, sparse_types=[], dense_types=kinds)
+        return encode(ops.reshape(found, shape), self.output_mode, self.num_bins, self.compute_dtype,
                       sparse=self.sparse)
 
     def compute_output_shape(self, input_shape):

@@ -3,12 +3,15 @@
 import collections
 import itertools
 
+from dragon.core.capture.host import is_writing
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.layers.preprocessing.data_layer import HostLayer, as_host, batches_of, check_choice, encode
+from dragon.vm.keras.layers.preprocessing.written import look_up_written
 from dragon.vm.shared.hashing import buckets
 from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.written.nodes import is_tensor, is_written
 
 MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf")
 OLD_MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
@@ -338,18 +341,22 @@ class IndexLookup(HostLayer):
 
     def _looked_up(self, inputs):
         """Return the numbers of tokens in a dense tensor, an array or a list; or tokens of numbers."""
+        if is_writing() and (is_written(inputs) or is_tensor(inputs)):
+            return look_up_written(self, inputs)
         array = as_host(inputs)
         if self.invert:
             return self._inverted(array)
         return convert_to_tensor(self._numbers(self._keys(array)).reshape(array.shape))
 
-    def _inverted(self, array):
-        import numpy as np
-        start = self._token_start_index()
-        known = dict(enumerate(self._tokens, start))
+    def _tokens_by_number(self):
+        known = dict(enumerate(self._tokens, self._token_start_index()))
         if self.mask_token is not None:
             known[0] = self._key(self.mask_token)
-        oov = self._key(self.oov_token)
+        return known
+
+    def _inverted(self, array):
+        import numpy as np
+        known, oov = self._tokens_by_number(), self._key(self.oov_token)
         flat = [known.get(number, oov) for number in array.reshape(-1).tolist()]
         made = np.empty(len(flat), self._array_dtype)
         made[:] = flat

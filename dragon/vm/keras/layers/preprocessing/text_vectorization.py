@@ -1,14 +1,20 @@
 """Texts as numbers of their words."""
 
 import itertools
+import re
 
+from dragon.core.capture.host import is_writing
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.layers.preprocessing.data_layer import HostLayer, as_host, as_strings, batches_of
 from dragon.vm.keras.layers.preprocessing.index_lookup import MODES, OLD_MODES, as_list
 from dragon.vm.keras.layers.preprocessing.string_lookup import StringLookup
+from dragon.vm.keras.layers.preprocessing.written import look_up_written
 from dragon.vm.keras.saving.serialization import deserialize_keras_object
+from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.written import texts
+from dragon.vm.shared.written.nodes import is_written
 
 PUNCTUATION = b"!\"#$%&()*+,-./:;<=>?@[\\]^_`{|}~'"
 STANDARDS = {
@@ -193,6 +199,8 @@ class TextVectorization(HostLayer):
     def call(self, inputs):
         """Return the numbers of the texts' tokens, in the form of the output mode."""
         import numpy as np
+        if is_writing() and is_written(inputs):
+            return self._written(inputs)
         tokens = self._tokens_of(inputs)
         lookup = self._lookup_layer
         if isinstance(tokens, np.ndarray):
@@ -210,6 +218,44 @@ class TextVectorization(HostLayer):
             return self._ragged_rows(flat, lengths)
         made = convert_to_tensor(_padded(flat, lengths, self._output_sequence_length, 0))
         return made[0] if rows is not tokens else made
+
+    def _written(self, inputs):
+        """Return the numbers of tokens that come when the function of a file runs."""
+        lookup, found = self._lookup_layer, self._written_tokens(inputs)
+        if not hasattr(found, "row_splits"):
+            found = lookup.call(found)
+            return found if self._output_mode != "int" or self._output_sequence_length is None else (
+                self._cut_written(found))
+        numbers = found.with_flat_values(look_up_written(lookup, found.flat_values))
+        if self._output_mode != "int":
+            # What pads short rows lies behind the last place, hence nowhere.
+            return lookup._encoded(numbers.to_tensor(default_value=lookup._depth()))
+        if self._ragged and self._output_sequence_length is None:
+            return numbers
+        return numbers.to_tensor(shape=(None, self._output_sequence_length))
+
+    def _written_tokens(self, inputs):
+        if callable(self._standardize):
+            inputs = self._standardize(inputs)
+        elif self._standardize is not None:
+            inputs = texts.lower(inputs) if "lower" in self._standardize else inputs
+            if "strip_punctuation" in self._standardize:
+                inputs = texts.regex_replace(inputs, f"[{re.escape(PUNCTUATION.decode())}]", "")
+        if self._split is None:
+            return inputs
+        if inputs.ndim > 1:
+            inputs = inputs[..., 0]
+        if callable(self._split):
+            made = self._split(inputs)
+        else:
+            made = texts.split(inputs) if self._split == "whitespace" else texts.unicode_split(inputs, "UTF-8")
+        return made if self._ngrams is None else texts.ngrams(made, self._ngrams)
+
+    def _cut_written(self, found):
+        """Return numbers with their last axis cut or padded to the wanted length."""
+        wanted = self._output_sequence_length
+        found = found[..., :wanted]
+        return ops.pad(found, [(0, 0)] * (found.ndim - 1) + [(0, wanted - found.shape[-1])])
 
     def _ragged_rows(self, flat, lengths):
         import numpy as np

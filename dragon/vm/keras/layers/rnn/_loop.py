@@ -1,6 +1,9 @@
 """A recurrent layer as a loop over time: for any cell, and what the fused forms are held against."""
 
+from dragon.core.capture.control import PLAIN
+from dragon.core.capture.host import is_writing
 from dragon.vm.shared import nest
+from dragon.vm.shared.autograph.staging import flow
 from dragon.vm.shared.tensors.tensor import ops
 
 
@@ -41,6 +44,11 @@ def run_loop(step, sequences, states, mask=None, go_backwards=False, zero_output
         The last output, all outputs in the order of the steps, and the last states.
 
     """
+    if is_writing():
+        made = _as_loop(step, sequences, states, mask, go_backwards, zero_output_for_mask)
+        if made is not PLAIN:
+            output, outputs, states = made
+            return output, outputs if all_outputs else ops.unsqueeze(output, 1), states
     steps = list(ops.unbind(sequences, 1))
     masks = [None] * len(steps) if mask is None else list(ops.unbind(mask, 1))
     if go_backwards:
@@ -56,3 +64,24 @@ def run_loop(step, sequences, states, mask=None, go_backwards=False, zero_output
         output, states = fresh, new_states
         outputs.append(output)
     return output, ops.stack(outputs, 1) if all_outputs else ops.unsqueeze(output, 1), states
+
+
+def _as_loop(step, sequences, states, mask, go_backwards, zero_output_for_mask):
+    """Return what `run_loop` does, of any number of steps as a file holds them; PLAIN where they are no loop."""
+    along = [ops.transpose(x, 0, 1) for x in ([sequences] if mask is None else [sequences, mask])]
+    along = [ops.flip(x, [0]) for x in along] if go_backwards else along
+    first = ops.zeros_like(step(along[0][0], states)[0])
+
+    def turn(carried, places):
+        output, *before = carried
+        before = nest.pack_sequence_as(states, before)
+        fresh, after = step(places[0], before)
+        if mask is not None:
+            fresh = ops.where(_spread(places[1], fresh), fresh, first if zero_output_for_mask else output)
+            after = _choose(places[1], after, before)
+        return [fresh, *nest.flatten(after)], [fresh]
+    made = flow.scan(turn, [first, *nest.flatten(states)], along, along[0].shape[0], who="a recurrent layer")
+    if made is PLAIN:
+        return PLAIN
+    (output, *after), (outputs,) = made
+    return output, ops.transpose(outputs, 0, 1), nest.pack_sequence_as(states, after)

@@ -1,5 +1,7 @@
 """Recurrent layers of any cell: what LSTM, GRU and the others share."""
 
+from dragon.core.capture.host import is_writing
+from dragon.core.modes import is_recording
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.registry import with_objects
 from dragon.vm.keras.core.scopes import name_scope
@@ -141,6 +143,8 @@ class RNN(Layer):
     def _may_fuse(self, sequences, mask):
         cell = self.cell
         # A cell that somebody derived from ours may take its steps otherwise.
+        if is_writing() and is_recording():  # files of other formats have the gradient of a loop, and no other
+            return False
         known = "run_sequence" in vars(type(cell)) and getattr(self, "use_cudnn", "auto") is not False
         return known and len(sequences.shape) == 3 and 0 not in sequences.shape and (
             mask is None or len(mask.shape) == 2)

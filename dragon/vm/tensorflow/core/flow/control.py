@@ -14,6 +14,8 @@ from dragon.vm.shared.tensors import tracing
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
+from dragon.vm.shared.written.mapping import over_stand_ins
+from dragon.vm.shared.written.nodes import writes
 
 
 _ALIKE = ("true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
@@ -365,6 +367,9 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     """
     if not callable(fn):
         raise TypeError(f"The provided function {fn!r} is not callable. fn must be callable.")
+    if writes(*nest.flatten(elems)):
+        fn, elems, back = over_stand_ins(fn, elems)
+        return _kept(back(vectorized_map(fn, elems)), back_prop)
     flat, length = _first_axis(elems, "tf.map_fn")
     signature = fn_output_signature if fn_output_signature is not None else dtype
     wanted = None if signature is None else _signature_dtypes(signature)
@@ -385,6 +390,9 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """Return a function's results as `map_fn` does; entries are taken one after the other, whatever is asked for."""
+    if writes(*nest.flatten(elems)):
+        fn, elems, back = over_stand_ins(fn, elems)
+        return back(vectorized_map(fn, elems))
     flat, length = _first_axis(elems, "tf.vectorized_map")
     if _is_loop(flat, length):
         made = _flow.scan(lambda carried, places: (carried, fn(nest.pack_sequence_as(elems, places))), (), flat, length,

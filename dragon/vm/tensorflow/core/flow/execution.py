@@ -9,7 +9,7 @@ import time
 from dragon.core.modes import no_grad
 from dragon.core.capture import control
 from dragon.core.capture.aside import aside
-from dragon.core.capture.host import Note, when_run
+from dragon.core.capture.host import Note, is_writing, when_run
 from dragon.core.capture.rewind import for_good
 from dragon.core.capture.settings import is_capturing
 from dragon.core.capture.structure import Template
@@ -19,6 +19,7 @@ from dragon.vm.shared.tensors import convert, variable
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.tensor import as_tensor, ops
+from dragon.vm.shared.written.nodes import is_written, stand_in_of
 
 
 class VariableAggregation(enum.Enum):
@@ -148,6 +149,8 @@ def print_(*inputs, **kwargs):
 
     def show(values):
         _write(separator.join(_shown(value, summarize) for value in values) + end, stream)
+    if is_writing():  # strings are tensors there
+        inputs = nest.map_structure(lambda item: stand_in_of(item) if is_written(item) else item, list(inputs))
     template = Template(list(inputs), merge=False) if is_capturing() else None
     if template is None or not when_run(ops, lambda tensors: show(template.fill(list(map(as_tensor, tensors)))),
                                         [as_tensor(tensor) for tensor in template.tensors],

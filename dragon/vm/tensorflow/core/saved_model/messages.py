@@ -62,14 +62,14 @@ Pair = make_message("PairValue", "A name and a value.", key=Field(1, _TEXT), val
 Named = make_message("NamedTupleValue", "A named tuple.", name=Field(1, _TEXT), values=Field(2, Pair, True))
 Spec = make_message("TensorSpecProto", "A TensorSpec.", name=Field(1, _TEXT), shape=Field(2, TensorShapeProto),
                     dtype=Field(3, _ENUM))
-_TypeSpec = make_message("TypeSpecProto", "Another spec.", type_spec_class=Field(1, _ENUM),
-                         type_state=Field(2, Structured), type_spec_class_name=Field(3, _TEXT),
-                         num_flat_components=Field(4, "int32"))
+TypeSpecProto = make_message(
+    "TypeSpecProto", "Another spec.", type_spec_class=Field(1, _ENUM), type_state=Field(2, Structured),
+    type_spec_class_name=Field(3, _TEXT), num_flat_components=Field(4, "int32"))
 Nothing = make_message("NoneValue", "None.")
 Structured._fields.update({key: Field(number, kind, oneof="kind") for key, number, kind in (
     ("none_value", 1, Nothing), ("float64_value", 11, "double"), ("int64_value", 12, "sint64"),
     ("string_value", 13, _TEXT), ("bool_value", 14, _TRUTH), ("tensor_shape_value", 31, TensorShapeProto),
-    ("tensor_dtype_value", 32, _ENUM), ("tensor_spec_value", 33, Spec), ("type_spec_value", 34, _TypeSpec),
+    ("tensor_dtype_value", 32, _ENUM), ("tensor_spec_value", 33, Spec), ("type_spec_value", 34, TypeSpecProto),
     ("bounded_tensor_spec_value", 35, Spec), ("list_value", 51, Values), ("tuple_value", 52, Values),
     ("dict_value", 53, Dict), ("named_tuple_value", 54, Named), ("tensor_value", 55, TensorProto),
     ("numpy_value", 56, TensorProto))})

@@ -1,6 +1,8 @@
 """`tf.saved_model.save`: functions and variables in a folder that TensorFlow loads."""
 import inspect
 import os
+import secrets
+import shutil
 
 from dragon import _C
 from dragon.core import files
@@ -8,8 +10,8 @@ from dragon.vm.shared.letters import expect
 from dragon.vm.shared.recording.concrete import ConcreteFunction
 from dragon.vm.shared.recording.function import Function
 from dragon.vm.shared.tensors.host import host_array
-from dragon.vm.shared.tensors.strings import StringTensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.shared.tensors.strings import StringTensor
 from dragon.vm.shared.tensors.type_spec import TensorSpec
 from dragon.vm.tensorflow.core import tables
 from dragon.vm.tensorflow.core.checkpoint import trackable
@@ -20,6 +22,7 @@ from dragon.vm.tensorflow.core.saved_model.functions import RestoredFunction
 from dragon.vm.tensorflow.core.saved_model.loading import FILE, VARIABLES
 from dragon.vm.tensorflow.core.saved_model.objects import Asset
 from dragon.vm.tensorflow.core.saved_model.writing.encoding import encode, parameters, set_shape
+from dragon.vm.tensorflow.core.saved_model.writing.tables import TableWriter
 from dragon.vm.tensorflow.core.saved_model.writing.trace import SavedTrace, fill
 
 GRAPH_VERSION = 1395  # of TensorFlow's graphs: what the nodes here mean
@@ -62,7 +65,11 @@ class Folder:
             if key is not None:
                 self.weights[key.removesuffix(trackable.SUFFIX)] = value
         self.meta = messages.MetaGraph()
-        self.traces = {}
+        self.traces, self.assets = {}, {}
+        self.tables = {}  # {table: the number of the object that it is}
+        for place, (value, _, _) in enumerate(self.objects):
+            if isinstance(value, tables._Table):
+                self._write_table(value.written(), self.nodes[place], place)
 
     def _node(self, value, parts):
         node = messages.SavedObject()
@@ -89,6 +96,32 @@ class Folder:
         self.nodes.append(node)
         return len(self.nodes) - 1
 
+    def place_of(self, table):
+        """Return the number of a table; one that no part of what is saved holds, as a layer's own, joins it."""
+        if table not in self.tables:
+            node = messages.SavedObject()
+            self._write_table(table, node, self.add(node))
+            self.nodes[0].children.add(node_id=self.tables[table], local_name=f"table_{len(self.tables)}")
+        return self.tables[table]
+
+    def _write_table(self, table, node, place):
+        self.tables[table] = place
+        TableWriter(self, table, f"table_{place}_{secrets.token_hex(8)}").write(node, place)
+
+    def add_asset(self, path):
+        """Add a file that stands beside the program; returns the number of the object."""
+        if path not in self.assets:
+            name, taken = os.path.basename(path), {one.filename for one in self.meta.asset_file_def}
+            while name in taken:
+                name = f"_{name}"
+            self.meta.asset_file_def.append(messages.AssetFile(
+                tensor_info=messages.TensorInfo(name=f"asset_{len(self.assets)}:0"), filename=name))
+            node = messages.SavedObject()
+            node.asset.asset_file_def_index = len(self.assets)
+            node.asset.SetInParent()
+            self.assets[path] = self.add(node), name
+        return self.assets[path][0]
+
     def add_list(self, name):
         """Add a list of nothing to the object that is saved."""
         number = self.add(self._user(messages.SavedObject(), WRAPPERS[list]))
@@ -101,7 +134,8 @@ class Folder:
             if is_signature:
                 made.outputs = {key: TensorSpec(spec.shape, spec.dtype, key) for key, spec in made.outputs.items()}
             self.meta.graph_def.library.function.extend(one.SerializeToString() for one in made.definitions)
-            concrete = messages.SavedConcrete(bound_inputs=[self.places[id(one)] for one in made.variables])
+            concrete = messages.SavedConcrete(bound_inputs=[self.places[id(one)] for one in made.variables]
+                                              + [self.place_of(table) for table in made.tables])
             concrete.canonicalized_input_signature.MergeFrom(encode((made.args, made.kwargs)))
             concrete.output_signature.MergeFrom(encode(made.outputs))
             self.meta.object_graph_def.concrete_functions.append(messages.Concretes(key=name, value=concrete))
@@ -161,6 +195,8 @@ class Folder:
         model = messages.SavedModel(saved_model_schema_version=1, meta_graphs=[self.meta.SerializeToString()])
         os.makedirs(os.path.join(folder, "assets"), exist_ok=True)
         os.makedirs(os.path.dirname(os.path.join(folder, VARIABLES)), exist_ok=True)
+        for path, (_, name) in self.assets.items():
+            shutil.copyfile(path, os.path.join(folder, "assets", name))
         import numpy as np
         text = np.empty((), object)
         text[()] = trackable.write_graph(self.objects)
@@ -188,11 +224,11 @@ def _argument_names(function, args, kwargs, specs):
 
 def _named_results(name, results):
     if isinstance(results, dict):
-        if not all(isinstance(one, _C.Tensor) for one in results.values()):
+        if not all(isinstance(one, (_C.Tensor, StringTensor)) for one in results.values()):
             raise ValueError(f"saved_model.save: signature '{name}' returns nested results, expected one tensor for "
                              "each name")
         return results
-    flat = [one for one in structures.leaves(results) if isinstance(one, _C.Tensor)]
+    flat = [one for one in structures.leaves(results) if isinstance(one, (_C.Tensor, StringTensor))]
     return {f"output_{place}": one for place, one in enumerate(flat)}
 
 
@@ -227,9 +263,9 @@ def _found_traces(function):
 def _refuse_parts(obj):
     """Raise for parts of an object that are not written."""
     for name, value in getattr(obj, "__dict__", {}).items():
-        if isinstance(value, (tables._Table, Asset, RestoredFunction, StringTensor)):
-            raise NotImplementedError(f"saved_model.save: tables, files, tensors of strings and loaded functions are "
-                                      f"not written. Received: {type(obj).__name__}.{name}={value!r}")
+        if isinstance(value, (Asset, RestoredFunction)):
+            raise NotImplementedError(f"saved_model.save: files and loaded functions are not written. Received: "
+                                      f"{type(obj).__name__}.{name}={value!r}")
 
 
 def _functions_of(obj):
@@ -245,15 +281,17 @@ def _functions_of(obj):
 def _spec_of(function):
     """Return what is told of the parameters of a tf.function."""
     signature = inspect.signature(function.python_function)
-    names, defaults, named_only = [], [], {}
+    names, defaults, named_only, rest = [], [], {}, {}
     for parameter in signature.parameters.values():
-        if parameter.kind is parameter.KEYWORD_ONLY:
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            rest["rest" if parameter.kind is parameter.VAR_POSITIONAL else "named_rest"] = parameter.name
+        elif parameter.kind is parameter.KEYWORD_ONLY:
             named_only[parameter.name] = None if parameter.default is parameter.empty else parameter.default
         elif parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
             names.append(parameter.name)
             if parameter.default is not parameter.empty:
                 defaults.append(parameter.default)
-    return parameters(names, defaults, named_only)
+    return parameters(names, defaults, named_only, **rest)
 
 
 def _choose_signatures(signatures):

@@ -7,6 +7,7 @@ from dragon.vm.shared.letters import expect
 from dragon.vm.shared.ragged.making import _from_lengths
 from dragon.vm.shared.ragged.tensor import RaggedTensor
 from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.written.texts import written
 from dragon.vm.tensorflow.core.text.mapping import as_input, map_strings, object_array
 
 
@@ -15,6 +16,7 @@ def _mark(separator):
     return expect(mark, bytes, "join", "separator")
 
 
+@written("join")
 def join(inputs, separator="", name=None):
     """Return the strings at the same places of several tensors, joined."""
     import numpy as np
@@ -35,6 +37,7 @@ def join(inputs, separator="", name=None):
     return over_strings(object_array([mark.join(row) for row in rows], arrays[0].shape))
 
 
+@written("reduce_join")
 def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
     """Return the strings along axes, joined; along all by default."""
     mark = _mark(separator)
@@ -75,6 +78,7 @@ def _join_ragged(tensor, axis, keepdims, mark):
     return over_strings(object_array([mark.join(row) for row in rows], [len(rows), 1] if keepdims else [len(rows)]))
 
 
+@written("unsorted_segment_join")
 def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
     """Return the strings of each number, joined."""
     array = array_of(as_input(inputs, "unsorted_segment_join"))
@@ -95,6 +99,7 @@ def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=
     return over_strings(found)
 
 
+@written("ngrams")
 def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None, preserve_short_sequences=False,
            name=None):
     """Return the runs of neighbouring strings of each row, joined.
@@ -156,6 +161,7 @@ def _runs_of_rows(tensor, runs):
                          tensor._splits_dtype)
 
 
+@written("format", tensors=True)
 def format(template, inputs, placeholder="{}", summarize=3, name=None):
     """Return a text with tensors put in the places of a placeholder, long ones shortened."""
     inputs = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
@@ -170,8 +176,8 @@ def format(template, inputs, placeholder="{}", summarize=3, name=None):
 
 
 def _show(array, summarize):
-    if not array.ndim:
-        item = array[()]
+    if isinstance(array, bytes) or not array.ndim:
+        item = array if isinstance(array, bytes) else array[()]
         return f'"{item.decode()}"' if isinstance(item, bytes) else _number(item)
     parts = [_show(part, summarize) for part in array]
     if 0 <= 2 * summarize < len(parts):
@@ -190,6 +196,7 @@ def _number(item):
     return str(item)
 
 
+@written("as_string", tensors=True)
 def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):
     """Return numbers as text.
 

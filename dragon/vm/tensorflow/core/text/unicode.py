@@ -3,6 +3,7 @@ from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array
 from dragon.vm.shared.ragged.tensor import RaggedTensor
 from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.written.texts import written
 from dragon.vm.tensorflow.core.text.mapping import (BAD_CHARACTER, codec_of, decoder, map_rows, map_strings,
                                                     object_array, place_of_characters)
 
@@ -13,6 +14,7 @@ def _numbers(dtype):
     return lambda items: wrap_array(np.array(items, dtype))
 
 
+@written("unicode_decode")
 def unicode_decode(input, input_encoding, errors="replace", replacement_char=BAD_CHARACTER,
                    replace_control_characters=False, name=None):
     """Return the numbers of the characters of each string as a row.
@@ -46,6 +48,7 @@ def _offsets(input, input_encoding, mode, replacement_char):
     return map_rows(input, lambda item: place_of_characters(decode(item), codec), "unicode_decode", _numbers("int64"))
 
 
+@written("unicode_split")
 def unicode_split(input, input_encoding, errors="replace", replacement_char=BAD_CHARACTER, name=None):
     """Return the characters of each string as a row of strings; see `unicode_decode`."""
     codec = codec_of(input_encoding, "unicode_split")
@@ -59,6 +62,7 @@ def unicode_split_with_offsets(input, input_encoding, errors="replace", replacem
     return found, _offsets(input, input_encoding, errors, replacement_char)
 
 
+@written("unicode_transcode")
 def unicode_transcode(input, input_encoding, output_encoding, errors="replace", replacement_char=BAD_CHARACTER,
                       replace_control_characters=False, name=None):
     """Return text in another encoding; see `unicode_decode`."""

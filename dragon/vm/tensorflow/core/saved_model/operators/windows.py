@@ -1,5 +1,6 @@
 """Operators of networks: convolutions, pools, norms and activations."""
 from dragon.vm.shared.errors import UnimplementedError
+from dragon.vm.shared.recording.tape import GradientTape
 from dragon.vm.shared.tensors.dtypes import int64
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow import nn
@@ -69,6 +70,22 @@ def _depthwise(node, x, kernel):
         dilations = dilations[1:3] if kind == "NHWC" else dilations[2:4]
     return nn.depthwise_conv2d(tensor(x), tensor(kernel), node.get("strides"), _padding(node), data_format=kind,
                                dilations=dilations)
+
+
+_CONVOLUTIONS = {"Conv2DBackpropFilter": ("conv2d", "NHWC"), "Conv3DBackpropFilterV2": ("conv3d", "NDHWC"),
+                 "DepthwiseConv2dNativeBackpropFilter": ("depthwise_conv2d", "NHWC")}
+
+
+@operator(" ".join(_CONVOLUTIONS))
+def _filter_gradient(node, x, sizes, slope):
+    name, layout = _CONVOLUTIONS[node.op]
+    kind, x = node.get("data_format", layout), tensor(x)
+    kernel = ops.zeros(tuple(numbers(sizes)), dtype=x.dtype.name)
+    with GradientTape() as tape:
+        tape.watch(kernel)
+        made = getattr(nn, name)(x, kernel, node.get("strides"), _padding(node), data_format=kind,
+                                 dilations=_dilations(node, kind))
+    return tape.gradient(made, kernel, tensor(slope))
 
 
 @operator("Conv2DBackpropInput Conv2DBackpropInputV2")

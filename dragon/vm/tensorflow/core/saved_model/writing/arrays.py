@@ -3,7 +3,7 @@ import numpy as np
 
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import End
-from dragon.vm.tensorflow.core.saved_model.writing.translation import handles
+from dragon.vm.tensorflow.core.saved_model.writing.translation import Free, cast, handles
 
 MOST_AXES = 5  # of tensors that TensorFlow broadcasts in whatever way
 FAR = 1 << 60  # an end of a slice that means the last element
@@ -39,15 +39,19 @@ def _flatten(b, call):
 @handles("Concat")
 def _concat(b, call):
     first = call.end(0)
+    if len(call.ends) == 1:
+        return first
     return b.node("ConcatV2", [*call.ends, b.constant(call.get("axis"), "int32")], first.dtype, first.rank,
                   N=len(call.ends), T=first.dtype, Tidx=as_dtype("int32"))
 
 
 @handles("Shape")
 def _shape(b, call):
-    x = call.end(0)
+    x, begin, end = call.end(0), call.get("start", 0), call.get("end")
+    if isinstance(x, Free):
+        x, begin = b.free[x.which]
+        end = begin + 1
     found = b.node("Shape", [x], "int64", 1, T=x.dtype, out_type=as_dtype("int64"))
-    begin, end = call.get("start", 0), call.get("end")
     if not begin and end is None:
         return found
     parts = [b.constant([one], "int64") for one in (begin, 0 if end is None else end, 1)]
@@ -144,10 +148,12 @@ def _gather_elements(b, call):
 @handles("Slice")
 def _slice(b, call):
     x = call.end(0)
-    begins, ends = call.numbers(1), call.numbers(2)
-    axes, steps = call.numbers(3, list(range(len(begins)))), call.numbers(4, [1] * len(begins))
     if x.rank is None:
         raise call.refusal("of a tensor whose rank is not known is not supported")
+    if any(end.number is None for end in call.ends[1:3]):
+        return _slice_by_tensors(b, call)
+    begins, ends = call.numbers(1), call.numbers(2)
+    axes, steps = call.numbers(3, list(range(len(begins)))), call.numbers(4, [1] * len(begins))
     full = {"begin": [0] * x.rank, "end": [0] * x.rank, "step": [1] * x.rank}
     open_ends = (1 << x.rank) - 1
     for axis, begin, end, step in zip((axis % x.rank for axis in axes), begins, ends, steps):
@@ -156,6 +162,34 @@ def _slice(b, call):
             full["end"][axis], open_ends = end, open_ends & ~(1 << axis)
     parts = [b.constant(full[name], "int64") for name in ("begin", "end", "step")]
     return b.node("StridedSlice", [x, *parts], x.dtype, x.rank, T=x.dtype, Index=as_dtype("int64"), end_mask=open_ends)
+
+
+def _slice_by_tensors(b, call):
+    """Return a slice whose bounds come when the function runs."""
+    x, begins, ends = call.ends[:3]
+    count = (call.shapes[1] or [begins.number.size if begins.number is not None else 0])[0] or x.rank
+    axes = [axis % x.rank for axis in call.numbers(3, list(range(count)))]
+    steps = dict(zip(axes, call.numbers(4, [1] * len(axes))))
+    if any(step < 0 for step in steps.values()):
+        raise call.refusal("backwards with bounds that are known at run time only is not supported")
+    bounds = [_spread(b, end, axes, x.rank) for end in (begins, ends)]
+    strides = b.constant([steps.get(axis, 1) for axis in range(x.rank)], "int64")
+    return b.node("StridedSlice", [x, *bounds, strides], x.dtype, x.rank, T=x.dtype, Index=as_dtype("int64"),
+                  end_mask=sum(1 << axis for axis in range(x.rank) if axis not in axes))
+
+
+def _spread(b, bounds, axes, rank):
+    """Return the bounds of some axes as those of all; others begin at 0."""
+    def part(place):
+        one = b.constant([place + 1], "int64")
+        return b.node("StridedSlice", [bounds, b.constant([place], "int64"), one, b.constant([1], "int64")],
+                      bounds.dtype, 1, T=bounds.dtype, Index=as_dtype("int64"))
+    parts = [cast(b, part(axes.index(axis)), "int64") if axis in axes else b.constant([0], "int64")
+             for axis in range(rank)]
+    if rank == 1:
+        return parts[0]
+    return b.node("ConcatV2", [*parts, b.constant(0, "int32")], "int64", 1, N=rank, T=as_dtype("int64"),
+                  Tidx=as_dtype("int32"))
 
 
 @handles("Split")
@@ -174,16 +208,27 @@ def _pad(b, call):
     x, mode = call.end(0), call.get("mode", "constant")
     flat = call.numbers(1)
     axes = call.numbers(3, list(range(len(flat) // 2)))
-    if x.rank is None or mode not in ("constant", "reflect") or min(flat) < 0:
-        raise call.refusal(f"of mode {mode}, cutting, or of a tensor whose rank is not known, is not supported")
+    if x.rank is None or mode not in ("constant", "reflect"):
+        raise call.refusal(f"of mode {mode}, or of a tensor whose rank is not known, is not supported")
     pairs = [[0, 0] for _ in range(x.rank)]
     for place, axis in enumerate(axes):
         pairs[axis % x.rank] = [flat[place], flat[place + len(axes)]]
-    widths = b.constant(pairs, "int32")
+    x = _cut(b, x, [[max(-width, 0) for width in pair] for pair in pairs])
+    widths = b.constant([[max(width, 0) for width in pair] for pair in pairs], "int32")
     if mode == "reflect":
         return b.node("MirrorPad", [x, widths], x.dtype, x.rank, T=x.dtype, Tpaddings=as_dtype("int32"), mode="REFLECT")
     value = call.end(2) or b.constant(0, x.dtype)
     return b.node("PadV2", [x, widths, value], x.dtype, x.rank, T=x.dtype, Tpaddings=as_dtype("int32"))
+
+
+def _cut(b, x, widths):
+    """Return a tensor without so many places at the ends of its axes."""
+    if not any(map(any, widths)):
+        return x
+    parts = [b.constant(one, "int64") for one in ([before for before, _ in widths], [-after for _, after in widths],
+                                                  [1] * x.rank)]
+    open_ends = sum(1 << axis for axis, (_, after) in enumerate(widths) if not after)
+    return b.node("StridedSlice", [x, *parts], x.dtype, x.rank, T=x.dtype, Index=as_dtype("int64"), end_mask=open_ends)
 
 
 @handles("Range")

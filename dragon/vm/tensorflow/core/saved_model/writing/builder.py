@@ -9,7 +9,7 @@ RESULTS = {name: result for result, names in {
     "z": "AddV2 Sub Mul RealDiv TruncateDiv FloorDiv FloorMod TruncateMod Pow Maximum Minimum Equal NotEqual Less "
          "LessEqual Greater GreaterEqual LogicalAnd LogicalOr BitwiseAnd BitwiseOr BitwiseXor Atan2",
     "y": "Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Erf Exp Expm1 Floor IsInf IsNan Log Log1p LogicalNot "
-         "Neg OnesLike Reciprocal Rint Round Rsqrt Sigmoid Sign Sin Sinh Sqrt Square Tan Tanh Transpose",
+         "Invert Neg OnesLike Reciprocal Rint Round Rsqrt Sigmoid Sign Sin Sinh Sqrt Square Tan Tanh Transpose",
     "activations": "Relu Elu Selu LeakyRelu Softplus Softsign", "softmax": "Softmax", "logsoftmax": "LogSoftmax",
     "product": "MatMul", "out": "Cumsum", "band": "MatrixBandPart", "value": "ReadVariableOp", "r0": "BroadcastArgs",
     "resized_images": "ResizeNearestNeighbor ResizeBilinear ResizeBicubic ScaleAndTranslate",
@@ -19,8 +19,8 @@ RESULTS = {name: result for result, names in {
 
 
 # Those that do more than compute: their order is kept, and functions of them are called even if nobody reads a result.
-EFFECTS = frozenset("AssignVariableOp RandomStandardNormal RandomUniform RandomUniformInt Multinomial If While PrintV2 "
-                    "Assert".split())
+EFFECTS = frozenset("AssignVariableOp RandomStandardNormal RandomUniform RandomUniformInt TruncatedNormal Multinomial "
+                    "If While PrintV2 Assert LookupTableFindV2".split())
 
 
 class Called:
@@ -48,6 +48,8 @@ def attribute(value):
         made.list.SetInParent()
         if value and hasattr(value[0], "as_datatype_enum"):
             made.list.type.extend([one.as_datatype_enum for one in value])
+        elif value and isinstance(value[0], str):
+            made.list.s.extend([one.encode() for one in value])
         else:
             made.list.i.extend(value)
         return made
@@ -88,13 +90,18 @@ class Builder:
         The function's.
     library : List[FunctionDef], optional
         Where functions go that its nodes call; a list of its own without one.
+    notes : Sequence[Note], optional
+        What the function does or computes besides, by number.
 
     """
 
-    def __init__(self, name, library=None):
+    def __init__(self, name, library=None, notes=()):
         self.definition = messages.FunctionDef()
         self.definition.signature.name = name
-        self.library = [] if library is None else library
+        self.library, self.notes = [] if library is None else library, notes
+        self.last = None  # the node that did something last
+        self.tables = {}  # {a table: the argument that it is}
+        self.free = {}  # {number of a size that numbers decide: (what has it, along which axis)}
         self.reads = {}  # {name of a variable's argument: the node that reads it}
         self._count = 0
         self._constants = {}
@@ -104,7 +111,7 @@ class Builder:
 
     def inner(self, hint):
         """Return the builder of a function that nodes of this one call, and that is written before it."""
-        made = Builder(f"{self.name}_{hint}_{len(self.library)}", self.library)
+        made = Builder(f"{self.name}_{hint}_{len(self.library)}", self.library, self.notes)
         self.library.append(made.definition)
         return made
 
@@ -151,6 +158,24 @@ class Builder:
             self.definition.signature.is_stateful = True
         return name
 
+    def named(self, op, inputs, results, **attributes):
+        """Add a node whose results have names; returns them.
+
+        Parameters
+        ----------
+        op : str
+            TensorFlow's operator.
+        inputs : Sequence[End]
+            What it takes.
+        results : Sequence[Tuple[str, DType, Optional[int]]]
+            Name, dtype and rank of each result.
+        **attributes : Any
+            Its attributes.
+
+        """
+        made = self._add(op, [end.text for end in inputs], attributes)
+        return [End(f"{made}:{name}:0", as_dtype(dtype), rank) for name, dtype, rank in results]
+
     def nodes(self, op, inputs, kinds, /, result="output", **attributes):
         """Add a node of several results of one name; returns them.
 
@@ -168,7 +193,10 @@ class Builder:
             Its attributes.
 
         """
-        name = self._add(op, [end.text for end in inputs], attributes)
+        acts = op in ("If", "While")
+        name = self._add(op, [end.text for end in inputs] + (self._order() if acts else []), attributes)
+        if acts:
+            self._finish_after(name)
         return [End(f"{name}:{result}:{place}", as_dtype(dtype), rank) for place, (dtype, rank) in enumerate(kinds)]
 
     def text(self, words):
@@ -177,12 +205,21 @@ class Builder:
         return self.node("Const", [], dtype, 0, value=make_proto(convert_to_tensor(words)), dtype=dtype)
 
     def effect(self, op, inputs, after=None, **attributes):
-        """Add a node for what it does, after another one; the function is not over before. Returns its name."""
+        """Add a node for what it does, after those before it; the function is not over before. Returns its name."""
         made = self._add(op, [end if isinstance(end, str) else end.text for end in inputs]
-                         + ([f"^{after}"] if after else []), attributes)
-        self.definition.signature.control_output.append(made)
-        self.definition.control_ret.append(messages.Ends(key=made, value=made))
+                         + self._order(after), attributes)
+        self._finish_after(made)
         return made
+
+    def _order(self, *names):
+        """Return the inputs of a node that is to run after others, and after what did something last."""
+        return [f"^{name}" for name in dict.fromkeys([*names, self.last]) if name]
+
+    def _finish_after(self, name):
+        """Have the function not be over before a node has run, and what does something later run after it."""
+        self.last = name
+        self.definition.signature.control_output.append(name)
+        self.definition.control_ret.append(messages.Ends(key=name, value=name))
 
     def read(self, name, dtype, rank):
         """Add an argument that is a variable; returns its numbers."""

@@ -1,7 +1,8 @@
 """Branches and loops of ONNX as TensorFlow's nodes, whose branches and rounds are functions of the file."""
 from dragon.vm.shared.tensors.dtypes import as_dtype
-from dragon.vm.tensorflow.core.saved_model.writing.builder import Called
-from dragon.vm.tensorflow.core.saved_model.writing.translation import DTYPES, Translation, cast, handles
+from dragon.vm.tensorflow.core.saved_model.writing.builder import Builder, Called, End
+from dragon.vm.tensorflow.core.saved_model.writing.translation import (
+    DTYPES, STRING, Free, Translation, cast, handles, names_outside)
 
 BOOL, INT32, INT64, VARIANT = (as_dtype(name) for name in ("bool", "int32", "int64", "variant"))
 
@@ -44,18 +45,6 @@ class Inner:
         return Called(self.b.name)
 
 
-def names_outside(graph):
-    """Return the names that a graph of ONNX reads of the graphs around it, in order."""
-    from onnx import AttributeProto
-    made, found = {one.name for one in [*graph.input, *graph.initializer]} | {""}, {}
-    for node in graph.node:
-        inner = [name for one in node.attribute if one.type == AttributeProto.GRAPH for name in names_outside(one.g)]
-        found.update(dict.fromkeys(name for name in [*node.input, *inner] if name not in made))
-        made.update(node.output)
-    found.update(dict.fromkeys(info.name for info in graph.output if info.name not in made))
-    return list(found)
-
-
 class Graph:
     """A graph among the attributes of a node of ONNX.
 
@@ -65,17 +54,20 @@ class Graph:
         The node.
     name : str
         The attribute.
+    tables : Dict[WrittenTable, End]
+        The tables that it may read.
 
     """
 
-    def __init__(self, call, name):
-        self.graph = call.attributes[name]
+    def __init__(self, call, name, tables):
+        self.graph, self._tables = call.attributes[name], tables
         self._around = {one: call.around[one] for one in names_outside(self.graph)}
         self.kinds = [as_dtype(DTYPES[info.type.tensor_type.elem_type]) for info in self.graph.output]
 
     def read(self):
         """Return {name: value} of what it reads of values around it, but for constants."""
-        return {name: end for name, end in self._around.items() if end.number is None}
+        found = {name: end for name, end in self._around.items() if end.number is None and not isinstance(end, Free)}
+        return {**found, **self._tables}
 
     def results(self, b, ends, read):
         """Write its nodes.
@@ -95,11 +87,13 @@ class Graph:
             Its outputs.
 
         """
-        values = {"": None, **{name: b.constant(end.number, end.dtype) for name, end in self._around.items()
-                               if end.number is not None}}
-        values.update(read)
+        values = {"": None, **{name: end if isinstance(end, Free) else b.constant(end.number, end.dtype)
+                               for name, end in self._around.items() if name not in read}}
+        values.update((name, end) for name, end in read.items() if name not in self._tables)
+        b.tables = {table: read[table] for table in self._tables}
         values.update((info.name, end) for info, end in zip(self.graph.input, ends))
-        return [cast(b, end, dtype) for end, dtype in zip(Translation(b, self.graph, values).results(), self.kinds)]
+        return [end if end.dtype is STRING else cast(b, end, dtype)
+                for end, dtype in zip(Translation(b, self.graph, values).results(), self.kinds)]
 
 
 def same_ranks(results):
@@ -109,7 +103,7 @@ def same_ranks(results):
 
 @handles("If")
 def _if(b, call):
-    graphs = [Graph(call, name) for name in ("then_branch", "else_branch")]
+    graphs = [Graph(call, name, b.tables) for name in ("then_branch", "else_branch")]
     read = {**graphs[0].read(), **graphs[1].read()}
     made, results, has_effects = [], [], False
     for graph, hint in zip(graphs, ("then", "else")):
@@ -117,7 +111,7 @@ def _if(b, call):
         results.append(graph.results(inner.b, [], dict(zip(read, inner.read))))
         made.append(inner.returns(results[-1]))
         has_effects |= inner.b.has_effects
-    kinds = graphs[0].kinds
+    kinds = [end.dtype for end in results[0]]
     return b.nodes("If" if has_effects else "StatelessIf", [scalar(b, call.end(0)), *read.values()],
                    list(zip(kinds, same_ranks(results))), Tcond=BOOL, Tin=[end.dtype for end in read.values()],
                    Tout=kinds, then_branch=made[0], else_branch=made[1], **LOWERED)
@@ -220,7 +214,7 @@ class Lists:
 
 @handles("Loop")
 def _loop(b, call):
-    graph = Graph(call, "body")
+    graph = Graph(call, "body", b.tables)
     read, most, holds, carried = graph.read(), call.end(0), call.end(1), call.ends[2:]
     if len(graph.kinds) != len(carried) + 1:
         raise call.refusal("that stacks what its rounds make is not supported")
@@ -235,7 +229,7 @@ def _loop(b, call):
 
 @handles("Scan")
 def _scan(b, call):
-    graph, count = Graph(call, "body"), call.get("num_scan_inputs")
+    graph, count = Graph(call, "body", b.tables), call.get("num_scan_inputs")
     carried, along, read = call.ends[:-count], call.ends[-count:], graph.read()
     backwards = [set(call.get(name) or [0]) for name in ("scan_input_directions", "scan_output_directions")]
     if len(backwards[0] | backwards[1]) > 1 and len(graph.kinds) > len(carried) or len(backwards[0]) > 1:
@@ -246,6 +240,17 @@ def _scan(b, call):
     return scan(b, length, carried, along, graph.kinds[len(carried):], list(read.values()),
                 lambda inner, state, places, fixed: graph.results(inner, [*state, *places], dict(zip(read, fixed))),
                 backwards[0] == {1})
+
+
+def _kinds_of(b, carried, along, kinds, fixed, step):
+    """Return the dtypes of what rounds make: strings where integers stand for them, which a round on trial shows."""
+    trial = Builder("trial", notes=b.notes)
+    given = [End(f"given_{place}", end.dtype, end.rank) for place, end in enumerate([*carried, *along, *fixed])]
+    for end in given[len(carried):len(carried) + len(along)]:
+        end.rank = None if end.rank is None else end.rank - 1
+    first, second = len(carried), len(carried) + len(along)
+    made = step(trial, given[:first], given[first:second], given[second:])
+    return [end.dtype for end in made[first:]] if made[first:] else kinds
 
 
 def scan(b, length, carried, along, kinds, fixed, step, reverse=False):
@@ -276,6 +281,7 @@ def scan(b, length, carried, along, kinds, fixed, step, reverse=False):
 
     """
     outer, ranks = Lists(b), []
+    kinds = _kinds_of(b, carried, along, kinds, fixed, step) if b.notes else kinds
     arrays = [outer.reserve(length, kind) for kind in kinds]
     lists = [outer.of(x) for x in along]
 

@@ -1,6 +1,7 @@
 """Products, convolutions, pools and norms of ONNX as TensorFlow's nodes: channels come last there."""
 import numpy as np
 
+from dragon.onnx.writer import DOMAIN
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import End
 from dragon.vm.tensorflow.core.saved_model.writing.reductions import reduce
@@ -205,23 +206,64 @@ def _pool(b, call):
     return _first(b, _narrow(b, found, count))
 
 
+def _sizes(b, x):
+    """Return the sizes of a tensor of four axes as scalars."""
+    kind = as_dtype("int64")
+    shape = b.node("Shape", [x], kind, 1, T=x.dtype, out_type=kind)
+    return [b.node("GatherV2", [shape, b.constant(axis, "int64"), b.constant(0, "int32")], kind, 0, Tparams=kind,
+                   Tindices=kind, Taxis=INT32) for axis in range(4)]
+
+
 def _pool_with_places(b, call, x, count, pads):
     """Return the largest elements, and where they lie among all: in ONNX with channels before height and width."""
-    if count != 2 or any(map(any, pads)):
-        raise call.refusal("with places is supported over two axes alone, without paddings")
+    if count == 3:
+        raise call.refusal("with places is supported over one or two axes alone")
     last, kind = _last(b, x), as_dtype("int64")
-    found = b.node("MaxPoolWithArgmax", [last], x.dtype, 4, T=x.dtype, ksize=_steps(call.get("kernel_shape"), count),
+    moved = _widen(b, _pad(b, last, pads, np.finfo(x.dtype.as_numpy_dtype).min), count)
+    found = b.node("MaxPoolWithArgmax", [moved], x.dtype, 4, T=x.dtype, ksize=_steps(call.get("kernel_shape"), count),
                    strides=_steps(call.get("strides"), count), padding="VALID", Targmax=kind,
                    include_batch_in_index=True)
     places = End(found.text.replace(":output:", ":argmax:"), kind, 4)
-    shape = b.node("Shape", [last], kind, 1, T=x.dtype, out_type=kind)
-    height, width, channels = (b.node("GatherV2", [shape, b.constant(axis, "int64"), b.constant(0, "int32")], kind, 0,
-                                      Tparams=kind, Tindices=kind, Taxis=INT32) for axis in (1, 2, 3))
-    plane = b.binary("Mul", height, width)
+    (_, height, width, channels), whole = _sizes(b, moved), _sizes(b, _widen(b, last, count))
     pixel, channel = b.binary("FloorDiv", places, channels), b.binary("FloorMod", places, channels)
-    image, pixel = b.binary("FloorDiv", pixel, plane), b.binary("FloorMod", pixel, plane)
+    line, across = b.binary("FloorDiv", pixel, width), b.binary("FloorMod", pixel, width)
+    image, down = b.binary("FloorDiv", line, height), b.binary("FloorMod", line, height)
+    tops = [0, *(before for before, _ in pads)][-2:]
+    down, across = (b.binary("Sub", one, b.constant(top, "int64")) for one, top in zip((down, across), tops))
     row = b.binary("AddV2", b.binary("Mul", image, channels), channel)
-    return _first(b, found), _first(b, b.binary("AddV2", b.binary("Mul", row, plane), pixel))
+    row = b.binary("AddV2", b.binary("Mul", row, whole[1]), down)
+    flat = b.binary("AddV2", b.binary("Mul", row, whole[2]), across)
+    return tuple(_first(b, _narrow(b, one, count)) for one in (found, flat))
+
+
+@handles(f"{DOMAIN}.GroupedWeights")
+def _grouped_weights(b, call):
+    """The gradient of a convolution by its weights, group by group; in one node if each channel is by itself."""
+    dy, x = call.ends
+    window, strides, pads, groups = (call.get(name) for name in ("size", "stride", "padding", "groups"))
+    count, channels = len(window), call.get("channels")
+    if any(one != 1 for one in call.get("dilation")):
+        raise call.refusal("with dilations is not supported")
+    pairs = [[before, max(after, 0)] for before, after in zip(pads[:count], pads[count:])]
+    moved = _widen(b, _pad(b, _last(b, x), pairs, 0), count)
+    slope, window = _widen(b, _last(b, dy), count), [1] * (2 - count) + window
+    options = {"T": x.dtype, "strides": _steps(strides, count), "padding": "VALID",
+               "dilations": _steps(None, max(count, 2))}
+    outputs, rank = call.get("filters"), max(count, 2) + 2
+    if channels == groups and groups > 1 and count != 3 and len(set(strides)) == 1:
+        options["strides"] = [1, strides[0], strides[0], 1]
+        shape = b.constant([*window, groups, outputs // groups], "int32")
+        made = b.node("DepthwiseConv2dNativeBackpropFilter", [moved, shape, slope], x.dtype, 4, **options)
+        made = b.transpose(made, [2, 3, 0, 1])
+    else:
+        shape = b.constant([*window, channels // groups, outputs // groups], "int32")
+        op = "Conv3DBackpropFilterV2" if count == 3 else "Conv2DBackpropFilter"
+        order = [rank - 1, rank - 2, *range(rank - 2)]
+        pairs = [(moved, slope)] if groups == 1 else zip(*(_parts(b, one, rank - 1, groups) for one in (moved, slope)))
+        parts = [b.transpose(b.node(op, [one, shape, other], x.dtype, rank, **options), order) for one, other in pairs]
+        made = parts[0] if groups == 1 else b.node("ConcatV2", [*parts, b.constant(0, "int32")], x.dtype, rank,
+                                                   N=groups, T=x.dtype, Tidx=INT32)
+    return b.reshape(made, [outputs, channels // groups, *call.get("size")])
 
 
 @handles("GlobalAveragePool", "GlobalMaxPool")

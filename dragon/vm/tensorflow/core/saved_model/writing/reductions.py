@@ -57,11 +57,22 @@ def _arg(b, call):
 
 @handles("TopK")
 def _top_k(b, call):
-    x = call.end(0)
-    if call.get("axis", -1) not in (-1, (x.rank or 0) - 1) or not call.get("largest", 1):
-        raise call.refusal("of another axis than the last, or of the smallest, is not supported")
-    count = call.numbers(1)
-    k = b.constant(count[0] if isinstance(count, list) else count, "int32")
-    values = b.node("TopKV2", [x, k], x.dtype, x.rank, result="values", T=x.dtype, sorted=True)
+    x, count = call.end(0), call.end(1)
+    if x.rank is None:
+        raise call.refusal("of a tensor whose rank is not known is not supported")
+    axis, last = call.get("axis", -1) % x.rank, x.rank - 1
+    order = list(range(x.rank))
+    order[axis], order[last] = last, axis
+    known = count.number is not None
+    k = b.constant(count.number.reshape(()), "int32") if known else cast(b, b.reshape(count, []), "int32")
+    moved = b.transpose(x, order)
+    largest = moved if call.get("largest", 1) else _turned(b, moved)
+    values = b.node("TopKV2", [largest, k], x.dtype, x.rank, result="values", T=x.dtype, sorted=True)
     places = End(values.text.replace(":values:", ":indices:"), as_dtype("int32"), x.rank)
-    return values, cast(b, places, "int64")
+    values = values if call.get("largest", 1) else _turned(b, values)
+    return b.transpose(values, order), b.transpose(cast(b, places, "int64"), order)
+
+
+def _turned(b, x):
+    """Return numbers whose largest are the smallest of others; integers have none too many, as negation would."""
+    return b.unary("Neg", x) if x.dtype.is_floating else b.unary("Invert", x)

@@ -1,21 +1,29 @@
 """A trace of a function that is written: what it takes, returns, reads and sets, as nodes."""
 from dragon import _C
 from dragon.core.capture.export import is_idle
-from dragon.core.capture.host import noting
+from dragon.core.capture.host import free_sizes, noting
 from dragon.core.capture.settings import every_loop
 from dragon.core.graph import Graph
 from dragon.vm.shared.errors import UnimplementedError
 from dragon.vm.shared.recording.concrete import quiet
+from dragon.vm.shared.ragged.tensor import RaggedTensorSpec
+from dragon.vm.shared.tensors import variable
+from dragon.vm.shared.tensors.dtypes import string
+from dragon.vm.shared.tensors.strings import StringTensor
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 from dragon.vm.shared.tensors.type_spec import TensorSpec
+from dragon.vm.shared.written.nodes import stand_in_of, wrap
+from dragon.vm.shared.written.ragged import WrittenRagged
 from dragon.vm.tensorflow.core.saved_model import structures
-from dragon.vm.tensorflow.core.saved_model.writing import arrays, elementwise, images, layers, recurrent
+from dragon.vm.tensorflow.core.saved_model.writing import (
+    arrays, effects, elementwise, images, layers, random, recurrent)
 from dragon.vm.tensorflow.core.saved_model.writing.translation import translate
 
 EXAMPLE = 3  # what stands for a size that is known at run time only
+RESULTS = (_C.Tensor, StringTensor, WrittenRagged)
 RANKS = (2, 0, 1)  # what stands for a number of axes that is known at run time only
 
-assert arrays and elementwise and images and layers and recurrent  # they enter themselves into the table
+HANDLERS = arrays, effects, elementwise, images, layers, random, recurrent  # they enter themselves into the table
 
 
 class SavedTrace:
@@ -39,8 +47,10 @@ class SavedTrace:
         self._function, self._weights = function, weights
         self.specs = [leaf for leaf in structures.leaves((self.args, self.kwargs)) if isinstance(leaf, TensorSpec)]
         self._structure, self._rank, self._count, self._written, self._notes = None, RANKS[0], 0, [], []
+        self._free = 0  # how many sizes there are that numbers decide
         made = self._translate(name, weights)
         self.definitions, self.variables = made.definitions, [weights[one] for one in made.taken]
+        self.tables = made.tables
         self.outputs = self._describe(made.dtypes)
 
     definition = property(lambda self: self.definitions[0], doc="FunctionDef: the function.")
@@ -50,13 +60,15 @@ class SavedTrace:
         return {name: _C.as_class(variable, Tensor) for name, variable in self._weights.items()}
 
     def __call__(self, *tensors):
-        args, kwargs = fill((self.args, self.kwargs), iter(tensors))
-        with quiet(), every_loop(), noting() as self._notes:
+        given = [wrap(tensor, spec.dtype) for spec, tensor in zip(self.specs, tensors)]
+        args, kwargs = fill((self.args, self.kwargs), iter(given))
+        sizes = [tensor.shape[0] for tensor in tensors[len(given):]]
+        with quiet(), every_loop(), noting() as self._notes, free_sizes(sizes) as asked:
             self._structure = self._function(*args, **kwargs)
-        found = [one for one in structures.leaves(self._structure) if isinstance(one, _C.Tensor)]
-        self._count = len(found)
+            found = [part for one in structures.leaves(self._structure) if isinstance(one, RESULTS)
+                     for part in _parts_of(one)]
+        self._free, self._count = len(asked), len(found)
         found += [_C.as_class(self._weights[one], Tensor) for one in self._written]  # what they have been set to
-        found += [_C.as_class(tensor, Tensor) for note in self._notes for tensor in note.tensors]
         return tuple(found or [ops.zeros((), dtype="float32")])  # models of ONNX return something
 
     def _translate(self, name, weights):
@@ -73,34 +85,48 @@ class SavedTrace:
         return first
 
     def _translate_for_rank(self, name, weights):
-        model = self._capture()
-        return translate(model, name, weights, self._count, self._written, self._notes)
+        with noting():
+            model = self._capture()
+        texts = [f"input_{place}" for place, spec in enumerate(self.specs) if spec.dtype is string]
+        free = [f"free_{place}" for place in range(self._free)]
+        return translate(model, name, weights, self._count, self._written, self._notes, texts, free)
 
     def _shape_of(self, spec):
         return [None] * self._rank if spec.shape.rank is None else list(spec.shape)
 
     def _examples(self, unknown):
-        return tuple(ops.zeros(tuple(unknown if size is None else size for size in self._shape_of(spec)),
-                               dtype=spec.dtype) for spec in self.specs)
+        given = [ops.zeros(tuple(unknown if size is None else size for size in self._shape_of(spec)),
+                           dtype="int64" if spec.dtype is string else spec.dtype) for spec in self.specs]
+        return (*given, *(ops.zeros((unknown + 2 + place,), dtype="bool") for place in range(self._free)))
 
     def _capture(self):
         """Return the function as nodes of ONNX, whose last results are the variables that it writes."""
         from dragon.onnx import export
+        self._written = self._find_written(self._examples(EXAMPLE))
         examples = self._examples(EXAMPLE)
-        self._written = self._find_written(examples)
-        names = [f"input_{place}" for place in range(len(examples))]
+        names = [f"input_{place}" for place in range(len(self.specs))]
         axes = {name: {axis: "batch" if axis == 0 else f"{name}_{axis}"
                        for axis, size in enumerate(self._shape_of(spec)) if size is None}
                 for name, spec in zip(names, self.specs)}
+        axes.update((f"free_{place}", {0: f"free_{place}"}) for place in range(self._free))
+        names += [f"free_{place}" for place in range(self._free)]
         return export(self, examples, input_names=names, opset=18,
                       dynamic_axes={name: found for name, found in axes.items() if found})
 
     def _find_written(self, examples):
-        """Return the names of the variables that a call sets."""
+        """Return the names of the variables that a call sets, or refuse variables that nothing saved owns."""
         from dragon.onnx.capture import address_of, names_of, trace
         self._written = []
         captured = trace(self, examples, {})
         graph, names, found = Graph(captured.graph), names_of(self), []
+        living = {address_of(_C.as_class(one, Tensor)): one for one in variable.living_variables()}
+        for source, tensor in captured.inputs:
+            owner = living.get(address_of(tensor)) if source == "outside" and _C.Tensor.size.__get__(tensor) else None
+            if owner is not None and address_of(tensor) not in names:
+                raise AssertionError(
+                    f"Tried to export a function which references an 'untracked' resource: function '{self.name}' "
+                    f"reads or writes {owner!r}, which is no part of what is saved. Keep it as an attribute of the "
+                    "object that is saved, or of one of its parts")
         for place, value in graph.updates:
             if is_idle(graph, value):
                 continue
@@ -108,24 +134,40 @@ class SavedTrace:
             if address_of(tensor) not in names:
                 raise UnimplementedError(
                     None, None, f"saved_model.save: function '{self.name}' writes a tensor of shape "
-                    f"{tuple(tensor.shape)} that is no variable of what is saved: keep it as an attribute, and draw "
-                    "random numbers outside of the function")
+                    f"{tuple(tensor.shape)} that is no variable of what is saved: keep it as an attribute")
             found.append(names[address_of(tensor)])
         return found
 
     def _describe(self, dtypes):
         """Return specs of the results, whose sizes are those of two calls where they agree."""
         if any(spec.shape.rank is None for spec in self.specs):
-            return fill(self._structure, iter([TensorSpec(None, dtype) for dtype in dtypes]), _C.Tensor)
-        shapes = [self._result_shapes(unknown) for unknown in (EXAMPLE, 2 * EXAMPLE + 1)]
-        specs = iter([TensorSpec([one if one == other else None for one, other in zip(*pair)], dtype)
-                      for pair, dtype in zip(zip(*shapes), dtypes)])
-        return fill(self._structure, specs, _C.Tensor)
+            shapes = [None] * len(dtypes)
+        else:
+            pairs = zip(*(self._result_shapes(unknown) for unknown in (EXAMPLE, 2 * EXAMPLE + 1)))
+            shapes = [[one if one == other else None for one, other in zip(*pair)] for pair in pairs]
+        specs, made = iter([TensorSpec(shape, dtype) for shape, dtype in zip(shapes, dtypes)]), []
+        for one in structures.leaves(self._structure):
+            if isinstance(one, WrittenRagged):
+                values, splits = next(specs), next(specs)
+                rows = None if splits.shape[0] is None else splits.shape[0] - 1
+                made.append(RaggedTensorSpec([rows, None, *values.shape[1:]], values.dtype, 1, splits.dtype))
+            elif isinstance(one, RESULTS):
+                made.append(next(specs))
+        return fill(self._structure, iter(made), RESULTS)
 
     def _result_shapes(self, unknown):
         from dragon.onnx.capture import trace
-        graph = Graph(trace(self, self._examples(unknown), {}).graph)  # of a trace: there numbers decide nothing
+        with noting():
+            captured = trace(self, self._examples(unknown), {})
+        graph = Graph(captured.graph)  # of a trace: there numbers decide nothing
         return [tuple(graph.value(value).shape) for value in graph.outputs[:self._count]]
+
+
+def _parts_of(value):
+    """Return the tensors of the engine that stand for a result."""
+    if isinstance(value, WrittenRagged):
+        return [stand_in_of(value.flat_values), value.row_splits]
+    return [stand_in_of(value)]
 
 
 def _texts(translated):

@@ -2,12 +2,12 @@
 from dragon import _C
 from dragon.vm.shared.errors import UnimplementedError
 from dragon.vm.shared.tensors.dtypes import as_dtype
-from dragon.vm.tensorflow.core.saved_model.writing.builder import Builder
-from dragon.vm.tensorflow.core.saved_model.writing.effects import write_notes
+from dragon.vm.tensorflow.core.saved_model.writing.builder import Builder, End
 
 DTYPES = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
           11: "float64", 16: "bfloat16"}
 HANDLERS = {}
+STRING = as_dtype("string")
 
 
 def handles(*names):
@@ -63,6 +63,22 @@ class Call:
         return UnimplementedError(None, None, f"saved_model.save: operator {self.op} {what}; export to ONNX instead")
 
 
+def read_by(node):
+    """Return the names of what a node and graphs within it read."""
+    inner = [name for one in node.attribute if one.HasField("g") for name in names_outside(one.g)]
+    return [*node.input, *inner]
+
+
+def names_outside(graph):
+    """Return the names that a graph of ONNX reads of the graphs around it, in order."""
+    made, found = {one.name for one in [*graph.input, *graph.initializer]} | {""}, {}
+    for node in graph.node:
+        found.update(dict.fromkeys(name for name in read_by(node) if name not in made))
+        made.update(node.output)
+    found.update(dict.fromkeys(info.name for info in graph.output if info.name not in made))
+    return list(found)
+
+
 class Translation:
     """A graph of ONNX as nodes, in the making.
 
@@ -93,22 +109,59 @@ class Translation:
         for one in self.graph.initializer:
             if one.name not in self.values:
                 self.values[one.name] = self.b.constant(numpy_helper.to_array(one), DTYPES[one.data_type])
+        waiting = []
         for node in self.graph.node:
-            self._write(node)
+            waiting = self._write_ready([*waiting, node])
+        if waiting:
+            raise UnimplementedError(None, None, "saved_model.save: got a size that is known when the function runs "
+                                     "alone, and that another branch, round or function asks for; return it from there")
         return [self.values[info.name] for info in self.graph.output]
+
+    def _write_ready(self, nodes):
+        """Write nodes but for those that wait for a size that a later one has; return these."""
+        left = []
+        for node in nodes:
+            source = self.values.get(node.input[0]) if node.input else None
+            waits = isinstance(source, Free) and source.which not in self.b.free
+            if waits or left and not all(name in self.values for name in read_by(node)):
+                left.append(node)
+            else:
+                self._write(node)
+        return left
 
     def _write(self, node):
         values = self.values
         call = Call(node, [values[source] for source in node.input], [self._shapes.get(one) for one in node.input],
                     values)
-        if node.domain or node.op_type not in HANDLERS:
+        answer = next((end for end in call.ends if getattr(end, "note", None) is not None), None)
+        handler = HANDLERS.get(f"{node.domain}.{node.op_type}" if node.domain else node.op_type)
+        if handler is None:
             raise call.refusal()
-        made = HANDLERS[node.op_type](self.b, call)
+        # A seed that was made of an answer stands for it.
+        made = answer if answer is not None and not node.domain else handler(self.b, call)
         for label, end in zip(node.output, made if isinstance(made, (list, tuple)) else [made]):
-            end.rank = self._ranks.get(label, end.rank)
-            if label in self._kinds and as_dtype(DTYPES.get(self._kinds[label], "float32")) is not end.dtype:
-                end = cast(self.b, end, DTYPES[self._kinds[label]])
+            if end.dtype is not STRING and getattr(end, "note", None) is None:
+                end.rank = self._ranks.get(label, end.rank)
+                if label in self._kinds and as_dtype(DTYPES.get(self._kinds[label], "float32")) is not end.dtype:
+                    end = cast(self.b, end, DTYPES[self._kinds[label]])
             values[label] = end
+
+
+class Free(End):
+    """An input of ONNX that has a size alone, which a result of a note has when the function runs.
+
+    Parameters
+    ----------
+    which : int
+        The number of the size.
+
+    """
+
+    __slots__ = ("which",)
+
+    def __init__(self, which):
+        super().__init__("", as_dtype("bool"), 1)
+        self.which = which
 
 
 class Translated:
@@ -122,14 +175,16 @@ class Translated:
         The names of the variables that it takes after its arguments.
     dtypes : List[DType]
         Of its results.
+    tables : List[WrittenTable]
+        The tables that it takes after the variables.
 
     """
 
-    def __init__(self, definitions, taken, dtypes):
-        self.definitions, self.taken, self.dtypes = definitions, taken, dtypes
+    def __init__(self, definitions, taken, dtypes, tables):
+        self.definitions, self.taken, self.dtypes, self.tables = definitions, taken, dtypes, tables
 
 
-def translate(model, name, variables, count, written=(), notes=()):
+def translate(model, name, variables, count, written=(), notes=(), texts=(), free=()):
     """Return a function of TensorFlow's nodes.
 
     Parameters
@@ -145,7 +200,11 @@ def translate(model, name, variables, count, written=(), notes=()):
     written : Sequence[str], optional
         The variables that it sets; what they are set to comes behind the results.
     notes : Sequence[Note], optional
-        What it prints and checks; the tensors that they are about come behind those.
+        What it does and computes besides the engine's operators.
+    texts : Sequence[str], optional
+        The inputs that are strings.
+    free : Sequence[str], optional
+        The inputs that have a size alone.
 
     Returns
     -------
@@ -155,23 +214,26 @@ def translate(model, name, variables, count, written=(), notes=()):
     """
     from onnx import shape_inference
     model = shape_inference.infer_shapes(model)
-    b, graph, values, taken = Builder(name), model.graph, {"": None}, []
+    b, graph, values, taken = Builder(name, notes=notes), model.graph, {"": None}, []
     known = {one.name: one for one in graph.initializer}
-    for place, info in enumerate(one for one in graph.input if one.name not in known):
+    values.update((one, Free(number)) for number, one in enumerate(free))
+    for place, info in enumerate(one for one in graph.input if one.name not in known and one.name not in values):
         kind = info.type.tensor_type
-        values[info.name] = b.argument(f"input_{place}", DTYPES[kind.elem_type], len(kind.shape.dim))
+        dtype = STRING if info.name in texts else DTYPES[kind.elem_type]
+        values[info.name] = b.argument(f"input_{place}", dtype, len(kind.shape.dim))
     for one in [key for key in known if key in variables] + [key for key in written if key not in known]:
         taken.append(one)
         dtype = DTYPES[known[one].data_type] if one in known else _C.Tensor.dtype.__get__(variables[one]).name
         values[one] = b.read(f"variable_{len(taken)}", dtype, len(variables[one].shape))
+    tables = list(dict.fromkeys(note.details["table"] for note in notes if note.kind == "lookup"))
+    b.tables = {table: b.argument(f"table_{place}", "resource") for place, table in enumerate(tables)}
     results = Translation(b, graph, values).results()
     results, finals = results[:count], results[count:]
     again = {end.text: b.write(f"variable_{taken.index(one) + 1}", end) for one, end in zip(written, finals)}
     results = [again.get(end.text) or b.unary("Identity", end) for end in results]
-    write_notes(b, notes, finals[len(written):])
     for place, end in enumerate(results):
         b.result(f"output_{place}", end)
-    return Translated([b.definition, *b.library], taken, [end.dtype for end in results])
+    return Translated([b.definition, *b.library], taken, [end.dtype for end in results], tables)
 
 
 def cast(b, x, dtype):
