@@ -9,11 +9,13 @@ from dragon.core import modes
 from dragon.core.capture.control import PLAIN, NoGraph, PassedOn, give_up, is_long, is_open, part
 from dragon.vm.shared import nest
 from dragon.vm.shared.autograph.staging import attempt, flow as _flow, packed, unpacked
+from dragon.vm.shared.data.structure import has_fields
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors import tracing
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
+from dragon.vm.tensorflow.core.extension.mapping import map_fields
 
 
 _ALIKE = ("true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
@@ -365,8 +367,10 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     """
     if not callable(fn):
         raise TypeError(f"The provided function {fn!r} is not callable. fn must be callable.")
-    flat, length = _first_axis(elems, "tf.map_fn")
     signature = fn_output_signature if fn_output_signature is not None else dtype
+    if any(map(has_fields, nest.flatten((elems, signature)))):
+        return map_fields(map_fn, fn, elems, signature, {"back_prop": back_prop})
+    flat, length = _first_axis(elems, "tf.map_fn")
     wanted = None if signature is None else _signature_dtypes(signature)
     if _is_loop(flat, length):
         made = _flow.scan(lambda carried, places: (carried, fn(nest.pack_sequence_as(elems, places))), (), flat, length,
