@@ -294,6 +294,9 @@ class Generator:
             raise ValueError(f"The shape of a Philox state is [3]. Received: {list(state.shape)}")
         self._state_var = Variable(state, dtype="int64", trainable=False, name="StateVar")
 
+    def _checkpoint_parts(self):
+        return {"_state_var": self._state_var}
+
     @classmethod
     def from_state(cls, state, alg):
         """Make a generator that goes on from a state."""

@@ -22,6 +22,7 @@ class ImmutableDict(dict):
     """A dictionary that stays what it is: the value of a field that is a `typing.Mapping`."""
 
     def _refuse(self, *_, **__):
+        """Refuse: it stays what it is."""
         raise TypeError(f"ImmutableDict: got a change of {dict.__repr__(self)}, expected none; make another one")
 
     __setitem__ = __delitem__ = update = pop = popitem = clear = setdefault = __ior__ = _refuse

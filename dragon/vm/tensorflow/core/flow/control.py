@@ -4,10 +4,13 @@ What graphs of TensorFlow need, `parallel_iterations`, `swap_memory`, `infer_sha
 calls run one after the other, as they are written. While a `tf.function` is captured, predicates that depend on its
 arguments become graphs of both branches, and loops that depend on them or are long become loops of the graph.
 """
+import functools
+
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.control import PLAIN, NoGraph, PassedOn, give_up, is_long, is_open, part
 from dragon.vm.shared import nest
+from dragon.vm.shared.autograph.hosting import require
 from dragon.vm.shared.autograph.staging import attempt, flow as _flow, packed, unpacked
 from dragon.vm.shared.data.structure import has_fields
 from dragon.vm.shared.errors import invalid_argument
@@ -181,7 +184,9 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
         branches = dict(branch_fns)
     else:
         branches = dict(enumerate(branch_fns))
-    if not branches or not all(callable(function) for function in branches.values()):
+    if not branches:
+        raise ValueError("Must provide at least one item in 'branch_fns'")
+    if not all(callable(function) for function in branches.values()):
         raise TypeError(f"Argument `branch_fns` must hold callables. Received: {branch_fns!r}")
     otherwise = default or branches[max(branches)]
     made = _flow.switch(_predicate(branch_index, "tf.switch_case"), branches, otherwise, "tf.switch_case")
@@ -327,12 +332,21 @@ def _is_loop(flat, length):
     return is_long(length) and all(type(item) is Tensor for item in flat)
 
 
-def _require_dtypes(results, wanted):
-    for item, asked in zip(results, wanted):
-        found = convert_to_tensor(item).dtype
-        if asked is not None and found != asked:
-            raise invalid_argument(f"TensorArray dtype is {as_dtype(asked).name} but fn returned a value of dtype "
-                                   f"{found.name}; name the dtype with fn_output_signature")
+def _of_dtypes(results, wanted):
+    """Return results of the dtypes that are asked for, or raise; in a branch, when that runs."""
+    def one(item):
+        asked = next(dtypes, None)
+        found = convert_to_tensor(item)
+        if asked is None or found.dtype == asked:
+            return item
+        text = (f"TensorArray dtype is {as_dtype(asked).name} but fn returned a value of dtype {found.dtype.name}; "
+                "name the dtype with fn_output_signature")
+        if part() is None:
+            raise invalid_argument(text)
+        require(ops.any(ops.zeros_like(found, dtype="bool")), functools.partial(invalid_argument, text))
+        return ops.cast(found, asked)
+    dtypes = iter(wanted)
+    return nest.map_structure(one, results)
 
 
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
@@ -376,15 +390,13 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
         made = _flow.scan(lambda carried, places: (carried, fn(nest.pack_sequence_as(elems, places))), (), flat, length,
                           who="tf.map_fn")
         if made is not PLAIN:
-            _require_dtypes(nest.flatten(made[1]), wanted or [item.dtype for item in flat])
-            return _kept(made[1], back_prop)
+            return _kept(_of_dtypes(made[1], wanted or [item.dtype for item in flat]), back_prop)
     results = [fn(nest.pack_sequence_as(elems, [item[index] for item in flat])) for index in range(length)]
     if not results:
         dtypes = wanted or [item.dtype for item in flat]
         return nest.pack_sequence_as(signature if signature is not None else elems,
                                      [ops.zeros((0,), dtype=dtype) for dtype in dtypes])
-    _require_dtypes(nest.flatten(results[0]), wanted or [item.dtype for item in flat])
-    return _kept(stack_structures(results, results[0]), back_prop)
+    return _kept(_of_dtypes(stack_structures(results, results[0]), wanted or [item.dtype for item in flat]), back_prop)
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
