@@ -66,6 +66,25 @@ return f(o, tf.constant(1)), o.n""",
 @tf.function
 def f(x, l=[1, 2]): return x + l[1]
 return f(tf.constant(1)), f(tf.constant(2))""",
+    "a set": """
+@tf.function
+def f(x, s): return x
+return f(tf.constant(1), {1, 2})""",
+    "an array of bytes": """
+@tf.function
+def f(x, s): return x
+return f(tf.constant(1), bytearray(b'ab'))""",
+    "an object that is equal to others": """
+class P:
+    def __init__(self, n): self.n = n
+    def __eq__(self, other): return self.n == other.n
+@tf.function
+def f(x, p): return x * p.n
+return f(tf.constant(1), P(2))""",
+    "sets that stay": """
+@tf.function
+def f(x, s): return x + len(s)
+return f(tf.constant(1), frozenset([1, 2])), f(tf.constant(1), frozenset([1]))""",
     "another optimizer": """
 one, other = tf.keras.optimizers.Adam(0.1), tf.keras.optimizers.Adam(0.1)
 w = tf.Variable(2.)
