@@ -100,6 +100,13 @@ CALLS = {
     "tile_both": lambda tf: tf.tile(rows(tf), [2, 3]),
     "tile_deep": lambda tf: tf.tile(deep(tf), [1, 2, 2]),
     "tile_none": lambda tf: tf.tile(rows(tf), [0, 2]),
+    "map_fn": lambda tf: tf.map_fn(tf.math.square, rows(tf)),
+    "map_fn_deep": lambda tf: tf.map_fn(lambda row: row * 2.0, deep(tf)),
+    "map_fn_to_numbers": lambda tf: tf.map_fn(tf.reduce_sum, rows(tf), fn_output_signature=tf.int32),
+    "map_fn_to_rows": lambda tf: tf.map_fn(tf.range, tf.constant([3, 0, 2]), fn_output_signature=tf.RaggedTensorSpec(
+        [None], tf.int32, 0)),
+    "embedding_lookup": lambda tf: tf.nn.embedding_lookup(
+        tf.reshape(tf.range(12.0), [6, 2]), rows(tf)),
     "palindrome": lambda tf: tf.concat([rows(tf), tf.reverse(rows(tf), [1])], axis=1),
     "expand_dims": lambda tf: tf.expand_dims(rows(tf), axis=2),
     "size": lambda tf: tf.size(rows(tf)),

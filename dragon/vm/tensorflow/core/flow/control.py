@@ -4,21 +4,19 @@ What graphs of TensorFlow need, `parallel_iterations`, `swap_memory`, `infer_sha
 calls run one after the other, as they are written. While a `tf.function` is captured, predicates that depend on its
 arguments become graphs of both branches, and loops that depend on them or are long become loops of the graph.
 """
-import functools
-
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.control import PLAIN, NoGraph, PassedOn, give_up, is_long, is_open, part
 from dragon.vm.shared import nest
-from dragon.vm.shared.autograph.hosting import require
 from dragon.vm.shared.autograph.staging import attempt, flow as _flow, packed, unpacked
 from dragon.vm.shared.data.structure import has_fields
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors import tracing
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
-from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
+from dragon.vm.shared.tensors.tensor import Tensor, ops
 from dragon.vm.tensorflow.core.extension.mapping import map_fields
+from dragon.vm.tensorflow.core.flow.rows import first_axis, of_dtypes, stack_structures
 
 
 _ALIKE = ("true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
@@ -289,35 +287,6 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     return state
 
 
-def _first_axis(elems, who):
-    """Return the flat tensors of a structure, and the length of their first axes."""
-    flat = [item if isinstance(item, Base) or hasattr(item, "_component_tensors") or getattr(
-        type(item), "is_string_tensor", False) else convert_to_tensor(item) for item in nest.flatten(elems)]
-    if not flat:
-        raise ValueError(f"{who}: elems must be a Tensor or a nonempty structure of them. Received: {elems!r}")
-    lengths = []
-    for item in flat:
-        if not item.shape.rank and not hasattr(item, "_component_tensors"):
-            raise ValueError(f"{who}: elems must have at least one axis. Received: {item!r}")
-        lengths.append(int(item.shape[0]) if item.shape[0] is not None else item.nrows())
-    if len(set(lengths)) != 1:
-        raise ValueError(f"{who}: elems must agree in the first axis. Received lengths: {lengths}")
-    return flat, lengths[0]
-
-
-def stack_structures(results, like):
-    """Return equal structures of tensors as one structure of stacked tensors."""
-    rows = [nest.flatten(result) for result in results]
-    return nest.pack_sequence_as(like, [_stack(column) for column in zip(*rows)])
-
-
-def _stack(items):
-    items = [convert_to_tensor(item) for item in items]
-    if getattr(type(items[0]), "is_string_tensor", False):
-        return convert_to_tensor(items)
-    return ops.stack(items)
-
-
 def _kept(results, back_prop):
     """Return results, without a history if no gradient shall flow through them."""
     return results if back_prop else nest.map_structure(lambda item: item.detach(), results)
@@ -330,23 +299,6 @@ def _signature_dtypes(signature):
 def _is_loop(flat, length):
     """Return whether rounds over these tensors are captured as a loop."""
     return is_long(length) and all(type(item) is Tensor for item in flat)
-
-
-def _of_dtypes(results, wanted):
-    """Return results of the dtypes that are asked for, or raise; in a branch, when that runs."""
-    def one(item):
-        asked = next(dtypes, None)
-        found = convert_to_tensor(item)
-        if asked is None or found.dtype == asked:
-            return item
-        text = (f"TensorArray dtype is {as_dtype(asked).name} but fn returned a value of dtype {found.dtype.name}; "
-                "name the dtype with fn_output_signature")
-        if part() is None:
-            raise invalid_argument(text)
-        require(ops.any(ops.zeros_like(found, dtype="bool")), functools.partial(invalid_argument, text))
-        return ops.cast(found, asked)
-    dtypes = iter(wanted)
-    return nest.map_structure(one, results)
 
 
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
@@ -384,24 +336,25 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     signature = fn_output_signature if fn_output_signature is not None else dtype
     if any(map(has_fields, nest.flatten((elems, signature)))):
         return map_fields(map_fn, fn, elems, signature, {"back_prop": back_prop})
-    flat, length = _first_axis(elems, "tf.map_fn")
-    wanted = None if signature is None else _signature_dtypes(signature)
+    flat, length = first_axis(elems, "tf.map_fn")
+    wanted, form = (None, elems) if signature is None else (_signature_dtypes(signature), signature)
     if _is_loop(flat, length):
         made = _flow.scan(lambda carried, places: (carried, fn(nest.pack_sequence_as(elems, places))), (), flat, length,
                           who="tf.map_fn")
         if made is not PLAIN:
-            return _kept(_of_dtypes(made[1], wanted or [item.dtype for item in flat]), back_prop)
+            return _kept(of_dtypes(made[1], wanted or [item.dtype for item in flat]), back_prop)
     results = [fn(nest.pack_sequence_as(elems, [item[index] for item in flat])) for index in range(length)]
     if not results:
         dtypes = wanted or [item.dtype for item in flat]
         return nest.pack_sequence_as(signature if signature is not None else elems,
                                      [ops.zeros((0,), dtype=dtype) for dtype in dtypes])
-    return _kept(_of_dtypes(stack_structures(results, results[0]), wanted or [item.dtype for item in flat]), back_prop)
+    found = stack_structures(results, results[0], form)
+    return _kept(of_dtypes(found, wanted or [item.dtype for item in flat]), back_prop)
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     """Return a function's results as `map_fn` does; entries are taken one after the other, whatever is asked for."""
-    flat, length = _first_axis(elems, "tf.vectorized_map")
+    flat, length = first_axis(elems, "tf.vectorized_map")
     if _is_loop(flat, length):
         made = _flow.scan(lambda carried, places: (carried, fn(nest.pack_sequence_as(elems, places))), (), flat, length,
                           who="tf.vectorized_map")
@@ -457,7 +410,7 @@ def _fold(fn, elems, initializer, reverse, who, stacked=False):
     """Return the states of a fold, from the first entry on."""
     if not callable(fn):
         raise TypeError(f"{fn!r} is not callable. fn must be callable.")
-    flat, length = _first_axis(elems, who)
+    flat, length = first_axis(elems, who)
     places = list(range(length - 1, -1, -1) if reverse else range(length))
     states = []
     if initializer is None:
