@@ -8,6 +8,19 @@ from dragon.core.capture.settings import captures
 
 
 @contextlib.contextmanager
+def unnoticed():
+    """Have this thread's captures in progress not notice what a `with` block looks at."""
+    running = list(captures())
+    for capture in reversed(running):
+        capture.trace.stop()
+    try:
+        yield
+    finally:
+        for capture in running:
+            capture.trace.start()
+
+
+@contextlib.contextmanager
 def aside():
     """Have this thread's captures in progress look away within a `with` block.
 
@@ -17,14 +30,13 @@ def aside():
     running = list(captures())
     if running and not isinstance(running[0], Recording):
         raise NoGraph("it does something once, outside of the graph")
-    for capture in reversed(running):
-        capture.trace.stop()
-    captures().clear()
     phantom = modes.set_phantom(False)
     try:
-        yield
+        with unnoticed():
+            captures().clear()
+            try:
+                yield
+            finally:
+                captures().extend(running)
     finally:
         modes.set_phantom(phantom)
-        for capture in running:
-            captures().append(capture)
-            capture.trace.start()

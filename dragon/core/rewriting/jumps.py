@@ -214,7 +214,7 @@ def lower_returns(statements, names, library):
     def replace(node):
         value = node.value if node.value is not None else ast.copy_location(ast.Constant(None), node)
         kept = ast.copy_location(ast.Assign([ast.copy_location(ast.Name(result, ast.Store()), node)], value), node)
-        return [*_parse(f"{done} = True", node), kept]
+        return [kept, *_parse(f"{done} = True", node)]  # whose value may raise what an `except` around it catches
     body = _guarded(_move_rests(statements), ast.Return, done, replace, True)
     return [*_parse(f"{done} = False", at), *_parse(f"{result} = {library}.UndefinedReturnValue()", at), *body,
             *_parse(f"return {library}.returned({result}, {done})", body[-1])]

@@ -9,7 +9,6 @@ from dragon.vm.shared.data.rows import on_host
 from dragon.vm.shared.data.structure import map_structure
 from dragon.vm.shared.naming import known_as
 
-END = object()
 REFUSAL = "it takes the next element of a dataset's iterator"
 
 
@@ -31,6 +30,7 @@ class Iterator:
         self._dataset = dataset
         self._elements = iter(dataset._iterate())
         self._lock = threading.Lock()
+        self._taken, self._place, self._noted = 0, None, 0
 
     def __iter__(self):
         return self
@@ -39,7 +39,29 @@ class Iterator:
         _refuse_to_be_traced()
         with self._lock:
             with on_host():
-                return next(self._elements)
+                return self._take()
+
+    def _take(self):
+        """Return the next element, of the place that a checkpoint says if one was restored."""
+        if self._place is not None and int(self._place) != self._noted:
+            self._elements, self._taken = iter(self._dataset._iterate()), 0
+            self._noted = int(self._place)
+            while self._taken < self._noted:
+                next(self._elements)
+                self._taken += 1
+        element = next(self._elements)
+        self._taken += 1
+        return element
+
+    def _checkpoint_parts(self):
+        """Return what a checkpoint saves: how many elements were taken, as a variable."""
+        from dragon.vm.shared.tensors.variable import Variable
+        if self._place is None:
+            self._place = Variable(0, dtype="int64", trainable=False, name="taken")
+        if int(self._place) == self._noted:  # what was restored, and is still to be gone to, stays
+            self._noted = self._taken
+            self._place.assign(self._noted)
+        return {"taken": self._place}
 
     def next(self):
         """Return the next element; StopIteration tells the end."""
@@ -56,9 +78,10 @@ class Iterator:
         """Return the next element as an optional, which is empty at the end."""
         _refuse_to_be_traced()
         with self._lock:
-            element = next(self._elements, END)
-        if element is END:
-            return kinds.Optional.empty(self.element_spec)
+            try:
+                element = self._take()
+            except StopIteration:
+                return kinds.Optional.empty(self.element_spec)
         return kinds.Optional.from_value(element)
 
     element_spec = property(lambda self: self._dataset.element_spec, doc="The structure of specs of the elements.")

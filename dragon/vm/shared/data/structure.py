@@ -1,6 +1,7 @@
 """The structure of a dataset's elements: tuples and dicts around tensors; a list is a tensor, not a structure."""
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import Tensor
+from dragon.vm.shared.tensors.type_spec import TypeSpec
 
 
 def is_attrs(value):
@@ -8,9 +9,36 @@ def is_attrs(value):
     return hasattr(type(value), "__attrs_attrs__")
 
 
+def has_fields(value):
+    """Return whether a value is an object of an extension type, or the spec of one."""
+    return hasattr(type(value), "_with_leaves")
+
+
+class Unfilled:
+    """An object of an extension type whose tensors are still to be read.
+
+    Parameters
+    ----------
+    form : Any
+        Another object of the type.
+    parts : Sequence
+        What stands for its tensors.
+
+    """
+
+    def __init__(self, form, parts):
+        self._form, self._parts = form, list(parts)
+
+    def _component_tensors(self):
+        return self._parts
+
+    def _with_leaves(self, leaves):
+        return rebuild(self._form, list(leaves))
+
+
 def is_nested(value):
     """Return whether a value is a structure rather than a component."""
-    return isinstance(value, (tuple, dict)) or is_attrs(value)
+    return isinstance(value, (tuple, dict)) or is_attrs(value) or has_fields(value)
 
 
 def children(value):
@@ -19,12 +47,17 @@ def children(value):
         return [value[key] for key in sorted(value)]
     if isinstance(value, tuple):
         return value
+    if has_fields(value):
+        return value._component_tensors()
     return [getattr(value, field.name) for field in type(value).__attrs_attrs__]
 
 
 def rebuild(value, parts):
     """Return a structure like another one, of other parts in the order of `children`."""
     kind = type(value)
+    if has_fields(value):
+        ready = all(hasattr(type(part), "dtype") or is_component(part) or isinstance(part, TypeSpec) for part in parts)
+        return value._with_leaves(iter(parts)) if ready else Unfilled(value, parts)
     if isinstance(value, dict):
         by_key = dict(zip(sorted(value), parts))
         filled = ((key, by_key[key]) for key in value)

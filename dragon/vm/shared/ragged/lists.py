@@ -48,6 +48,8 @@ def _build(pylist, dtype, ragged_rank, inner_shape, splits_dtype):
                 raise ValueError(f"Invalid pylist={pylist}: scalars and lists stand side by side")
         partitions.append([len(row) for row in level])
         level = [item for row in level for item in row]
+    if dtype is None and len({isinstance(item, (str, bytes)) for item in level}) > 1:
+        raise ValueError("Can't convert Python sequence with mixed types to Tensor.")
     values = convert_to_tensor(level, dtype=dtype or (None if level else "float32"))
     if inner_shape is not None and tuple(inner_shape):
         values = ops.reshape(values, [int(values.shape[0]), *inner_shape])

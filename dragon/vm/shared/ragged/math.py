@@ -353,4 +353,58 @@ def expand_dims(ragged, axis):
                               else ops.unsqueeze(values, axis - 1))
 
 
+def reverse(tensor, axis):
+    """Return a ragged tensor with the entries along axes in the opposite order.
+
+    Parameters
+    ----------
+    tensor : RaggedTensor
+        The tensor.
+    axis : Sequence[int]
+        The axes.
+
+    """
+    for one in array_of(convert_to_tensor(axis)).reshape(-1):
+        tensor = _reverse(tensor, axis_within(one, len(tensor.shape)))
+    return tensor
+
+
+def _reverse(tensor, axis):
+    import numpy as np
+    if not isinstance(tensor, RaggedTensor):
+        return ops.flip(tensor, (axis,))
+    if axis == 0:
+        return take_rows(tensor, np.arange(len(tensor))[::-1])
+    if axis > 1:
+        return tensor.with_values(_reverse(tensor._values, axis - 1))
+    lengths = tensor._lengths()
+    places = np.repeat(tensor._splits[:-1] + tensor._splits[1:] - 1, lengths) - np.arange(int(tensor._splits[-1]))
+    return _from_lengths(take_rows(tensor._values, places), lengths, tensor._splits_dtype, tensor._uniform)
+
+
+def tile(input, multiples):
+    """Return a ragged tensor several times, along each axis.
+
+    Parameters
+    ----------
+    input : RaggedTensor
+        The tensor.
+    multiples : Sequence[int]
+        How often, for each axis.
+
+    """
+    import numpy as np
+    counts = array_of(convert_to_tensor(multiples)).reshape(-1)
+    if len(counts) < input.ndim:
+        raise IndexError(f"tile: got multiples={counts}, expected one for each of {input.ndim} axes")
+    if counts[0] == 0:
+        return take_rows(input, np.arange(0))
+    for axis, count in enumerate(counts):
+        if count == 0:
+            raise NotImplementedError("tile: rows of ragged tensors are not left empty; along the first axis they may "
+                                      f"be. Received: multiples={counts}")
+        input = concat([input] * count, axis) if count > 1 else input
+    return input
+
+
 later.teach[0]()

@@ -8,6 +8,7 @@ from dragon.core.capture.codes import is_library
 from dragon.vm.shared import nest
 from dragon.vm.shared.autograph import calls, library, status
 from dragon.vm.shared.recording import leaks
+from dragon.vm.shared.recording.inputs import Inputs
 from dragon.vm.shared.errors import InaccessibleTensorError
 from dragon.vm.shared.tensors import tracing
 from dragon.vm.shared.tensors.type_spec import TensorSpec
@@ -48,12 +49,13 @@ class Body:
 
     def call(self, function, args, kwargs, specs=()):
         """Return what a function returns for arguments, which stand for all that specs describe, if there are some."""
-        outer = tracing.current()
+        outer, inputs = tracing.current(), Inputs(function, args, kwargs)
         names = _names_of(function, args, kwargs, specs or self._specs)
         trace = tracing.Trace(self.autograph, names, self._has_open_sizes or bool(outer and outer.has_open_sizes))
         with status.within(status.Status(self.autograph, self.features)), tracing.tracing(trace):
             try:
-                result = (self._rewritten(function) if self.autograph else function)(*args, **kwargs)
+                result = (self._rewritten(function) if self.autograph else function)(*inputs.args, **inputs.kwargs)
+                inputs.require_unchanged()
                 _require_results(function, result)
                 if outer is None:
                     leaks.mark_leaks(getattr(function, "__name__", type(function).__name__))

@@ -5,6 +5,7 @@ import weakref
 
 from dragon import _C
 from dragon.core.modes import shapes_only
+from dragon.core.capture.aside import unnoticed
 from dragon.core.capture.function import Function as Captured
 from dragon.core.capture.guards import Guards
 from dragon.core.capture.rewind import Rewind, made_again
@@ -82,7 +83,8 @@ class _Graphs(Captured):
                 return call(*args, **kwargs)
         guards, made = Guards(self._function, args, kwargs, self.__name__), variable.living.added
         result = call(*args, **kwargs)
-        trace.rewind = Rewind(guards, guards.changes(), variable.living.added == made)
+        with unnoticed():  # to tell what has changed is to print it
+            trace.rewind = Rewind(guards, guards.changes(), variable.living.added == made)
         if stands:
             self.traces.append(trace)
         else:

@@ -1,5 +1,6 @@
 """Tensors that a trace leaves behind in Python: outside of their function they are names of what no longer is."""
 from dragon import _C
+from dragon.core.capture.aside import unnoticed
 from dragon.core.capture.control import is_open
 from dragon.core.capture.recording import Recording
 from dragon.core.capture.rewind import Rewind
@@ -71,7 +72,9 @@ def keep_values():
 def _replace(running, function):
     """Put what a function makes of it in the place of all that the call in progress has put into the user's objects."""
     places = running.guards.places
-    changes = [change for change in running.guards.changes()
+    with unnoticed():  # to tell what has changed is to print it
+        changes = running.guards.changes()
+    changes = [change for change in changes
                if change.place is not None and not places[change.place].is_library]
     if changes:
         Rewind(running.guards, changes).replace(function)

@@ -19,6 +19,9 @@ class _Thing:
     """An object that stands for itself, for as long as it lives."""
 
     def __init__(self, value):
+        if type(value).__hash__ is None:
+            raise TypeError(f"Could not generate a generic TraceType for {value!r}. Please verify that it is immutable/"
+                            "hashable. Otherwise, consider implementing the Tracing Protocol for it.")
         self._number = id(value)
         try:
             self._value = weakref.ref(value)

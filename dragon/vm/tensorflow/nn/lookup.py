@@ -12,12 +12,14 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
     ----------
     params : Union[Tensor, Sequence[Tensor]]
         The table, or parts of it that take turns: row i is in part i modulo their number.
-    ids : Tensor
+    ids : Union[Tensor, RaggedTensor]
         Numbers of rows.
     max_norm : float, optional
         Longer rows are scaled to this length.
 
     """
+    if hasattr(ids, "row_splits"):  # a ragged tensor
+        return ids.with_values(embedding_lookup(params, ids.values, max_norm))
     ids = indices_of(ids, "ResourceGather")
     if params is None or isinstance(params, (list, tuple)) and not params:
         raise ValueError(f"`params` must be a table, or parts of one. Received: params={params}")

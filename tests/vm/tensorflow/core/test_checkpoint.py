@@ -5,6 +5,7 @@ import pytest
 
 from dragon.vm import tensorflow as ours
 from harness import genuine
+from harness.expressions import check
 
 
 def make_module(tf, factor):
@@ -128,3 +129,36 @@ def test_moving_average():
         average.apply([variable])
         results.append(average.average(variable).numpy().tolist())
     assert results[0] == pytest.approx(results[1])
+
+
+PLACES = """
+import os, tempfile
+def run(thing, step):
+    place = os.path.join(tempfile.mkdtemp(), "ck")
+    checkpoint = tf.train.Checkpoint(thing=thing)
+    before = [step(), step()]
+    path = checkpoint.save(place)
+    after = [step(), step(), step()]
+    checkpoint.restore(path)
+    again = [step(), step()]
+    return before, after, again
+"""
+
+
+@pytest.mark.parametrize("lines", [
+    "data = iter(tf.data.Dataset.range(10).map(lambda x: x * 2))\nreturn run(data, lambda: next(data))",
+    "data = iter(tf.data.Dataset.range(10).batch(2))\nreturn run(data, lambda: data.get_next())",
+    "data = iter(tf.data.Dataset.range(20).repeat())\n"
+    "return run(data, lambda: data.get_next_as_optional().get_value())",
+    "numbers = tf.random.Generator.from_seed(3)\nreturn run(numbers, lambda: numbers.normal([2]))"])
+def test_iterators_and_generators_go_on_where_they_were(lines):
+    check(PLACES + lines)
+
+
+def test_iterator_of_another_process(tmp_path):
+    one, other = iter(ours.data.Dataset.range(10)), iter(ours.data.Dataset.range(10))
+    for _ in range(4):
+        next(one)
+    path = ours.train.Checkpoint(data=one).save(str(tmp_path / "ck"))
+    ours.train.Checkpoint(data=other).restore(path)
+    assert int(next(other)) == 4 and int(next(one)) == 4

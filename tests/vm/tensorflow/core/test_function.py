@@ -256,6 +256,33 @@ return [a.merge_with([3, None]).as_list(), a.concatenate([4]).as_list(), a.is_co
 return [tf.as_dtype('float32').name, tf.as_dtype(np.int64).name, tf.as_dtype(float).name, tf.int32.max, tf.uint8.min,
         tf.float16.size, tf.bool.is_bool, tf.complex64.real_dtype.name, tf.bfloat16.is_floating, tf.string.size,
         tf.int8.as_numpy_dtype is np.int8, tf.as_dtype(1).name, tf.float32.as_datatype_enum, tf.uint16.is_unsigned]""",
+    "a return that raises what is caught": """
+def bad(x): raise ValueError('no')
+@tf.function
+def f(c):
+    if c: return tf.constant(2)
+    try:
+        return bad(c)
+    except ValueError:
+        pass
+    return tf.constant(1)
+return f(tf.constant(False)), f(True), f(False)""",
+    "switch_case of nothing": """
+@tf.function
+def f(x): return tf.switch_case(x, [])
+return f(tf.constant(0))""",
+    "map_fn of another dtype in the way that is not gone": """
+@tf.function
+def f(x, c):
+    if c: x = tf.map_fn(lambda e: tf.cast(e, tf.float32), x)
+    return x
+return f(tf.constant([1, 2]), tf.constant(False))""",
+    "map_fn of another dtype in the way that is gone": """
+@tf.function
+def f(x, c):
+    if c: x = tf.map_fn(lambda e: tf.cast(e, tf.float32), x)
+    return x
+return f(tf.constant([1, 2]), tf.constant(True))""",
     "dtypes: unknown": "return tf.as_dtype('float33')",
 }
 

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from harness import genuine
+from harness.expressions import check
 
 from dragon.vm import tensorflow as dtf
 
@@ -91,6 +92,22 @@ CALLS = {
     "square": lambda tf: tf.square(rows(tf)),
     "gather": lambda tf: tf.gather(rows(tf), [2, 0]),
     "gather_ragged": lambda tf: tf.gather(tf.constant([10, 20, 30, 40, 50, 60]), rows(tf)),
+    "reverse": lambda tf: tf.reverse(rows(tf), [1]),
+    "reverse_both": lambda tf: tf.reverse(deep(tf), [0, 2]),
+    "reverse_middle": lambda tf: tf.reverse(deep(tf), [-2]),
+    "reverse_strings": lambda tf: tf.reverse(tf.ragged.constant([["a"], ["b", "c"]]), axis=[1]),
+    "tile": lambda tf: tf.tile(rows(tf), [1, 2]),
+    "tile_both": lambda tf: tf.tile(rows(tf), [2, 3]),
+    "tile_deep": lambda tf: tf.tile(deep(tf), [1, 2, 2]),
+    "tile_none": lambda tf: tf.tile(rows(tf), [0, 2]),
+    "map_fn": lambda tf: tf.map_fn(tf.math.square, rows(tf)),
+    "map_fn_deep": lambda tf: tf.map_fn(lambda row: row * 2.0, deep(tf)),
+    "map_fn_to_numbers": lambda tf: tf.map_fn(tf.reduce_sum, rows(tf), fn_output_signature=tf.int32),
+    "map_fn_to_rows": lambda tf: tf.map_fn(tf.range, tf.constant([3, 0, 2]), fn_output_signature=tf.RaggedTensorSpec(
+        [None], tf.int32, 0)),
+    "embedding_lookup": lambda tf: tf.nn.embedding_lookup(
+        tf.reshape(tf.range(12.0), [6, 2]), rows(tf)),
+    "palindrome": lambda tf: tf.concat([rows(tf), tf.reverse(rows(tf), [1])], axis=1),
     "expand_dims": lambda tf: tf.expand_dims(rows(tf), axis=2),
     "size": lambda tf: tf.size(rows(tf)),
     "where": lambda tf: tf.where(rows(tf) > 2, rows(tf), -rows(tf)),
@@ -148,3 +165,10 @@ def test_batches_of_ragged_rows():
     batched = [[plain(batch) for batch in tf.data.Dataset.range(4).map(tf.range).ragged_batch(3)]
                for tf in (dtf, genuine.tf)]
     assert batched[0] == batched[1]
+
+
+@pytest.mark.parametrize("text", [
+    "tf.reverse(tf.ragged.constant([[1, 2], []]), [2])", "tf.tile(tf.ragged.constant([[1, 2], []]), [2])",
+    "tf.ragged.constant([['one', 'two'], [3, 4]])"])
+def test_errors_are_as_genuine(text):
+    check(text)

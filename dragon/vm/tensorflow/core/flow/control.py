@@ -9,13 +9,16 @@ from dragon.core import modes
 from dragon.core.capture.control import PLAIN, NoGraph, PassedOn, give_up, is_long, is_open, part
 from dragon.vm.shared import nest
 from dragon.vm.shared.autograph.staging import attempt, flow as _flow, packed, unpacked
+from dragon.vm.shared.data.structure import has_fields
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors import tracing
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
-from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
+from dragon.vm.shared.tensors.tensor import Tensor, ops
 from dragon.vm.shared.written.mapping import over_stand_ins
 from dragon.vm.shared.written.nodes import writes
+from dragon.vm.tensorflow.core.extension.mapping import map_fields
+from dragon.vm.tensorflow.core.flow.rows import first_axis, of_dtypes, stack_structures
 
 
 _ALIKE = ("true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
@@ -181,7 +184,9 @@ def switch_case(branch_index, branch_fns, default=None, name="switch_case"):
         branches = dict(branch_fns)
     else:
         branches = dict(enumerate(branch_fns))
-    if not branches or not all(callable(function) for function in branches.values()):
+    if not branches:
+        raise ValueError("Must provide at least one item in 'branch_fns'")
+    if not all(callable(function) for function in branches.values()):
         raise TypeError(f"Argument `branch_fns` must hold callables. Received: {branch_fns!r}")
     otherwise = default or branches[max(branches)]
     made = _flow.switch(_predicate(branch_index, "tf.switch_case"), branches, otherwise, "tf.switch_case")
@@ -284,35 +289,6 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
     return state
 
 
-def _first_axis(elems, who):
-    """Return the flat tensors of a structure, and the length of their first axes."""
-    flat = [item if isinstance(item, Base) or hasattr(item, "_component_tensors") or getattr(
-        type(item), "is_string_tensor", False) else convert_to_tensor(item) for item in nest.flatten(elems)]
-    if not flat:
-        raise ValueError(f"{who}: elems must be a Tensor or a nonempty structure of them. Received: {elems!r}")
-    lengths = []
-    for item in flat:
-        if not item.shape.rank and not hasattr(item, "_component_tensors"):
-            raise ValueError(f"{who}: elems must have at least one axis. Received: {item!r}")
-        lengths.append(int(item.shape[0]) if item.shape[0] is not None else item.nrows())
-    if len(set(lengths)) != 1:
-        raise ValueError(f"{who}: elems must agree in the first axis. Received lengths: {lengths}")
-    return flat, lengths[0]
-
-
-def stack_structures(results, like):
-    """Return equal structures of tensors as one structure of stacked tensors."""
-    rows = [nest.flatten(result) for result in results]
-    return nest.pack_sequence_as(like, [_stack(column) for column in zip(*rows)])
-
-
-def _stack(items):
-    items = [convert_to_tensor(item) for item in items]
-    if getattr(type(items[0]), "is_string_tensor", False):
-        return convert_to_tensor(items)
-    return ops.stack(items)
-
-
 def _kept(results, back_prop):
     """Return results, without a history if no gradient shall flow through them."""
     return results if back_prop else nest.map_structure(lambda item: item.detach(), results)
@@ -325,14 +301,6 @@ def _signature_dtypes(signature):
 def _is_loop(flat, length):
     """Return whether rounds over these tensors are captured as a loop."""
     return is_long(length) and all(type(item) is Tensor for item in flat)
-
-
-def _require_dtypes(results, wanted):
-    for item, asked in zip(results, wanted):
-        found = convert_to_tensor(item).dtype
-        if asked is not None and found != asked:
-            raise invalid_argument(f"TensorArray dtype is {as_dtype(asked).name} but fn returned a value of dtype "
-                                   f"{found.name}; name the dtype with fn_output_signature")
 
 
 def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True,
@@ -370,22 +338,23 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
     if writes(*nest.flatten(elems)):
         fn, elems, back = over_stand_ins(fn, elems)
         return _kept(back(vectorized_map(fn, elems)), back_prop)
-    flat, length = _first_axis(elems, "tf.map_fn")
     signature = fn_output_signature if fn_output_signature is not None else dtype
-    wanted = None if signature is None else _signature_dtypes(signature)
+    if any(map(has_fields, nest.flatten((elems, signature)))):
+        return map_fields(map_fn, fn, elems, signature, {"back_prop": back_prop})
+    flat, length = first_axis(elems, "tf.map_fn")
+    wanted, form = (None, elems) if signature is None else (_signature_dtypes(signature), signature)
     if _is_loop(flat, length):
         made = _flow.scan(lambda carried, places: (carried, fn(nest.pack_sequence_as(elems, places))), (), flat, length,
                           who="tf.map_fn")
         if made is not PLAIN:
-            _require_dtypes(nest.flatten(made[1]), wanted or [item.dtype for item in flat])
-            return _kept(made[1], back_prop)
+            return _kept(of_dtypes(made[1], wanted or [item.dtype for item in flat]), back_prop)
     results = [fn(nest.pack_sequence_as(elems, [item[index] for item in flat])) for index in range(length)]
     if not results:
         dtypes = wanted or [item.dtype for item in flat]
         return nest.pack_sequence_as(signature if signature is not None else elems,
                                      [ops.zeros((0,), dtype=dtype) for dtype in dtypes])
-    _require_dtypes(nest.flatten(results[0]), wanted or [item.dtype for item in flat])
-    return _kept(stack_structures(results, results[0]), back_prop)
+    found = stack_structures(results, results[0], form)
+    return _kept(of_dtypes(found, wanted or [item.dtype for item in flat]), back_prop)
 
 
 def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
@@ -393,7 +362,7 @@ def vectorized_map(fn, elems, fallback_to_while_loop=True, warn=True):
     if writes(*nest.flatten(elems)):
         fn, elems, back = over_stand_ins(fn, elems)
         return back(vectorized_map(fn, elems))
-    flat, length = _first_axis(elems, "tf.vectorized_map")
+    flat, length = first_axis(elems, "tf.vectorized_map")
     if _is_loop(flat, length):
         made = _flow.scan(lambda carried, places: (carried, fn(nest.pack_sequence_as(elems, places))), (), flat, length,
                           who="tf.vectorized_map")
@@ -449,7 +418,7 @@ def _fold(fn, elems, initializer, reverse, who, stacked=False):
     """Return the states of a fold, from the first entry on."""
     if not callable(fn):
         raise TypeError(f"{fn!r} is not callable. fn must be callable.")
-    flat, length = _first_axis(elems, who)
+    flat, length = first_axis(elems, who)
     places = list(range(length - 1, -1, -1) if reverse else range(length))
     states = []
     if initializer is None:
