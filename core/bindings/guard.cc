@@ -161,9 +161,9 @@ int FirstFailure(const GuardPlace& place, int first) {
     case GuardPlace::kArray:
       return FitsArray(place) ? kFits : kSizeChanged;
     case GuardPlace::kCall:
-      return FitsCall(place) ? kFits : 0;
+      return first > 0 || FitsCall(place) ? kFits : 0;
     case GuardPlace::kTensor:
-      return place.form->Fits(place.container) ? kFits : 0;
+      return first > 0 || place.form->Fits(place.container) ? kFits : 0;
   }
   return kFits;
 }

@@ -310,9 +310,7 @@ void Program::Record(std::span<const Tensor> arguments, std::span<const Tensor> 
   if (backward_) {
     std::unique_ptr<Redo> redo;
     if (asker_ && !lasting_) {
-      std::vector<Tensor> wanted;
-      for (int input : wanted_) wanted.push_back(inputs[input]);
-      redo = std::make_unique<Redo>(asker_, arguments, std::move(wanted), roots_, symbols_, std::move(generator));
+      redo = std::make_unique<Redo>(asker_, arguments, inputs, wanted_, roots_, symbols_, std::move(generator));
     }
     auto node = MakeRef<ProgramNode>(backward_, *this, inputs, values, std::move(redo));
     for (size_t i = 0; i < roots_.size(); ++i) {

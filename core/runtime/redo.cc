@@ -63,11 +63,13 @@ class DrawnAgain {
 
 }  // namespace
 
-Redo::Redo(std::shared_ptr<const Asker> asker, std::span<const Tensor> arguments, std::vector<Tensor> inputs,
-           std::vector<int> results, std::vector<double> symbols, std::vector<uint8_t> generator)
+Redo::Redo(std::shared_ptr<const Asker> asker, std::span<const Tensor> arguments, std::span<const Tensor> inputs,
+           std::vector<int> wanted, std::vector<int> results, std::vector<double> symbols,
+           std::vector<uint8_t> generator)
     : asker_(std::move(asker)),
       arguments_(Keep(arguments)),
       inputs_(Keep(inputs)),
+      wanted_(std::move(wanted)),
       results_(std::move(results)),
       symbols_(std::move(symbols)),
       generator_(std::move(generator)) {}
@@ -104,7 +106,7 @@ Tensors Redo::Gradients(const Tensors& grads) const {
   for (Tensor& argument : arguments) argument = doorsteps.Of(argument);
   ProcedureRun run(*asked.procedure, arguments, symbols_, asked.known);
   for (const auto& [id, tensor] : asked.procedure->outside) run.Put(id, doorsteps.Of(tensor));
-  for (const Kept& kept : inputs_) wanted.push_back(doorsteps.Of(kept.tensor));
+  for (const int input : wanted_) wanted.push_back(doorsteps.Of(inputs_[input].tensor));
   std::vector<Tensor> found;
   {
     const DrawnAgain drawn(generator_);

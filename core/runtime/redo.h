@@ -25,10 +25,10 @@ using Asker = std::function<Asked(std::span<const Tensor> arguments)>;
 /// What is needed to do one call again.
 class DRAGON_API Redo {
  public:
-  /// `inputs`: the tensors whose gradients may be wanted; `results`: which results have any. `generator`: its state
-  /// before the call, if that drew.
-  Redo(std::shared_ptr<const Asker> asker, std::span<const Tensor> arguments, std::vector<Tensor> inputs,
-       std::vector<int> results, std::vector<double> symbols, std::vector<uint8_t> generator);
+  /// `inputs`: all that the call reads; `wanted`: those of them whose gradients may be wanted; `results`: which results
+  /// have any. `generator`: its state before the call, if that drew.
+  Redo(std::shared_ptr<const Asker> asker, std::span<const Tensor> arguments, std::span<const Tensor> inputs,
+       std::vector<int> wanted, std::vector<int> results, std::vector<double> symbols, std::vector<uint8_t> generator);
 
   /// The gradients with respect to the inputs, recorded; undefined where none flows.
   Tensors Gradients(const Tensors& grads) const;
@@ -44,7 +44,7 @@ class DRAGON_API Redo {
 
   std::shared_ptr<const Asker> asker_;
   std::vector<Kept> arguments_, inputs_;
-  std::vector<int> results_;
+  std::vector<int> wanted_, results_;
   std::vector<double> symbols_;
   std::vector<uint8_t> generator_;
   std::optional<DType> autocast_ = AutocastDType();

@@ -287,3 +287,21 @@ def test_arguments_are_let_go_as_the_gradient_is_found():
     z.backward()
     gc.collect()
     assert known() is None
+
+
+def test_a_buffer_that_was_written_since_the_call():
+    """What the call read is looked at, whether or not its own gradient is wanted."""
+    scale = torch.tensor([2.0])
+
+    def cubed(x):
+        return (x * scale).pow(3).sum()
+    compiled = torch.compile(cubed)
+    for function in (cubed, compiled, compiled):
+        x = torch.tensor([1.0], requires_grad=True)
+        scale.fill_(2.0)
+        first, = torch.autograd.grad(function(x), x, create_graph=True)
+        assert (first.item(), torch.autograd.grad(first, x)[0].item()) == (24, 48)
+        y = function(x)
+        scale.fill_(3.0)
+        with pytest.raises(RuntimeError, match="written|modified by an in-place operation"):
+            torch.autograd.grad(y, x, create_graph=True)

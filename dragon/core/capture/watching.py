@@ -33,17 +33,6 @@ _NOTHING = object()
 _CACHED = type(functools.lru_cache(lambda: None))
 
 
-class Answer:
-    """What a function returns, as an attribute."""
-
-    __slots__ = ("_function",)
-
-    def __init__(self, function):
-        self._function = function
-
-    now = property(lambda self: self._function(), doc="Any: what the function returns now.")
-
-
 class Watching:
     """The part of a walk that looks beyond what the program's objects hold."""
 
@@ -56,8 +45,9 @@ class Watching:
 
     def _ask(self, function, path):
         """Watch what a function returns, which is asked before each run."""
-        answer = Answer(function)
-        self._put(self._place(ATTRIBUTE, answer, path), "now", answer.now, path)
+        place = self._place(CALL, function, path)
+        place.names.append(path)
+        place.checks.append(self._expect(function(), path))
 
     # --- modules
 

@@ -1,7 +1,6 @@
 """`tf.function`: calls run as one optimised graph, with TensorFlow's signatures and results."""
 import functools
 import inspect
-import weakref
 
 from dragon import _C
 from dragon.core.modes import shapes_only
@@ -15,6 +14,7 @@ from dragon.vm.shared.autograph import status
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.recording.body import Body, bound_to
 from dragon.vm.shared.recording.concrete import ConcreteFunction
+from dragon.vm.shared.recording.methods import method_of
 from dragon.vm.shared.recording.signatures import canonical, result_of, spec_of
 from dragon.vm.shared.recording.trace_type import Stand
 from dragon.vm.shared.recording.traces import Traces, is_text
@@ -202,7 +202,6 @@ class Function:
         self._body = body = Body(autograph, features, within, self._signature)
         self._reduce = bool(reduce_retracing)
         self._name = name or getattr(python_function, "__name__", type(python_function).__name__)
-        self._bound = weakref.WeakKeyDictionary()
         self._kept, self._stand = {}, Stand()
         free = self._reduce or self._signature is not None
 
@@ -230,13 +229,7 @@ class Function:
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
-        try:
-            found = self._bound.get(instance)
-            if found is None:
-                self._bound[instance] = found = self._bind_to(weakref.ref(instance))
-        except TypeError:  # an object that cannot be hashed or weakly referred to
-            return self._bind_to(lambda: instance)
-        return found
+        return method_of(self, instance, self._bind_to)
 
     def _bind_to(self, reference):
         """Return the function with its first argument given; graphs are the object's own."""
