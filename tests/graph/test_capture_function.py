@@ -366,22 +366,6 @@ def test_levels():
         set_level(5)
 
 
-def test_explain_says_what_the_next_call_waits_for():
-    """A program fills caches of its own in its first call: the second one is captured."""
-    cache = {}
-
-    def cached(x):
-        if "scale" not in cache:
-            cache["scale"] = 2.0
-        return x * cache["scale"]
-    captured = function(cached, effects="retry")
-    captured(torch.ones(2))
-    assert "0 graphs" in captured.explain() and "the next call is captured" in captured.explain()
-    assert "now with new 'scale'" in captured.explain()
-    assert captured(torch.ones(2)).tolist() == [2, 2]
-    assert "1 graphs" in captured.explain() and "the next call" not in captured.explain()
-
-
 def test_explain_and_clear():
     captured = function(lambda x: x * 2, name="doubling")
     captured(torch.ones(2)), captured(torch.ones(2)), captured(torch.ones(3, 1))

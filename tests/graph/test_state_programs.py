@@ -25,6 +25,7 @@ import weakref
 
 import pytest
 
+from dragon.core.capture.function import function
 from dragon.vm import torch
 from tests.harness.state_programs import PROGRAMS, source
 
@@ -33,11 +34,11 @@ MODULES = (abc, array, builtins, collections, configparser, contextvars, ctypes,
            logging, math, operator, os, queue, string, sys, tempfile, threading, time, types, weakref)
 
 
-def within_thread(function):
+def within_thread(called):
     """Return what calls a function in another thread."""
     def call(x):
         found = []
-        thread = threading.Thread(target=lambda: found.append(function(x)), name="a thread with a long name")
+        thread = threading.Thread(target=lambda: found.append(called(x)), name="a thread with a long name")
         thread.start()
         thread.join()
         return found[0]
@@ -50,18 +51,27 @@ def outcomes(row, wrap):
     names.update(torch=torch, Box=type("Box", (), {"alpha": 2.0}), within_thread=within_thread, __name__="programs")
     exec(source(row), names)
     x, found = torch.tensor([1.0, 2.0, 3.0]), []
-    for function in names["program"](wrap):
+    for called in names["program"](wrap):
         for _ in range(2):
             try:
-                found.append(function(x).tolist())
+                found.append(called(x).tolist())
             except Exception as error:
                 found.append(type(error).__name__)
     return found
 
 
+@pytest.fixture(autouse=True)
+def tensors_as_found():
+    """Take away what a program gave to the class of tensors."""
+    before = set(vars(torch.Tensor))
+    yield
+    for name in set(vars(torch.Tensor)) - before:
+        delattr(torch.Tensor, name)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_no_compiled_function_is_stale(name):
-    assert outcomes(PROGRAMS[name], torch.compile) == outcomes(PROGRAMS[name], lambda function: function)
+    assert outcomes(PROGRAMS[name], torch.compile) == outcomes(PROGRAMS[name], lambda called: called)
 
 
 def test_names_that_are_translated_do_not_keep_a_function_from_being_a_graph():
@@ -90,3 +100,19 @@ def test_a_function_that_changes_the_default_device_ends():
             assert compiled(torch.ones(2, device="cpu")).tolist() == [2, 2]
     finally:
         torch.set_default_device(None)
+
+
+def test_explain_says_what_the_next_call_waits_for():
+    """A program fills caches of its own in its first call: the second one is captured."""
+    cache = {}
+
+    def cached(x):
+        if "scale" not in cache:
+            cache["scale"] = 2.0
+        return x * cache["scale"]
+    captured = function(cached, effects="retry")
+    captured(torch.ones(2))
+    assert "0 graphs" in captured.explain() and "the next call is captured" in captured.explain()
+    assert "now with new 'scale'" in captured.explain()
+    assert captured(torch.ones(2)).tolist() == [2, 2]
+    assert "1 graphs" in captured.explain() and "the next call" not in captured.explain()

@@ -15,7 +15,10 @@ from dragon.onnx.model import find_mapping  # noqa: E402
 TOLERANCES = {"float16": (2e-2, 2e-3), "bfloat16": (2e-2, 1e-2)}
 DTYPES = FLOATING + ("int64", "int32", "int16", "int8", "uint8", "bool")
 # What ONNX cannot say of an operator that it has otherwise, by words of the reason.
-PARTLY = {"grid_sample": "volumes before opset 20", "random": "without an upper bound"}
+DRAWN = "numbers that follow from a seed"  # which SavedModels have nodes for, and ONNX has none
+PARTLY = {"grid_sample": "volumes before opset 20", "random": "without an upper bound",
+          **{f"stateless_{kind}": DRAWN
+             for kind in ("uniform", "normal", "truncated_normal", "integers", "categorical")}}
 
 
 def load_rows():

@@ -78,7 +78,7 @@ def is_open(value):
         whatever their length, for a file that serves all sizes, a number made of sizes may change as well.
 
     """
-    return isinstance(value, _C.Tensor) and (_C.is_open(value) or stages_every_loop() and _C.is_tracing())
+    return isinstance(value, _C.Tensor) and (_C.is_open(value) or stages_every_loop() and modes.is_tracing())
 
 
 def give_up(reason):
