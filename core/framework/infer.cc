@@ -1,6 +1,8 @@
 // Shape rules shared by operators: axes, broadcasting, layouts.
 #include "core/framework/infer.h"
 
+#include <algorithm>
+
 namespace dragon {
 
 int64_t NormalizeAxis(const char* who, int64_t axis, int64_t ndim) {
@@ -61,6 +63,18 @@ Dims ExpandedStrides(const Tensor& x, const Dims& shape) {
     if (x.shape()[i] != 1 || shape[i + shift] == 1) strides[i + shift] = x.strides()[i];
   }
   return strides;
+}
+
+Dims StridesInOrder(const Dims& shape, const Dims& strides) {
+  Dims order, made = shape;
+  for (int axis = 0; axis < shape.size(); ++axis) order.push_back(axis);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return strides[a] > strides[b]; });
+  int64_t step = 1;
+  for (int k = shape.size() - 1; k >= 0; --k) {
+    made[order[k]] = step;
+    step *= std::max<int64_t>(shape[order[k]], 1);
+  }
+  return made;
 }
 
 Dims ResolveShape(const char* who, Dims shape, int64_t numel) {

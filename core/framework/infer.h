@@ -16,6 +16,8 @@ DRAGON_API Dims BroadcastShapes(const char* who, const Dims& a, const Dims& b);
 DRAGON_API Dims ReducedShape(const Dims& shape, const Dims& axes, bool keepdims);
 /// Strides with which a tensor repeats itself to look like `shape`.
 DRAGON_API Dims ExpandedStrides(const Tensor& x, const Dims& shape);
+/// The strides of a dense `shape` whose axes follow each other in memory as these strides have it.
+DRAGON_API Dims StridesInOrder(const Dims& shape, const Dims& strides);
 /// Replace one -1 in `shape` by what `numel` leaves for it; a ValueError if it cannot be.
 DRAGON_API Dims ResolveShape(const char* who, Dims shape, int64_t numel);
 

@@ -19,25 +19,11 @@ const Tensor& Sample(std::span<const Tensor> xs) {
   return xs[0];
 }
 
-/// The strides of a dense `shape` whose axes follow each other in memory as those of `like` do.
-Dims DenseStridesLike(const Dims& shape, const Tensor& like) {
-  Dims order, strides = shape;
-  for (int axis = 0; axis < shape.size(); ++axis) order.push_back(axis);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return like.strides()[a] > like.strides()[b]; });
-  int64_t step = 1;
-  for (int k = shape.size() - 1; k >= 0; --k) {
-    strides[order[k]] = step;
-    step *= std::max<int64_t>(shape[order[k]], 1);
-  }
-  return strides;
-}
-
 /// Images whose channels lie side by side, in all of xs, join to such images.
 bool AreChannelsLast(std::span<const Tensor> xs) {
   return std::all_of(xs.begin(), xs.end(), [](const Tensor& x) {
     return x.ndim() >= 3 && x.numel() > 0 && x.size(1) > 1 && x.strides()[1] == 1 && !x.is_contiguous() &&
-           x.strides() == DenseStridesLike(x.shape(), x);
+           x.strides() == StridesInOrder(x.shape(), x.strides());
   });
 }
 
@@ -66,7 +52,7 @@ void InferCat(Infer& i) {
   }
   i.y(0, shape, sample.dtype());
   if (!AreChannelsLast(xs)) return;
-  i.outputs[0].strides = DenseStridesLike(shape, sample);
+  i.outputs[0].strides = StridesInOrder(shape, sample.strides());
   i.outputs[0].free_layout = std::all_of(xs.begin(), xs.end(), [](const Tensor& x) { return x.impl()->free_layout; });
 }
 

@@ -44,6 +44,7 @@ Tensor FloatMemoryLike(const CallReader& c) {
   CheckFloatingOrComplex(c.name(), dtype);
   return MemoryLike(c);
 }
+
 Operator& Creator(const std::string& arguments, const char* doc) {
   return DefineOp(arguments + kOptions).Doc(doc).NotDifferentiable();
 }

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
-#include <vector>
 
 #include "core/framework/generator.h"
 #include "core/framework/infer.h"
@@ -30,20 +28,9 @@ struct FlatView {
 /// Strides without gaps that keep the order of a tensor's axes in memory. A layout of the engine's choice is not kept:
 /// users count on numbers in row-major order.
 inline Dims DenseStrides(const Tensor& x) {
-  if (x.impl()->free_layout || x.is_contiguous()) return ContiguousStrides(x.shape());
-  std::vector<int> axes(x.ndim());
-  std::iota(axes.begin(), axes.end(), 0);
-  for (const int64_t stride : x.strides()) {
-    if (stride == 0) return ContiguousStrides(x.shape());  // the same elements over and over: no order to keep
-  }
-  std::stable_sort(axes.begin(), axes.end(), [&](int a, int b) { return x.strides()[a] > x.strides()[b]; });
-  Dims strides = x.strides();
-  int64_t step = 1;
-  for (size_t k = axes.size(); k-- > 0;) {
-    strides[axes[k]] = step;
-    step *= x.shape()[axes[k]];
-  }
-  return strides;
+  const bool repeats = std::find(x.strides().begin(), x.strides().end(), 0) != x.strides().end();  // no order to keep
+  if (x.impl()->free_layout || x.is_contiguous() || repeats) return ContiguousStrides(x.shape());
+  return StridesInOrder(x.shape(), x.strides());
 }
 
 /// Result 0: like input 0, its axes in the same order of memory.

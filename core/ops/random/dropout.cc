@@ -1,8 +1,5 @@
 // The dropout family: whole elements, whole channels, and the variants that keep mean and variance (for SELU networks).
-#include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <vector>
 
 #include "core/ops/random/draw.h"
 
