@@ -28,11 +28,9 @@ class ProgramNode final : public Node {
               std::span<const Tensor> values, std::unique_ptr<Redo> redo)
       : plan_(std::move(plan)),
         redo_(std::move(redo)),
+        flow_(owner.flow_),
         lasting_(owner.lasting_),
-        grad_index_(owner.grad_index_),
-        reaches_(owner.reaches_),
-        root_count_(owner.roots_.size()) {
-    symbols_ = owner.symbols_;
+        symbols_(owner.symbols_) {
     for (int kept : owner.kept_) {
       if (kept >= 0) {
         saved_.emplace_back(inputs[kept], /*is_output=*/false);
@@ -40,7 +38,7 @@ class ProgramNode final : public Node {
         saved_.emplace_back(values[~kept], /*is_output=*/false);
       }
     }
-    for (int wanted : owner.wanted_) edges.push_back(GradEdge(inputs[wanted]));
+    for (int wanted : flow_->wanted) edges.push_back(GradEdge(inputs[wanted]));
   }
 
   Tensors Backward(const Tensors& grads, uint64_t /*unwanted*/) override {
@@ -84,7 +82,7 @@ class ProgramNode final : public Node {
     std::vector<Tensor> inputs;
     for (const SavedTensor& saved : saved_)
       inputs.push_back(saved.Unpack("compiled function", Ref<Node>(this)).Detach());
-    for (size_t i = 0; i < root_count_; ++i) {
+    for (size_t i = 0; i < flow_->roots.size(); ++i) {
       const TensorMeta& meta = y_metas[i];
       Tensor grad = grads[i].defined() ? grads[i].Detach() : Op<"zeros">(meta.shape, meta.dtype, meta.device);
       inputs.push_back(grad.is_contiguous() ? grad : Op<"to_row_major">(grad));
@@ -93,27 +91,27 @@ class ProgramNode final : public Node {
   }
   /// To which inputs gradients flow: zeros are no gradient, and optimizers tell them from none.
   std::vector<char> Flowing(const Tensors& grads) const {
-    std::vector<char> flowing(grad_index_.size(), 0);
-    for (size_t i = 0; i < grad_index_.size(); ++i) {
-      for (size_t root = 0; root < root_count_; ++root) flowing[i] |= grads[root].defined() && reaches_[root][i];
+    std::vector<char> flowing(flow_->grad_index.size(), 0);
+    for (size_t root = 0; root < flow_->roots.size(); ++root) {
+      if (!grads[root].defined()) continue;
+      for (size_t i = 0; i < flowing.size(); ++i) flowing[i] |= flow_->reaches[root][i];
     }
     return flowing;
   }
   Tensors GradientsOf(const std::vector<Tensor>& results, const std::vector<char>& flowing) const {
     Tensors gradients;
-    for (size_t i = 0; i < grad_index_.size(); ++i) {
-      gradients.push_back(grad_index_[i] < 0 || !flowing[i] ? Tensor() : results[grad_index_[i]]);
+    for (size_t i = 0; i < flowing.size(); ++i) {
+      const int index = flow_->grad_index[i];
+      gradients.push_back(index < 0 || !flowing[i] ? Tensor() : results[index]);
     }
     return gradients;
   }
 
   std::shared_ptr<Plan> plan_;
   std::unique_ptr<Redo> redo_;
+  std::shared_ptr<const GradientFlow> flow_;
   const char* lasting_;
   std::vector<SavedTensor> saved_;
-  std::vector<int> grad_index_;
-  std::vector<std::vector<char>> reaches_;
-  size_t root_count_;
   std::vector<double> symbols_;
   bool released_ = false;
 };
@@ -218,13 +216,12 @@ Program::Program(Capture capture, CompileOptions options) : capture_(std::move(c
     }
   }
   if (!whole.roots.empty() && !whole.wanted.empty()) {
-    roots_ = whole.roots;
-    wanted_ = whole.wanted;
-    reaches_ = whole.reaches;
+    GradientFlow flow{.roots = whole.roots, .wanted = whole.wanted, .reaches = whole.reaches};
     SplitGraph split = SplitWhole(capture_, std::move(whole), options.backward);
     forward = std::move(split.forward);
     kept_ = std::move(split.kept);
-    grad_index_ = std::move(split.grad_index);
+    flow.grad_index = std::move(split.grad_index);
+    flow_ = std::make_shared<const GradientFlow>(std::move(flow));
     backward_ = Compile(std::move(split.backward), options.backward, options.plan, &reports_);
   }
   updates_ = TrueUpdates(forward);
@@ -310,11 +307,11 @@ void Program::Record(std::span<const Tensor> arguments, std::span<const Tensor> 
   if (backward_) {
     std::unique_ptr<Redo> redo;
     if (asker_ && !lasting_) {
-      redo = std::make_unique<Redo>(asker_, arguments, inputs, wanted_, roots_, symbols_, std::move(generator));
+      redo = std::make_unique<Redo>(asker_, flow_, arguments, inputs, symbols_, std::move(generator));
     }
     auto node = MakeRef<ProgramNode>(backward_, *this, inputs, values, std::move(redo));
-    for (size_t i = 0; i < roots_.size(); ++i) {
-      const Tensor& root = results[roots_[i]];
+    for (size_t i = 0; i < flow_->roots.size(); ++i) {
+      const Tensor& root = results[flow_->roots[i]];
       node->y_metas.push_back(TensorMeta(root));
       SetHistory(root, Ref<Node>(node), static_cast<int>(i));
     }

@@ -57,13 +57,11 @@ class DRAGON_API Program {
   Tensor Present(const CapturedOutput& output, std::span<const Tensor> inputs, std::span<const Tensor> values) const;
 
   Capture capture_;
-  std::vector<int> roots_, wanted_;
-  std::vector<std::vector<char>> reaches_;  ///< by root: to which of `wanted_` gradients flow
+  std::shared_ptr<const GradientFlow> flow_;  ///< null where nothing is to be differentiated
   std::vector<std::pair<int, std::string>> spent_;
   std::vector<std::vector<int>> spent_inputs_;  ///< by entry of `spent_`: the inputs that its gradient would flow to
-  std::vector<int> kept_;        ///< what the backward plan reads: input of the capture (>= 0) or ~output of forward
-  std::vector<int> grad_index_;  ///< by wanted input: output of the backward plan; -1: no gradient flows
-  size_t result_count_ = 0;      ///< outputs of the forward plan that are the call's own
+  std::vector<int> kept_;    ///< what the backward plan reads: input of the capture (>= 0) or ~output of forward
+  size_t result_count_ = 0;  ///< outputs of the forward plan that are the call's own
   std::shared_ptr<Plan> forward_, backward_;
   std::unique_ptr<FrozenPlan> frozen_;
   std::vector<std::pair<int32_t, ValueId>> updates_;

@@ -63,19 +63,19 @@ class DrawnAgain {
 
 }  // namespace
 
-Redo::Redo(std::shared_ptr<const Asker> asker, std::span<const Tensor> arguments, std::span<const Tensor> inputs,
-           std::vector<int> wanted, std::vector<int> results, std::vector<double> symbols,
+Redo::Redo(std::shared_ptr<const Asker> asker, std::shared_ptr<const GradientFlow> flow,
+           std::span<const Tensor> arguments, std::span<const Tensor> inputs, std::vector<double> symbols,
            std::vector<uint8_t> generator)
     : asker_(std::move(asker)),
+      flow_(std::move(flow)),
       arguments_(Keep(arguments)),
       inputs_(Keep(inputs)),
-      wanted_(std::move(wanted)),
-      results_(std::move(results)),
       symbols_(std::move(symbols)),
       generator_(std::move(generator)) {}
 
 std::vector<Redo::Kept> Redo::Keep(std::span<const Tensor> tensors) {
   std::vector<Kept> kept;
+  kept.reserve(tensors.size());
   for (const Tensor& tensor : tensors) kept.push_back({tensor, tensor.impl()->version_value()});
   return kept;
 }
@@ -106,7 +106,7 @@ Tensors Redo::Gradients(const Tensors& grads) const {
   for (Tensor& argument : arguments) argument = doorsteps.Of(argument);
   ProcedureRun run(*asked.procedure, arguments, symbols_, asked.known);
   for (const auto& [id, tensor] : asked.procedure->outside) run.Put(id, doorsteps.Of(tensor));
-  for (const int input : wanted_) wanted.push_back(doorsteps.Of(inputs_[input].tensor));
+  for (const int input : flow_->wanted) wanted.push_back(doorsteps.Of(inputs_[input].tensor));
   std::vector<Tensor> found;
   {
     const DrawnAgain drawn(generator_);
@@ -115,9 +115,10 @@ Tensors Redo::Gradients(const Tensors& grads) const {
     found = run.Finish();
   }
   std::vector<Tensor> roots, upstream;
-  for (size_t i = 0; i < results_.size(); ++i) {
-    if (!grads[i].defined() || !found[results_[i]].requires_grad()) continue;
-    roots.push_back(found[results_[i]]);
+  for (size_t i = 0; i < flow_->roots.size(); ++i) {
+    const Tensor& result = found[flow_->roots[i]];
+    if (!grads[i].defined() || !result.requires_grad()) continue;
+    roots.push_back(result);
     upstream.push_back(grads[i]);
   }
   Tensors gradients;
