@@ -1,4 +1,6 @@
 // The tape seen from Python: backward, grad, hooks, nodes, custom functions, modes.
+#include <atomic>
+
 #include "core/bindings/collect.h"
 #include "core/bindings/other_memory.h"
 #include "core/framework/autograd/backward.h"
@@ -195,7 +197,11 @@ class PythonNode : public Node, public Holder {
   const Frontend* frontend_;
 };
 
+/// Whether somebody has asked for gradients that have gradients.
+std::atomic<bool> g_second_gradients = false;
+
 BackwardOptions Options(bool retain_graph, bool create_graph, bool allow_unused) {
+  if (create_graph) g_second_gradients.store(true, std::memory_order_relaxed);
   return {retain_graph || create_graph, create_graph, allow_unused};
 }
 
@@ -379,6 +385,13 @@ void RegisterBackward(py::module_& m) {
       "Return the gradients of roots with respect to inputs.", py::arg("roots"), py::arg("inputs"),
       py::arg("grads") = py::none(), py::arg("retain_graph") = false, py::arg("create_graph") = false,
       py::arg("allow_unused") = false);
+  m.def(
+      "second_gradients_wanted", [] { return g_second_gradients.load(std::memory_order_relaxed); },
+      "Whether this process has asked for gradients that have gradients.");
+  m.def(
+      "set_second_gradients_wanted",
+      [](bool wanted) { return g_second_gradients.exchange(wanted, std::memory_order_relaxed); },
+      "Say whether gradients that have gradients were asked for; returns what was said before.", py::arg("wanted"));
   m.def("set_anomaly_mode", &SetAnomalyMode, "Have nodes remember where their forward call stood.", py::arg("enabled"),
         py::arg("check_nan") = true);
   m.def("anomaly_mode", &AnomalyMode);

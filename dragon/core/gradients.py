@@ -1,6 +1,5 @@
 """Gradients of roots with respect to leaves, or to inputs by name."""
 from dragon import _C
-from dragon.core.capture.regions import want_second_gradients
 
 
 def backward(roots, grads=None, retain_graph=None, create_graph=False, inputs=None):
@@ -28,8 +27,6 @@ def backward(roots, grads=None, retain_graph=None, create_graph=False, inputs=No
 
     """
     retain_graph = create_graph if retain_graph is None else retain_graph
-    if create_graph:
-        want_second_gradients()
     _C.backward(as_list(roots), as_list(grads), retain_graph, create_graph, as_list(inputs))
 
 
@@ -64,8 +61,6 @@ def grad(ys, xs, grads=None, retain_graph=None, create_graph=False, allow_unused
 
     """
     retain_graph = create_graph if retain_graph is None else retain_graph
-    if create_graph:
-        want_second_gradients()
     return _C.grad(as_list(ys), as_list(xs), as_list(grads), retain_graph, create_graph, allow_unused)
 
 

@@ -14,6 +14,7 @@ autocast_dtype, set_autocast = _C.autocast_dtype, _C.set_autocast
 set_autocast_cache, clear_autocast_cache = _C.set_autocast_cache, _C.clear_autocast_cache
 set_override_disabled, set_override_modes = _C.set_override_disabled, _C.set_override_modes
 is_tracing = _C.is_tracing
+second_gradients_wanted, set_second_gradients_wanted = _C.second_gradients_wanted, _C.set_second_gradients_wanted
 
 
 class _Switch(contextlib.ContextDecorator):

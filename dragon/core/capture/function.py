@@ -5,14 +5,14 @@ import threading
 import types
 import weakref
 
+from dragon.core import modes
 from dragon.core.capture import report
 from dragon.core.capture.again import Again
 from dragon.core.capture.lines import definition
 from dragon.core.capture.parts import OTHER_WAY, make_parts
 from dragon.core.capture.procedure import asked_axes, differing_axes, make_sized
 from dragon.core.capture.recording import Deed, Recording
-from dragon.core.capture.regions import (LEAST, LEAST_RECORDED, REGION_GRAPHS, Regions, Seconds,
-                                         call_in_place)
+from dragon.core.capture.regions import LEAST, LEAST_RECORDED, REGION_GRAPHS, Regions, call_in_place
 from dragon.core.capture.rewind import Rewind
 from dragon.core.capture.settings import check_level, is_capturing, is_eager, settings, warn
 from dragon.core.capture.variant import Variant
@@ -367,10 +367,12 @@ class Region(Function):
     def _is_worth(self, recording, captured):
         records = any(tensor.requires_grad for tensor in recording.template.tensors)
         if records and captured.written:
-            if Seconds.wanted:
+            # Who asks for gradients of gradients does so in the first step as a rule, before there are regions.
+            if modes.second_gradients_wanted():
+                self._variants = []
                 self._off = "it writes tensors that were there before, so that its gradient would have no gradient"
                 return False
-            Seconds.without.add(self)
+            recording.guards.ask(modes.second_gradients_wanted, "whether gradients of gradients are wanted")
         least = LEAST_RECORDED if records else LEAST
         if len(captured.graph.calls) >= least:
             return True
@@ -378,11 +380,6 @@ class Region(Function):
         if self._around() is not None:
             self._around().pass_over(self._function)
         return False
-
-    def leave(self, reason):
-        """Run as plain Python from now on."""
-        with self._lock:
-            self._off, self._variants = reason, []
 
     def _say_once(self, kind, message):
         self._warned.add(kind)  # the function around has said that it runs as plain Python

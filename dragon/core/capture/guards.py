@@ -8,7 +8,7 @@ from dragon import _C
 from dragon.core.capture.codes import is_library
 from dragon.core.capture.objects import is_filled
 from dragon.core.capture.rules import Rules
-from dragon.core.capture.structure import ABSENT, ANY, borrowed_by, is_scalar
+from dragon.core.capture.structure import ABSENT, ANY, EQUAL, borrowed_by, is_scalar
 from dragon.core.capture.walk import OURS, Place, Walk, is_array, plain_attribute
 from dragon.core.capture.watching import ATTRIBUTE, CALL, CELL, CLASS, DICT, KEYS, LIST, TENSOR
 
@@ -72,6 +72,24 @@ class Guards:
         self._asks_anything, self._asks_of_tensors = walk.asks_anything, walk.asks_of_tensors
         if given and (any(self._noted) or self._asked or self._asks_anything):
             self.check = self._check_notes
+
+    def ask(self, function, path):
+        """Take for granted what a function of the engine's returns now, which is asked before each run.
+
+        Parameters
+        ----------
+        function : Callable
+            Called without arguments.
+        path : str
+            What people read of it.
+
+        """
+        place = Place(CALL, function, path)
+        place.names.append(path)
+        place.checks.append((EQUAL, function()))
+        self.places.append(place)
+        self._kept += (function, place.keys, place.checks)
+        self._checker.add(place.kind, place.container, place.keys, place.checks)
 
     def __len__(self):
         return sum(len(place.checks) or 1 for place in self.places)

@@ -12,16 +12,6 @@ SETTLED = 12  # calls of a function by which some module has a graph, or none ev
 PLAIN_RUNS = []  # one entry for each function that any thread runs as plain Python: empty as a rule
 
 
-class Seconds:
-    """Whether this process has asked for gradients of gradients, and who could not give any.
-
-    Most programs that do so do so in their first step, before any module has a graph.
-    """
-
-    wanted = False
-    without = weakref.WeakSet()  # functions in modules' places whose graphs write tensors that were there before
-
-
 class _Local(threading.local):
     regions = None  # of the function that this thread runs as plain Python
     known = None  # what these know of modules
@@ -169,14 +159,6 @@ def step_back():
     """Undo the last `step_apart`."""
     *_local.apart, regions = _local.apart
     _enter(regions)
-
-
-def want_second_gradients():
-    """Note that gradients of gradients are asked for: modules whose graphs have none are plain Python from now on."""
-    if not Seconds.wanted:
-        Seconds.wanted = True
-        for function in list(Seconds.without):
-            function.leave("it writes tensors that were there before, and gradients of gradients are wanted")
 
 
 class apart:

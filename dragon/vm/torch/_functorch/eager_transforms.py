@@ -7,7 +7,6 @@ import functools
 
 from dragon import _C
 from dragon.core import modes
-from dragon.core.capture.regions import want_second_gradients
 from dragon.vm.torch.core.exporting.hearing import leave_to_engine
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
@@ -90,8 +89,6 @@ def _pull(outputs, inputs, vectors, create_graph, retain_graph=True):
     places = [index for index, item in enumerate(inputs) if item.requires_grad]
     found = [None] * len(inputs)
     if pairs and places:
-        if create_graph:
-            want_second_gradients()
         grads = _C.grad([output for output, _ in pairs], [inputs[index] for index in places],
                         [vector for _, vector in pairs], retain_graph, create_graph, True)
         for index, grad in zip(places, grads):

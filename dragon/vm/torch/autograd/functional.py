@@ -1,6 +1,5 @@
 """Jacobians, Hessians and their products with vectors, of functions of tensors."""
 from dragon import _C
-from dragon.core.capture.regions import want_second_gradients
 from dragon.vm.torch.autograd.grad_mode import enable_grad
 from dragon.vm.torch.core.exporting.hearing import leave_to_engine
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -204,8 +203,6 @@ class _Run:
                  if item is not None and item.requires_grad]
         if not pairs:
             return (None,) * len(inputs)
-        if create_graph:
-            want_second_gradients()
         return _C.grad([item for item, _ in pairs], list(inputs), [given for _, given in pairs], True, create_graph,
                        True)
 

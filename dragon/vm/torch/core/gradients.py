@@ -3,7 +3,6 @@ import threading
 from collections import namedtuple
 
 from dragon import _C
-from dragon.core.capture.regions import want_second_gradients
 from dragon.vm.torch.core.exporting.hearing import leave_to_engine
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -32,8 +31,6 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
             raise RuntimeError("backward: got `grad_tensors` and `grad_variables`, its old name; expected one of them")
         grad_tensors = grad_variables
     leave_to_engine()
-    if create_graph:
-        want_second_gradients()
     tensors = as_tuple(tensors)
     grads = check_grads(tensors, grad_tensors)
     retain_graph = create_graph if retain_graph is None else retain_graph
@@ -91,8 +88,6 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     names = list(inputs) if isinstance(inputs, dict) else None
     inputs = tuple(inputs.values()) if names is not None else as_tuple(inputs)
     refuse_edges("grad", outputs, inputs)
-    if create_graph:
-        want_second_gradients()
     retain_graph = create_graph if retain_graph is None else retain_graph
     allow_unused = materialize_grads if allow_unused is None else allow_unused
     with _Wanting():
