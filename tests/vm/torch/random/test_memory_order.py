@@ -59,3 +59,18 @@ def test_like_a_view(name, cut):
         found.append((drawn.numpy(), drawn.stride()))
     np.testing.assert_allclose(found[1][0], found[0][0], rtol=2e-5)
     assert found[0][1] == found[1][1] or not found[0][0].size
+
+
+@pytest.mark.parametrize("order", ["contiguous_format", "channels_last", "preserve_format"])
+@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "expanded"])
+@pytest.mark.parametrize("name", ["rand_like", "randn_like", "randint_like"])
+def test_like_in_a_format(name, layout, order):
+    """Numbers fall in the order of the memory that is asked for."""
+    found = []
+    for t in (torch, dragon_torch):
+        t.manual_seed(5)
+        drawn = getattr(t, name)(LAYOUTS[layout](t.from_numpy(ARRAY.copy())), *([9] if name == "randint_like" else []),
+                                 memory_format=getattr(t, order))
+        found.append((drawn.numpy(), drawn.stride()))
+    np.testing.assert_allclose(found[1][0], found[0][0], rtol=2e-5)
+    assert found[0][1] == found[1][1]

@@ -51,6 +51,13 @@ def make(operator):
     return create
 
 
+def in_format(made, memory_format):
+    """Return a tensor in a memory format, if one is asked for that is not the tensor's own."""
+    if memory_format in (contiguous_format, channels_last, channels_last_3d):
+        return made.contiguous(memory_format=memory_format)
+    return made
+
+
 def make_like(operator):
     """Return a function of a tensor, as `torch.zeros_like(x)`."""
     operator = getattr(ops, operator)
@@ -59,9 +66,7 @@ def make_like(operator):
                     memory_format=None, **named):
         require_strided(create_like.__name__, layout)
         made = operator(input, *value, dtype=dtype, device=None if device is None else as_device(device), **named)
-        if memory_format in (contiguous_format, channels_last, channels_last_3d):
-            made = made.contiguous(memory_format=memory_format)
-        return finish(made, requires_grad)
+        return finish(in_format(made, memory_format), requires_grad)
     return create_like
 
 

@@ -4,8 +4,8 @@ from dragon.core.capture.outward import note
 from dragon.core.random import current_generator
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.functions.creation import finish, shape_of, tensor
-from dragon.vm.torch.core.layout import channels_last, channels_last_3d, contiguous_format, require_strided
+from dragon.vm.torch.core.functions.creation import finish, in_format, shape_of, tensor
+from dragon.vm.torch.core.layout import preserve_format, require_strided
 from dragon.vm.torch.core.register import function, method, overload
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -129,10 +129,10 @@ def _like(name):
             bounds = (named.pop("low"), *bounds) if "low" in named else bounds
             bounds = (*bounds, named.pop("high")) if "high" in named else bounds
             bounds = (0, *bounds) if len(bounds) == 1 else bounds
+        if memory_format not in (None, preserve_format):  # numbers fall in the order of memory
+            input = in_format(ops.empty_like(input), memory_format)
         made = operator(input, *bounds, generator=generator, dtype=dtype,
                         device=None if device is None else as_device(device), **named)
-        if memory_format in (contiguous_format, channels_last, channels_last_3d):
-            made = made.contiguous(memory_format=memory_format)
         return finish(made, requires_grad)
     return function(named(draw, name,
                           f"Return random numbers in another tensor's shape, as the operator `{name}` draws them."))
