@@ -220,8 +220,10 @@ class Checks:
         self._passed.append(made)
 
     def guard(self):
-        """Let the first result depend on all of them: its shape is its own, and as many zeros."""
-        value, w = self.program.outputs[0], self.w
-        if self._passed:
+        """Let each result, since a runtime may be asked for any, depend on all: its shape is its own, and as many zeros."""
+        if not self._passed:
+            return
+        w, passed = self.w, functools.reduce(self.w.Add, self._passed)
+        for value in {id(value): value for value in self.program.outputs}.values():
             result = w.resolve(value)
-            w.bind(value, w.Reshape(result, w.Add(w.Shape(result), functools.reduce(w.Add, self._passed))))
+            w.bind(value, w.Reshape(result, w.Add(w.Shape(result), passed)))
