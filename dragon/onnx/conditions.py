@@ -220,7 +220,7 @@ class Checks:
         self._passed.append(made)
 
     def guard(self):
-        """Let each result, since a runtime may be asked for any, depend on all: its shape is its own, and as many zeros."""
+        """Let each result depend on all of them, since a runtime may be asked for any: their shapes are their own."""
         if not self._passed:
             return
         w, passed = self.w, functools.reduce(self.w.Add, self._passed)

@@ -1,5 +1,7 @@
 """Places within a matrix, counted by Python: calls that are written down take them, since no shape says how many."""
 
+MOST_PLACES = 1 << 22  # that are written down as numbers
+
 
 def triangle(rows, columns, offset, is_lower):
     """Return the places of a triangle of a matrix.

@@ -330,3 +330,14 @@ def test_numbers_are_drawn_in_the_program_s_order():
 def test_jacobians_of_autograd():
     graph = make_fx(lambda x: torch.autograd.functional.jacobian(torch.sin, x))(torch.ones(2))
     assert torch.allclose(graph(wave(torch, 2)), torch.diag(wave(torch, 2).cos()))
+
+
+@pytest.mark.parametrize("places", [
+    lambda t, x: t.tril_indices(100_000, 100_000), lambda t, x: t.triu_indices(10 ** 9, 2),
+    lambda t, x: t.combinations(x, 6), lambda t, x: t.combinations(x, 10 ** 9, with_replacement=True)])
+def test_places_beyond_what_is_written_down_are_refused(places):
+    """At once: they would fill the memory."""
+    def call(x):
+        return torch.autograd.grad((x * places(torch, x).sum()).sum(), [x])
+    with pytest.raises(RuntimeError, match="depends on numbers|expected 0 to 64"):
+        make_fx(call)(torch.ones(300, requires_grad=True))

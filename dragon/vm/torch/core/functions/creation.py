@@ -9,7 +9,7 @@ from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops
-from dragon.vm.torch.core.triangles import triangle
+from dragon.vm.torch.core.triangles import MOST_PLACES, triangle
 
 
 def finish(made, requires_grad):
@@ -293,8 +293,8 @@ def _places(name, row, col, offset, dtype, device, layout):
     """Return the places of a triangle; while calls are written down, as numbers: how many there are is no shape's."""
     require_strided(name, layout)
     dtype, device = dtype or OBJECTS["int64"], as_device(device)
-    if (modes.is_written_down() and all(type(number) is int for number in (row, col, offset))
-            and min(row, col) >= 0):
+    if modes.is_written_down() and all(type(number) is int for number in (row, col, offset)) and (
+            min(row, col) >= 0 and row * col <= MOST_PLACES):
         return tensor(triangle(row, col, offset, name == "tril_indices"), dtype=dtype, device=device)
     return getattr(ops, name)(row, col, offset, dtype=dtype, device=device)
 

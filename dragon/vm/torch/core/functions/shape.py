@@ -1,5 +1,6 @@
 """Views, splits and joins as PyTorch words them: variadic arguments, sizes or places, properties and in-place twins."""
 import itertools
+import math
 
 from dragon import _C
 from dragon.core import modes, warnings
@@ -10,6 +11,9 @@ from dragon.vm.torch.core.register import FUNCTIONS, both, function, method
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops
+from dragon.vm.torch.core.triangles import MOST_PLACES
+
+MOST_AT_ONCE = 64  # elements of a combination whose places are written down as numbers
 
 
 @function
@@ -134,7 +138,8 @@ _variadic("cartesian_prod")
 @function
 def combinations(input, r=2, with_replacement=False):
     """Return the combinations of `r` elements of a 1-d tensor, as rows."""
-    if modes.is_written_down() and input.dim() == 1 and r > 0 and type(input.size(0)) is int:
+    if modes.is_written_down() and input.dim() == 1 and 0 < r <= MOST_AT_ONCE and type(input.size(0)) is int and (
+            math.comb(input.size(0) + (r - 1) * with_replacement, r) * r <= MOST_PLACES):
         choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
         places = tensor_of(list(choose(range(input.size(0)), r)), dtype=OBJECTS["int64"], device=input.device)
         return ops.index(input, [places.reshape(-1, r)])
