@@ -6,13 +6,11 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.layers.preprocessing.data_layer import HostLayer, as_host, check_choice, encode
 from dragon.vm.keras.layers.preprocessing.index_lookup import as_salt
-from dragon.vm.shared.hashing import buckets, crossed_buckets
+from dragon.vm.shared.hashing import CROSS_KEY, buckets, crossed_buckets
 from dragon.vm.shared.tensors.dtypes import int64, string
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.written.nodes import is_tensor, is_written, node, reshaped
 from dragon.vm.shared.written.tables import hashed
-
-HASH_KEY = 0xDECAFCAFFE  # of TensorFlow's crossings
 
 
 class Hashing(HostLayer):
@@ -144,7 +142,7 @@ class HashedCrossing(HostLayer):
         count = columns[0].shape[0]
         _, found, _ = node("SparseCross", columns, [
             ("output_indices", int64, (count, 2)), ("output_values", int64, (count,)), ("output_shape", int64, (2,))],
-            N=0, hashed_output=True, num_buckets=self.num_bins, hash_key=HASH_KEY, out_type=int64,
+            N=0, hashed_output=True, num_buckets=self.num_bins, hash_key=CROSS_KEY, out_type=int64,
             internal_type=int64 if int64 in kinds else string, sparse_types=[], dense_types=kinds)
         return encode(ops.reshape(found, shape), self.output_mode, self.num_bins, self.compute_dtype,
                       sparse=self.sparse)
