@@ -171,13 +171,20 @@ class _Table:
         return pack(keys, self.key_dtype), pack(values, self.value_dtype)
 
 
-def _written_of(table, initializer):
-    """Return what a file holds of a table that does not change."""
-    source = initializer if isinstance(initializer, TextFileInitializer) else None
-    return WrittenTable(list(table._entries), list(table._entries.values()), table.key_dtype, table.value_dtype, source)
+class _StaticTable(_Table):
+    """A table that does not change."""
+
+    _source = _kept = None  # the text file that it is read from; what files hold of it
+
+    def written(self):
+        """Return what a file holds of the table."""
+        if self._kept is None:
+            self._kept = WrittenTable(list(self._entries), list(self._entries.values()), self.key_dtype,
+                                      self.value_dtype, self._source)
+        return self._kept
 
 
-class StaticHashTable(_Table):
+class StaticHashTable(_StaticTable):
     """A table that does not change.
 
     Parameters
@@ -196,17 +203,13 @@ class StaticHashTable(_Table):
                                               f"{key!r} has {self._entries[key]!r} and trying to add value {value!r}")
         self.default_value = convert_to_tensor(default_value, self.value_dtype)
         self._default = _flat(self.default_value)[0]
-        self._written = _written_of(self, initializer)
-
-    def written(self):
-        """Return what a file holds of the table."""
-        return self._written
+        self._source = initializer if isinstance(initializer, TextFileInitializer) else None
 
     def _find(self, key):
         return self._entries.get(key, self._default)
 
 
-class StaticVocabularyTable(_Table):
+class StaticVocabularyTable(_StaticTable):
     """A table from text to numbers; unknown text is spread over further numbers by its hash.
 
     Parameters
@@ -230,14 +233,10 @@ class StaticVocabularyTable(_Table):
             initializer.key_dtype if initializer is not None else string)
         self.value_dtype, self._buckets = int64, num_oov_buckets
         self._entries = dict(initializer.pairs()) if initializer is not None else {}
-        self._written = _written_of(self, initializer)
-
-    def written(self):
-        """Return what a file holds of the table."""
-        return self._written
+        self._source = initializer if isinstance(initializer, TextFileInitializer) else None
 
     def _find_written(self, keys):
-        return with_buckets(self._written, keys, self._buckets, len(self._entries))
+        return with_buckets(self.written(), keys, self._buckets, len(self._entries))
 
     def _find(self, key):
         found = self._entries.get(key)
