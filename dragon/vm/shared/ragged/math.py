@@ -393,18 +393,27 @@ def tile(input, multiples):
         How often, for each axis.
 
     """
-    import numpy as np
     counts = array_of(convert_to_tensor(multiples)).reshape(-1)
     if len(counts) < input.ndim:
         raise IndexError(f"tile: got multiples={counts}, expected one for each of {input.ndim} axes")
-    if counts[0] == 0:
-        return take_rows(input, np.arange(0))
     for axis, count in enumerate(counts):
-        if count == 0:
-            raise NotImplementedError("tile: rows of ragged tensors are not left empty; along the first axis they may "
-                                      f"be. Received: multiples={counts}")
-        input = concat([input] * count, axis) if count > 1 else input
+        if count < 0:
+            raise errors.invalid_argument(f"Expected multiples[{axis}] >= 0, but got {count}")
+        input = _emptied(input, axis) if count == 0 else concat([input] * count, axis) if count > 1 else input
     return input
+
+
+def _emptied(tensor, axis):
+    """Return a tensor, ragged or not, with nothing along an axis."""
+    import numpy as np
+    if not isinstance(tensor, RaggedTensor):
+        return ops.narrow(tensor, axis, 0, 0)
+    if axis == 0:
+        return take_rows(tensor, np.arange(0))
+    if axis > 1:
+        return tensor.with_values(_emptied(tensor._values, axis - 1))
+    nothing = take_rows(tensor._values, np.arange(0))
+    return _from_lengths(nothing, np.zeros_like(tensor._lengths()), tensor._splits_dtype)
 
 
 later.teach[0]()

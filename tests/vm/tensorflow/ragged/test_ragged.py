@@ -100,6 +100,12 @@ CALLS = {
     "tile_both": lambda tf: tf.tile(rows(tf), [2, 3]),
     "tile_deep": lambda tf: tf.tile(deep(tf), [1, 2, 2]),
     "tile_none": lambda tf: tf.tile(rows(tf), [0, 2]),
+    "tile_empty_rows": lambda tf: tf.tile(rows(tf), [2, 0]),
+    "tile_nothing": lambda tf: tf.tile(rows(tf), [0, 0]),
+    "tile_deep_empty": lambda tf: tf.tile(deep(tf), [1, 0, 2]),
+    "tile_deep_nothing": lambda tf: tf.tile(deep(tf), [2, 2, 0]),
+    "tile_dense_nothing": lambda tf: tf.tile(
+        tf.RaggedTensor.from_row_splits(tf.reshape(tf.range(8), [4, 2]), [0, 3, 4]), [2, 1, 0]),
     "map_fn": lambda tf: tf.map_fn(tf.math.square, rows(tf)),
     "map_fn_deep": lambda tf: tf.map_fn(lambda row: row * 2.0, deep(tf)),
     "map_fn_to_numbers": lambda tf: tf.map_fn(tf.reduce_sum, rows(tf), fn_output_signature=tf.int32),
@@ -169,6 +175,7 @@ def test_batches_of_ragged_rows():
 
 @pytest.mark.parametrize("text", [
     "tf.reverse(tf.ragged.constant([[1, 2], []]), [2])", "tf.tile(tf.ragged.constant([[1, 2], []]), [2])",
+    "tf.tile(tf.ragged.constant([[1, 2], []]), [1, -1])", "tf.tile(tf.ragged.constant([[1, 2], []]), [-1, 1])",
     "tf.ragged.constant([['one', 'two'], [3, 4]])"])
 def test_errors_are_as_genuine(text):
     check(text)
