@@ -46,6 +46,7 @@ def method_of(function, instance, bind):
             kept = table[key] = _Bound(weakref.ref(instance))
     except TypeError:  # an object that nothing refers to weakly
         return bind(lambda: instance)
-    if function not in kept.functions:
-        kept.functions[function] = bind(kept.owner)
-    return kept.functions[function]
+    found = kept.functions.get(function)
+    if found is None:
+        found = kept.functions[function] = bind(kept.owner)
+    return found
