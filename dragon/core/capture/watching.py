@@ -25,8 +25,7 @@ from dragon.core.capture.structure import EQUAL, SAME, is_scalar
 DICT, KEYS, CLASS, LIST, CELL, ATTRIBUTE, SET, ARRAY, CALL, TENSOR = range(10)  # kinds of places, as in the checker
 LARGEST_ARRAY = 1 << 20  # bytes of an array that are compared before each run
 ENVIRONMENT = frozenset(("environ", "getenv", "environb"))  # who names one of these reads the process's variables
-BUFFERS = (bytearray, memoryview, array.array, ctypes.Array, ctypes.Structure, ctypes.Union,
-           ctypes.c_int.__mro__[1])
+BUFFERS = (bytearray, memoryview, array.array, ctypes.Array, ctypes.Structure, ctypes.Union, ctypes._SimpleCData)
 WEAK = (weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet)
 FIELDLESS = ("logging", "typing", "types", "weakref", "concurrent", "multiprocessing", "asyncio", "unittest", "ctypes")
 _NOTHING = object()
@@ -109,13 +108,13 @@ class Watching:
         elif value is os.environ:
             self._watch_environment()
         elif isinstance(value, threading.local):
-            self._watch_told(value, lambda: _told_pairs(_fields_of_thread(value)), _fields_of_thread(value), path)
+            self._watch_told(lambda: _told_pairs(value.__dict__), value.__dict__, path)  # one for each thread
         elif isinstance(value, types.MappingProxyType):
             for inner in gc.get_referents(value):
                 self._expect(inner, path)
         elif isinstance(value, WEAK):
             parts = dict(enumerate(value)) if isinstance(value, weakref.WeakSet) else dict(enumerate(value.values()))
-            self._watch_told(value, lambda: _ids_in(value), parts, path)
+            self._watch_told(lambda: _ids_in(value), parts, path)
         elif isinstance(value, _CACHED):
             misses = value.cache_info().misses
             self._ask(lambda: value.cache_info().misses >= misses, f"{path} was cleared")
@@ -130,7 +129,7 @@ class Watching:
             return False
         return True
 
-    def _watch_told(self, value, ask, parts, path):
+    def _watch_told(self, ask, parts, path):
         """Watch an object by what a function tells of it, and look into its parts."""
         for key, part in list(parts.items()):
             self._expect(part, f"{path}.{key}")
@@ -231,10 +230,6 @@ def _content(cell):
         return cell.cell_contents
     except ValueError:
         return None
-
-
-def _fields_of_thread(value):
-    return value.__dict__  # one for each thread, which only the class itself can find
 
 
 def _told_pairs(fields):

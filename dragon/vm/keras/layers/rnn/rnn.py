@@ -142,9 +142,9 @@ class RNN(Layer):
 
     def _may_fuse(self, sequences, mask):
         cell = self.cell
-        # A cell that somebody derived from ours may take its steps otherwise.
         if is_writing() and is_recording():  # files of other formats have the gradient of a loop, and no other
             return False
+        # A cell that somebody derived from ours may take its steps otherwise.
         known = "run_sequence" in vars(type(cell)) and getattr(self, "use_cudnn", "auto") is not False
         return known and len(sequences.shape) == 3 and 0 not in sequences.shape and (
             mask is None or len(mask.shape) == 2)

@@ -15,15 +15,13 @@ from dragon.vm.shared.tensors.type_spec import TensorSpec
 from dragon.vm.shared.written.nodes import stand_in_of, wrap
 from dragon.vm.shared.written.ragged import WrittenRagged
 from dragon.vm.tensorflow.core.saved_model import structures
-from dragon.vm.tensorflow.core.saved_model.writing import (
+from dragon.vm.tensorflow.core.saved_model.writing import (  # noqa: F401: they enter themselves into the table
     arrays, effects, elementwise, images, layers, random, recurrent)
 from dragon.vm.tensorflow.core.saved_model.writing.translation import translate
 
 EXAMPLE = 3  # what stands for a size that is known at run time only
 RESULTS = (_C.Tensor, StringTensor, WrittenRagged)
 RANKS = (2, 0, 1)  # what stands for a number of axes that is known at run time only
-
-HANDLERS = arrays, effects, elementwise, images, layers, random, recurrent  # they enter themselves into the table
 
 
 class SavedTrace:
