@@ -9,23 +9,11 @@ import sys
 import typing
 
 from dragon.vm.shared.arrays import creation
+from dragon.vm.shared.ragged.dispatch import ELEMENTWISE
 from dragon.vm.shared.recording.traces import LITERALS
 from dragon.vm.shared.tensors.tensor import Tensor
-from dragon.vm.tensorflow import math, nn
+from dragon.vm.tensorflow.core.dispatch import BINARY, UNARY
 from dragon.vm.tensorflow.core.extension.fields import UNIONS
-from dragon.vm.tensorflow.core.numbers import clipping
-
-UNARY = {
-    math: "abs acos acosh angle asin asinh atan atanh ceil conj cos cosh digamma erf erfc exp expm1 floor imag "
-          "is_finite is_inf is_nan lgamma log log1p log_sigmoid logical_not negative real reciprocal rint round rsqrt "
-          "sigmoid sign sin sinh softplus sqrt square tan tanh",
-    nn: "relu relu6 elu selu leaky_relu gelu silu softsign dropout",
-    creation: "cast ones_like zeros_like identity saturate_cast", clipping: "clip_by_value",
-}
-BINARY = {math: "add atan2 divide divide_no_nan equal floordiv floormod greater greater_equal less less_equal "
-                "logical_and logical_or logical_xor maximum minimum multiply multiply_no_nan not_equal pow "
-                "squared_difference subtract truediv"}
-
 
 _dispatchers = []
 
@@ -157,7 +145,7 @@ def dispatch_for_unary_elementwise_apis(x_type):
         A decorator for a function that is called with TensorFlow's function and the argument.
 
     """
-    return _elementwise(UNARY, [x_type])
+    return _elementwise({**UNARY, creation: ELEMENTWISE[creation]}, [x_type])
 
 
 def dispatch_for_binary_elementwise_apis(x_type, y_type):
