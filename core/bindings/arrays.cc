@@ -19,7 +19,8 @@ namespace {
 /// The struct-module code of each dtype; null where the buffer protocol has none.
 /// Of C's integers of 64 bits NumPy takes `long` for its own int64 where that is one, and shows the other by name.
 const char* const kInt64Format = sizeof(long) == 8 ? "l" : "q";
-const char* const kFormats[kDTypeCount] = {"?", "B", "b", "h", "i", kInt64Format, "e", nullptr, "f", "d", "Zf", "Zd"};
+const char* const kUInt64Format = sizeof(long) == 8 ? "L" : "Q";
+const char* const kFormats[kDTypeCount] = {"?", "B", "b", "h", "i", kInt64Format, "e", nullptr, "f", "d", "Zf", "Zd", "H", "I", kUInt64Format};
 
 /// The dtype of a buffer's format, by kind and size, since 'l' has a platform's width.
 bool DTypeOfFormat(const char* format, Py_ssize_t size, DType* dtype) {
@@ -32,6 +33,8 @@ bool DTypeOfFormat(const char* format, Py_ssize_t size, DType* dtype) {
   }
   if ((code == "l" || code == "q") && size == 8) return *dtype = DType::kInt64, true;
   if (code == "l" && size == 4) return *dtype = DType::kInt32, true;
+  if ((code == "L" || code == "Q") && size == 8) return *dtype = DType::kUInt64, true;
+  if (code == "L" && size == 4) return *dtype = DType::kUInt32, true;
   if (code == "c" && size == 1) return *dtype = DType::kUInt8, true;
   return false;
 }
@@ -57,7 +60,7 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
   const Tensor tensor = AsTensor(self);
   const char* format = kFormats[static_cast<int>(tensor.dtype())];
-  const char* trouble = !format                     ? "the buffer protocol has no bfloat16; cast it first"
+  const char* trouble = !format                     ? "the buffer protocol has no such dtype; cast it first"
                         : tensor.is_meta()          ? "a meta tensor has no numbers"
                         : !tensor.device().is_cpu() ? "the tensor is not on the CPU"
                         : tensor.requires_grad()    ? "the tensor requires grad; call detach() first"
@@ -274,6 +277,8 @@ T* FillFrom(PyObject* object, T* place, std::span<const int64_t> shape, const ch
                           : PyLong_Check(object) ? PyLong_AsDouble(object)
                                                  : ParseNumber(object, {"tensor", nullptr}).real();
     *place = static_cast<T>(static_cast<Wide<T>>(number));
+  } else if (std::is_same_v<T, uint64_t> && PyLong_Check(object)) {  // a value holds less
+    *place = static_cast<T>(PyLong_AsUnsignedLongLong(object));
   } else {
     const Value value = ParseNumber(object, {"tensor", nullptr});
     RequireNumber("tensor", kDTypeOf<T>, value);
@@ -316,7 +321,7 @@ Tensor FromSequence(PyObject* data, const DType* wanted, const char* who) {
   if (Door().tracer) Door().tracer->Made(tensor);
   void* place = tensor.mutable_data();
   FollowedElements followed;
-  Visit(dtype, AllTypes{}, [&]<typename Tag>(Tag) {
+  Visit(dtype, StoredTypes{}, [&]<typename Tag>(Tag) {
     auto* first = static_cast<typename Tag::type*>(place);
     FillFrom(data, first, std::span<const int64_t>(survey.shape), who, first, &followed);
   });
@@ -368,7 +373,7 @@ namespace {
 PyObject* ListOf(const Tensor& tensor, int axis, const char* place) {
   if (axis == tensor.ndim()) {
     PyObject* number = nullptr;
-    Visit(tensor.dtype(), AllTypes{}, [&]<typename Tag>(Tag) {
+    Visit(tensor.dtype(), StoredTypes{}, [&]<typename Tag>(Tag) {
       using T = typename Tag::type;
       const T value = *reinterpret_cast<const T*>(place);
       if constexpr (kIsComplex<T>) {
@@ -378,7 +383,7 @@ PyObject* ListOf(const Tensor& tensor, int axis, const char* place) {
       } else if constexpr (std::is_same_v<T, bool>) {
         number = PyBool_FromLong(value);
       } else {
-        number = PyLong_FromLongLong(value);
+        number = std::is_unsigned_v<T> ? PyLong_FromUnsignedLongLong(value) : PyLong_FromLongLong(value);
       }
     });
     return number;
@@ -449,8 +454,8 @@ PyObject* ToNumPy(PyObject* self) {
     }
     if (!tensor.device().is_cpu())
       throw TypeError("numpy").Got("a tensor on ", tensor.device()).Expected("one on the CPU");
-    if (tensor.dtype() == DType::kBFloat16) {
-      throw TypeError("numpy").Got("bfloat16, which NumPy lacks").Expected("another dtype; cast it first");
+    if (!kFormats[static_cast<int>(tensor.dtype())]) {
+      throw TypeError("numpy").Got(tensor.dtype(), ", which NumPy lacks").Expected("another dtype; cast it first");
     }
     py::object array =
         py::module_::import("numpy").attr("asarray")(py::memoryview(py::reinterpret_borrow<py::object>(self)));

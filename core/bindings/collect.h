@@ -7,6 +7,26 @@
 
 namespace dragon::python {
 
+/// A Python object that C++ may let go on any thread.
+class Held {
+ public:
+  explicit Held(py::object object) : object_(object.release().ptr()) {}
+  Held(const Held&) = delete;
+  ~Held() {
+    if (!object_ || !Py_IsInitialized() || LockIsGone()) return;
+    WithGil gil;
+    Py_DECREF(object_);
+  }
+  py::handle get() const { return object_; }
+  int Visit(visitproc visit, void* arg) const {
+    Py_VISIT(object_);
+    return 0;
+  }
+
+ private:
+  PyObject* object_;
+};
+
 /// A C++ object that holds Python's.
 class Holder {
  public:

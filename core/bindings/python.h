@@ -38,6 +38,7 @@ struct Frontend {
   bool resizes_destinations = false;       ///< an `out=` of another shape takes on the result's
   bool waits_to_be_asked = false;          ///< its users expect calls to be recorded only where a scope says so
   mutable PyObject* devices[8] = {};       ///< objects of the first host and accelerator devices, made once
+  PyTypeObject* parts_class = nullptr;     ///< of tensors that are made of others; a subclass of `tensor_class`
   PyObject* describer = nullptr;           ///< makes docstrings, as `set_describer` tells
 };
 
@@ -204,6 +205,7 @@ void RegisterShared(py::module_& m);
 void RegisterTrace(py::module_& m);
 void RegisterProcedure(py::module_& m);
 void RegisterPasses(py::module_& m);
+void RegisterParts(py::module_& m);
 extern PyNumberMethods TensorNumber;
 extern PyMappingMethods TensorMapping;
 PyObject* RichCompare(PyObject* a, PyObject* b, int how);

@@ -11,26 +11,6 @@ namespace dragon::python {
 
 namespace {
 
-/// A Python object that C++ may let go on any thread.
-class Held {
- public:
-  explicit Held(py::object object) : object_(object.release().ptr()) {}
-  Held(const Held&) = delete;
-  ~Held() {
-    if (!object_ || !Py_IsInitialized() || LockIsGone()) return;
-    WithGil gil;
-    Py_DECREF(object_);
-  }
-  py::handle get() const { return object_; }
-  int Visit(visitproc visit, void* arg) const {
-    Py_VISIT(object_);
-    return 0;
-  }
-
- private:
-  PyObject* object_;
-};
-
 Tensor TensorOrNone(py::handle object, const char* who) {
   if (object.is_none()) return {};
   if (!IsTensor(object.ptr()))

@@ -90,7 +90,20 @@ void FixSizes(const Tensor& tensor) {
   }
 }
 
+namespace {
+
+/// A number of 64 bits without a sign, which may be more than a value holds.
+PyObject* WrapValueOf64(const Tensor& tensor) {
+  const uint64_t word = static_cast<uint64_t>(Op<"view_dtype">(tensor.Detach(), DType::kInt64).Item().integer());
+  return PyLong_FromUnsignedLongLong(word);
+}
+
+}  // namespace
+
 PyObject* WrapItemOf(const Tensor& tensor) {
+  if (DRAGON_UNLIKELY(tensor.dtype() == DType::kUInt64 && tensor.numel() == 1 && !tensor.is_meta())) {
+    return WrapValueOf64(tensor);
+  }
   if (DRAGON_LIKELY(!IsWritten())) return WrapValue(tensor.Item());
   if (PyObject* followed = tensor.numel() == 1 ? WrapElementOf(tensor, 0) : nullptr) return followed;
   const auto [id, number] = Scribe::Current()->ReadNumber(tensor);

@@ -33,6 +33,9 @@ PyObject* Wrap(const Tensor& tensor, const Frontend* frontend) {
     return reinterpret_cast<PyObject*>(living);
   }
   PyTypeObject* type = frontend ? frontend->tensor_class : &TensorType;
+  if (DRAGON_UNLIKELY(tensor.impl()->parts != nullptr) && frontend && frontend->parts_class) {
+    type = frontend->parts_class;
+  }
   auto* object = reinterpret_cast<PyTensor*>(type->tp_alloc(type, 0));
   if (!object) return nullptr;
   tensor.impl()->Retain();
@@ -158,11 +161,7 @@ struct NamedDType {
   int item_size;
   bool floating, is_signed;
 };
-constexpr NamedDType kNamedOnly[] = {{"uint16", 2, false, false},        {"uint32", 4, false, false},
-                                     {"uint64", 8, false, false},        {"complex32", 4, false, true},
-                                     {"float8_e4m3fn", 1, true, true},   {"float8_e5m2", 1, true, true},
-                                     {"float8_e4m3fnuz", 1, true, true}, {"float8_e5m2fnuz", 1, true, true},
-                                     {"float8_e8m0fnu", 1, true, false}, {"float4_e2m1fn_x2", 1, true, true},
+constexpr NamedDType kNamedOnly[] = {{"float8_e8m0fnu", 1, true, false}, {"float4_e2m1fn_x2", 1, true, true},
                                      {"qint8", 1, false, true},          {"quint8", 1, false, false},
                                      {"qint32", 4, false, true},         {"quint4x2", 1, false, false},
                                      {"quint2x4", 1, false, false},      {"bits8", 1, false, false},
@@ -184,10 +183,9 @@ PyObject* DTypeNew(PyTypeObject* type, PyObject* args, PyObject*) {
     if (std::strcmp(name, kNamedOnly[i].name) == 0) found = kDTypeCount + static_cast<int>(i);
   }
   if (found < 0) {
-    PyErr_Format(PyExc_ValueError,
-                 "dtype: got '%s', expected one of bool, uint8, int8, int16, int32, int64, float16, "
-                 "bfloat16, float32, float64, complex64, complex128",
-                 name);
+    std::string known;
+    for (const char* each : kDTypeNames) known += (known.empty() ? "" : ", ") + std::string(each);
+    PyErr_Format(PyExc_ValueError, "dtype: got '%s', expected one of %s", name, known.c_str());
     return nullptr;
   }
   auto* object = reinterpret_cast<PyDType*>(type->tp_alloc(type, 0));
@@ -226,12 +224,12 @@ PyGetSetDef dtype_fields[] = {
      nullptr, "a real float", nullptr},
     {"is_complex",
      [](PyObject* self, void*) {
-       return PyBool_FromLong(NamedOnly(self) ? NameOf(self) == std::string("complex32") : IsComplex(Of(self)));
+       return PyBool_FromLong(!NamedOnly(self) && IsComplex(Of(self)));
      },
      nullptr, "a complex number", nullptr},
     {"is_signed",
      [](PyObject* self, void*) {
-       return PyBool_FromLong(NamedOnly(self) ? NamedOnly(self)->is_signed : Of(self) > DType::kUInt8);
+       return PyBool_FromLong(NamedOnly(self) ? NamedOnly(self)->is_signed : Of(self) != DType::kBool && !IsUnsigned(Of(self)));
      },
      nullptr, "has negative numbers", nullptr},
     {"is_named_only", [](PyObject* self, void*) { return PyBool_FromLong(NamedOnly(self) != nullptr); }, nullptr,

@@ -7,6 +7,7 @@
 #include "core/framework/known_call.h"
 #include "core/framework/op.h"
 #include "core/framework/promotion.h"
+#include "core/framework/stand_in.h"
 
 namespace dragon {
 
@@ -122,8 +123,7 @@ Tensor Place(const Call& call, const OutputSpec& spec, const Tensor& out, Device
 void RunKernel(const Call& call, Device device, DoorState& door, Tensors& outputs) {
   Context ctx{device, device.is_cpu() ? nullptr : BackendOf(device.type).CurrentStream(device.index)};
   BehindTheDoor behind(door);
-  Run run(call, ctx, outputs);
-  call.op->run(run);
+  RunOperator(call, ctx, outputs);
 }
 
 /// Bring results to where they were asked for.

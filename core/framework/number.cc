@@ -10,14 +10,15 @@ namespace dragon {
 
 namespace {
 
-/// The least and the largest integer of a dtype.
+/// The least and the largest integer of a dtype, as far as values hold them.
 struct Range {
   int64_t low, high;
 };
 Range RangeOf(DType dtype) {
   if (dtype == DType::kBool) return {0, 1};
-  if (dtype == DType::kUInt8) return {0, 255};
+  if (dtype == DType::kUInt64) return {0, std::numeric_limits<int64_t>::max()};
   const int bits = 8 * static_cast<int>(ItemSize(dtype));
+  if (IsUnsigned(dtype)) return {0, (int64_t{1} << bits) - 1};
   const int64_t high = static_cast<int64_t>(~uint64_t{0} >> (65 - bits));
   return {-high - 1, high};
 }
@@ -30,6 +31,13 @@ double LargestFloat(DType dtype) {
       return 0x1.FEp127;
     case DType::kFloat32:
       return std::numeric_limits<float>::max();
+    case DType::kFloat8E4M3FN:
+      return 448.0;
+    case DType::kFloat8E4M3FNUZ:
+      return 240.0;
+    case DType::kFloat8E5M2:
+    case DType::kFloat8E5M2FNUZ:
+      return 57344.0;
     default:
       return std::numeric_limits<double>::max();
   }
@@ -61,7 +69,7 @@ bool TakesNumber(DType dtype, const Value& number) {
   if (number.kind() == Value::Kind::kDouble || IsInexact(dtype)) return TakesReal(dtype, number.real());
   if (dtype == DType::kBool) return true;
   const Range range = RangeOf(dtype);
-  const int64_t low = dtype == DType::kUInt8 ? -range.high : range.low;
+  const int64_t low = IsUnsigned(dtype) ? -range.high : range.low;
   return number.integer() >= low && number.integer() <= range.high;
 }
 

@@ -2,6 +2,7 @@
 #include "core/framework/batching.h"
 #include "core/framework/findings.h"
 #include "core/framework/op.h"
+#include "core/framework/parts.h"
 
 namespace dragon {
 
@@ -15,6 +16,11 @@ void Tensor::Observe(const char* how) const {
 }
 
 Tensor Tensor::Detach() const {
+  if (DRAGON_UNLIKELY(impl_->parts != nullptr)) {
+    TensorParts parts = *impl_->parts;
+    for (Tensor& part : parts.tensors) part = part.Detach();
+    return MakeOfParts(shape(), std::move(parts));
+  }
   if (DRAGON_UNLIKELY(is_meta())) {
     if (Tensor stand_in = DetachSlices(*this)) return stand_in;
   }
@@ -27,7 +33,7 @@ Tensor Tensor::Scalar(const Value& number, DType dtype) {
   Tensor tensor = Empty({}, dtype);
   if (DRAGON_UNLIKELY(Door().tracer != nullptr)) Door().tracer->Made(tensor);
   void* data = tensor.mutable_data();
-  Visit(dtype, AllTypes{}, [&]<typename Tag>(Tag) {
+  Visit(dtype, StoredTypes{}, [&]<typename Tag>(Tag) {
     using T = typename Tag::type;
     T& place = *static_cast<T*>(data);
     if constexpr (kIsComplex<T>) {
@@ -54,22 +60,28 @@ Value Tensor::Item() const {
   if (!device().is_cpu()) return Op<"to_device">(*this, Device{}).Item();
   Value value;
   const void* place = data();
-  Visit(dtype(), AllTypes{}, [&]<typename Tag>(Tag) {
+  Visit(dtype(), StoredTypes{}, [&]<typename Tag>(Tag) {
     using T = typename Tag::type;
     const T number = *static_cast<const T*>(place);
     if constexpr (kIsComplex<T>) {
       value = Value(complex128(number));
-    } else if constexpr (kIsHalf<T>) {
-      value = Value(static_cast<double>(static_cast<float>(number)));
-    } else if constexpr (std::is_floating_point_v<T>) {
-      value = Value(static_cast<double>(number));
+    } else if constexpr (kIsFloating<T>) {
+      value = Value(static_cast<double>(static_cast<Wide<T>>(number)));
     } else if constexpr (std::is_same_v<T, bool>) {
       value = Value(number);
+    } else if (number > T{} && static_cast<int64_t>(number) < 0) {  // of 64 bits without a sign
+      value = Value(static_cast<double>(number));
     } else {
       value = Value(static_cast<int64_t>(number));
     }
   });
   return value;
+}
+
+void* Tensor::NoData() const {
+  if (!impl_->parts) return nullptr;
+  throw TypeError("tensor").Got("one of layout ", impl_->parts->layout, ", which has no memory of its own")
+      .Expected("a strided one: to_dense() makes it");
 }
 
 void Tensor::Settle() const {

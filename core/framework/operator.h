@@ -288,6 +288,8 @@ class DRAGON_API Operator {
   Operator& Edits() { return edits = true, *this; }
   /// The kernel converts to whatever dtype the destination has.
   Operator& CastsOutput() { return casts_output = true, *this; }
+  /// Its kernels take all dtypes, those that numbers are only kept in as well; others compute in a stand-in.
+  Operator& TakesKept() { return takes_kept = true, *this; }
   /// Results whose bit is set carry no gradient though the operator is differentiable (saved statistics).
   Operator& NoGradientFor(uint64_t results) { return nondifferentiable_outputs = results, *this; }
   /// What autocast makes of the inputs.
@@ -334,6 +336,7 @@ class DRAGON_API Operator {
   bool pointwise = false;
   bool edits = false;
   bool casts_output = false;
+  bool takes_kept = false;
   uint64_t nondifferentiable_outputs = 0;
   KernelTable* kernel;  ///< the table of the operator's own name
 };

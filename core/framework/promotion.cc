@@ -32,8 +32,32 @@ std::atomic<DType> g_default_dtype{DType::kFloat32};
 
 }  // namespace
 
+namespace {
+
+/// PyTorch's rules where a dtype is one that numbers are only kept in.
+DType PromoteKept(DType a, DType b) {
+  if (IsFloat8(a) || IsFloat8(b)) {
+    throw RuntimeError("promote_types")
+        .Says("Promotion for Float8 Types is not supported, attempted to promote ", a, " and ", b, "; cast one of them");
+  }
+  if (!IsKept(a)) std::swap(a, b);
+  if (IsUnsigned(a)) {
+    if (IsFloating(b)) return b;
+    throw RuntimeError("promote_types")
+        .Says("Promotion for uint16, uint32, uint64 types is not supported, attempted to promote ", a, " and ", b,
+              "; cast one of them");
+  }
+  if (IsUnsigned(b) && IsKept(b)) return PromoteKept(b, a);
+  if (IsComplex(b)) return b;
+  if (!IsFloating(b) || b == DType::kFloat16) return a;  // complex32, whose parts are float16
+  return ComplexDType(b);
+}
+
+}  // namespace
+
 DType PromoteTypes(DType a, DType b) {
   if (a == b) return a;
+  if (DRAGON_UNLIKELY(IsKept(a) || IsKept(b))) return PromoteKept(a, b);
   if (a > b) std::swap(a, b);  // dtypes are ordered by category, then by width
   if (IsComplex(b)) {
     if (RealDType(a) == DType::kFloat64) return DType::kComplex128;

@@ -36,7 +36,7 @@ void SetElement(const Tensor& tensor, int64_t place, const Value& number) {
   const DType dtype = tensor.dtype();
   const Value value = IsInexact(dtype) ? Value(number.real()) : number;
   RequireNumber("size", dtype, value);
-  Visit(dtype, AllTypes{}, [&]<typename Tag>(Tag) {
+  Visit(dtype, StoredTypes{}, [&]<typename Tag>(Tag) {
     using T = typename Tag::type;
     T* element = static_cast<T*>(tensor.mutable_data()) + (Place(tensor, place).offset() - tensor.offset());
     if constexpr (kIsComplex<T>) {

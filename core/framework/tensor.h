@@ -20,6 +20,7 @@
 namespace dragon {
 
 struct AutogradMeta;  // core/framework/autograd/meta.h
+struct TensorParts;   // core/framework/parts.h
 class Tensor;
 
 /// Counts the writes to a piece of memory, so that autograd notices when a saved value has changed.
@@ -75,7 +76,7 @@ class DRAGON_API TensorImpl : public RefCounted<TensorImpl> {
   VersionCounter& version() { return own_version ? *own_version : storage->version; }
   uint32_t version_value() const { return own_version ? own_version->value() : storage ? storage->version.value() : 0; }
 
-  Ref<Storage> storage;  ///< null for meta tensors
+  Ref<Storage> storage;  ///< null for meta tensors, and for those that are made of others
   Dims shape, strides;
   int64_t offset = 0;  ///< of the first element, in elements
   int64_t numel = 0;
@@ -88,6 +89,7 @@ class DRAGON_API TensorImpl : public RefCounted<TensorImpl> {
   uint32_t view_version = 0;        ///< version of the memory when this view's history was written
   Ref<VersionCounter> own_version;  ///< for aliases whose writes autograd must not see (`.data`)
   std::unique_ptr<AutogradMeta> autograd;
+  std::shared_ptr<TensorParts> parts;  ///< what it is made of instead of memory
   std::atomic<void*> python{nullptr};  ///< the Python object that shows this tensor, while it lives
 };
 
@@ -132,12 +134,12 @@ class DRAGON_API Tensor {
 
   /// Where the numbers are on the tensor's own device, for reading; moved there first if need be.
   const void* data() const {
-    if (!impl_->storage) return nullptr;
+    if (DRAGON_UNLIKELY(!impl_->storage)) return NoData();
     return static_cast<const char*>(impl_->storage->Read()) + impl_->offset * item_size();
   }
   /// The same for writing. Does not count as a write for autograd: Apply does that.
   void* mutable_data() const {
-    if (!impl_->storage) return nullptr;
+    if (DRAGON_UNLIKELY(!impl_->storage)) return NoData();
     return static_cast<char*>(impl_->storage->Write()) + impl_->offset * item_size();
   }
   View view() const { return MakeView(const_cast<void*>(data())); }
@@ -167,6 +169,8 @@ class DRAGON_API Tensor {
   void set_grad(Tensor grad) const;
 
  private:
+  /// Null for a meta tensor; a TypeError for one that is made of others.
+  void* NoData() const;
   View MakeView(void* data) const {
     return {data, impl_->shape.data(), impl_->strides.data(), impl_->numel, impl_->shape.size(), impl_->dtype};
   }

@@ -19,12 +19,15 @@ DRAGON_FN To Cast(From x) {
     return Cast<To>(x.re);
   } else if constexpr (kIsComplex<To>) {
     return To(Cast<RealOf<To>>(x));
-  } else if constexpr (kIsHalf<From>) {
+  } else if constexpr (kIsShortFloat<From>) {
     return Cast<To>(static_cast<float>(x));
-  } else if constexpr (kIsHalf<To>) {
+  } else if constexpr (kIsShortFloat<To>) {
     return To(static_cast<float>(x));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 4) {
     return static_cast<To>(static_cast<int32_t>(x));  // wraps, as integers do
+  } else if constexpr (std::is_floating_point_v<From> && std::is_unsigned_v<To>) {
+    const bool high = x >= From(9223372036854775808.0);
+    return high ? static_cast<To>(x) : static_cast<To>(static_cast<int64_t>(x));
   } else {
     return static_cast<To>(x);
   }

@@ -69,6 +69,22 @@ __device__ void WithType(DType dtype, char* address, F&& f) {
       return f(reinterpret_cast<complex64*>(address));
     case DType::kComplex128:
       return f(reinterpret_cast<complex128*>(address));
+    case DType::kUInt16:
+      return f(reinterpret_cast<uint16_t*>(address));
+    case DType::kUInt32:
+      return f(reinterpret_cast<uint32_t*>(address));
+    case DType::kUInt64:
+      return f(reinterpret_cast<uint64_t*>(address));
+    case DType::kFloat8E4M3FN:
+      return f(reinterpret_cast<float8_e4m3fn*>(address));
+    case DType::kFloat8E5M2:
+      return f(reinterpret_cast<float8_e5m2*>(address));
+    case DType::kFloat8E4M3FNUZ:
+      return f(reinterpret_cast<float8_e4m3fnuz*>(address));
+    case DType::kFloat8E5M2FNUZ:
+      return f(reinterpret_cast<float8_e5m2fnuz*>(address));
+    case DType::kComplex32:
+      return f(reinterpret_cast<complex32*>(address));
   }
 }
 

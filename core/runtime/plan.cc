@@ -208,9 +208,8 @@ std::vector<Tensor> Plan::RunWith(std::span<const Tensor> inputs, std::span<cons
       const Call call{step.op, step.inputs, step.attrs, step.list_sizes};
       Context ctx{step.device, StreamOf(step.device)};
       TakeMemory({step.outputs.data(), step.outputs.size()});
-      dragon::Run run(call, ctx, step.outputs);
       const int64_t start = events ? ProfileClock() : 0;
-      step.op->run(run);
+      RunOperator(call, ctx, step.outputs);
       if (events) {
         int64_t bytes = 0;
         for (const Tensor& y : step.outputs) bytes += y.defined() ? y.numel() * y.item_size() : 0;

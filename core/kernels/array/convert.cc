@@ -41,11 +41,11 @@ bool EnterConversionsTo(TypeList<From...>) {
 
 template <typename... To>
 bool EnterConversions(TypeList<To...>) {
-  return (EnterConversionsTo<To>(AllTypes{}) & ...);
+  return (EnterConversionsTo<To>(StoredTypes{}) & ...);
 }
 
 #if !defined(__CUDACC__)  // elsewhere `Each` converts in registers
-[[maybe_unused]] static const bool conversions_entered = EnterConversions(AllTypes{});
+[[maybe_unused]] static const bool conversions_entered = EnterConversions(StoredTypes{});
 #endif
 
 }  // namespace dragon::DRAGON_DEVICE

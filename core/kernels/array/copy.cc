@@ -179,6 +179,6 @@ void Copy(Context& ctx, View y, View x) {
 #endif
   Each<T(T)>(ctx, Identity{}, y, x);
 }
-DRAGON_KERNEL(Copy, AllTypes);
+DRAGON_KERNEL(Copy, StoredTypes);
 
 }  // namespace dragon::DRAGON_DEVICE

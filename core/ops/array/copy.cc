@@ -16,6 +16,7 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
         .Pointwise()
         .CastsOutput()
         .Infers(InferSame)
+        .TakesKept()
         .Runs(RunCopy)
         .Gradient("", PassGrad);
 
@@ -23,21 +24,24 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
                                          .Doc("Return a copy with the same layout.")
                                          .Pointwise()
                                          .Infers(InferSame)
-                                         .Runs(RunCopy)
+                                         .TakesKept()
+        .Runs(RunCopy)
                                          .Gradient("", PassGrad);
 
 [[maybe_unused]] const auto& stop_gradient = DefineOp("stop_gradient(Tensor x) -> Tensor")
                                                  .Doc("Return a copy through which no gradient flows.")
                                                  .Pointwise()
                                                  .Infers(InferSame)
-                                                 .Runs(RunCopy)
+                                                 .TakesKept()
+        .Runs(RunCopy)
                                                  .NotDifferentiable();
 
 [[maybe_unused]] const auto& to_row_major = DefineOp("to_row_major(Tensor x) -> Tensor")
                                                 .Doc("Return a copy in row-major order.")
                                                 .Pointwise()
                                                 .Infers([](Infer& i) { i.y(0, i.x(0).shape(), i.x(0).dtype()); })
-                                                .Runs(RunCopy)
+                                                .TakesKept()
+        .Runs(RunCopy)
                                                 .Gradient("", PassGrad);
 
 [[maybe_unused]] const auto& contiguous =
@@ -58,11 +62,13 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
                                           InferSame(i);
                                           i.outputs[0].dtype = i.attr("dtype").dtype();
                                         })
-                                        .Runs(RunCopy)
+                                        .TakesKept()
+        .Runs(RunCopy)
                                         .Gradient("", PassGrad);
 
 [[maybe_unused]] const auto& to_device =
     DefineOp("to_device(Tensor x, device device) -> Tensor")
+        .TakesKept()
         .Doc("Return a copy of the tensor on a device.")
         .Batches(Batching::kRows)
         .Infers([](Infer& i) {

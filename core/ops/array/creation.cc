@@ -37,7 +37,7 @@ Operator& OfShape(const char* name, const char* doc, int value) {
     i.y(0, i.Ints("shape"), i.DTypeOr("dtype", DefaultDType()));
     SetDevice(i);
   });
-  return op.Runs([value](Run& r) {
+  return op.TakesKept().Runs([value](Run& r) {
     if (value >= 0) Fill(r.ctx(), r.out(), Value(value));
   });
 }
@@ -48,7 +48,7 @@ void InferLike(Infer& i) {
 }
 Operator& Like(const char* name, const char* doc, int value) {
   Operator& op = Creation(std::string(name) + "(Tensor x", doc).Pointwise().Infers(InferLike);
-  return op.Runs([value](Run& r) {
+  return op.TakesKept().Runs([value](Run& r) {
     if (value >= 0) Fill(r.ctx(), r.out(), Value(value));
   });
 }
@@ -67,6 +67,7 @@ void DefineConstants() {
         RequireNumber(i.name(), i.outputs[0].dtype, i.attr("value"));
         SetDevice(i);
       })
+      .TakesKept()
       .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr("value")); });
   Creation("full_like(Tensor x, Scalar value", "One number everywhere, in the shape of x.")
       .Pointwise()
@@ -74,6 +75,7 @@ void DefineConstants() {
         InferLike(i);
         RequireNumber(i.name(), i.outputs[0].dtype, i.attr("value"));
       })
+      .TakesKept()
       .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr("value")); });
   DefineOp("fill(Tensor x, Scalar value) -> Tensor")
       .Doc("x with every number replaced by one.")
@@ -82,6 +84,7 @@ void DefineConstants() {
         InferSame(i);
         RequireNumber(i.name(), i.outputs[0].dtype, i.attr("value"));
       })
+      .TakesKept()
       .Runs([](Run& r) { Fill(r.ctx(), r.out(), r.attr("value")); })
       .Gradient("", [](Grad& g) { g.dx(0, Op<"zeros">(g.x_shape(0), g.x_dtype(0), g.x_device(0))); });
   Creation("empty_strided(int[] shape, int[] strides", "Memory of a shape and strides, with whatever is in it.")
@@ -98,6 +101,7 @@ void DefineConstants() {
         i.outputs[0].strides = strides;
         SetDevice(i);
       })
+      .TakesKept()
       .Runs([](Run&) {});
 }
 

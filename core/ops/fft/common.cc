@@ -15,7 +15,7 @@ double Scale(const CallReader& c, const Value& norm, bool forward, double n) {
 
 Tensor AsFloat(const CallReader& c, const Tensor& x) {
   if (!IsInexact(x.dtype())) return Op<"cast">(x, DefaultDType());
-  if (x.dtype() < DType::kFloat32) {
+  if (!IsSingleOrMore(x.dtype())) {
     throw TypeError(c.name()).Got("x of dtype ", x.dtype()).Expected("float32, float64, complex64 or complex128");
   }
   return x;

@@ -5,7 +5,7 @@ namespace dragon::linalg {
 
 void CheckMatrix(const CallReader& c, ArgumentName name) {
   const Tensor& x = c.x(name);
-  if (x.dtype() < DType::kFloat32) {
+  if (!IsSingleOrMore(x.dtype())) {
     throw TypeError(c.name())
         .Got(name.text, " of dtype ", x.dtype())
         .Expected("float32, float64, complex64 or complex128");

@@ -100,7 +100,7 @@ void RunLu(Run& r, View info, const char* who) {
             throw ValueError("lu_unpack").Got("pivots ", pivots.shape()).Expected("at most one for each row");
           }
           const DType dtype = i.attr("dtype").dtype();
-          if (dtype < DType::kFloat32) {
+          if (!IsSingleOrMore(dtype)) {
             throw TypeError(i.name()).Got("dtype ", dtype).Expected("float32, float64, complex64 or complex128");
           }
           const Dims batch(pivots.shape().data(), pivots.ndim() - 1);

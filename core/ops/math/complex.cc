@@ -7,8 +7,8 @@ namespace {
 /// From the first tensor and another.
 void InferComplex(Infer& i, ArgumentName second) {
   const DType dtype = i.x(0).dtype(), other = i.x(second).dtype();
-  if (other != dtype || (dtype != DType::kFloat32 && dtype != DType::kFloat64)) {
-    throw TypeError(i.name()).Got(dtype, " and ", other).Expected("float32 twice or float64 twice");
+  if (other != dtype || (dtype != DType::kFloat16 && dtype != DType::kFloat32 && dtype != DType::kFloat64)) {
+    throw TypeError(i.name()).Got(dtype, " and ", other).Expected("float16, float32 or float64, twice the same");
   }
   InferPointwiseAs(i, ComplexDType(dtype));
 }

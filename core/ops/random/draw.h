@@ -76,7 +76,7 @@ inline double HighestExact(DType dtype) {
     case DType::kFloat64:
       return 0x1p53;
     default:
-      return std::ldexp(1.0, static_cast<int>(ItemSize(dtype)) * 8 - (dtype == DType::kUInt8 ? 0 : 1)) - 1;
+      return std::ldexp(1.0, static_cast<int>(ItemSize(dtype)) * 8 - (IsUnsigned(dtype) ? 0 : 1)) - 1;
   }
 }
 
@@ -84,7 +84,7 @@ inline double HighestExact(DType dtype) {
 inline void CheckIntegerRange(const char* who, DType dtype, int64_t low, std::optional<int64_t> high) {
   if (IsComplex(dtype)) throw TypeError(who).Got(dtype).Expected("a real dtype");
   const double most = HighestExact(dtype);
-  const double least = dtype == DType::kBool || dtype == DType::kUInt8 ? 0 : IsFloating(dtype) ? -most : -most - 1;
+  const double least = dtype == DType::kBool || IsUnsigned(dtype) ? 0 : IsFloating(dtype) ? -most : -most - 1;
   if (high && *high <= low) throw ValueError(who).Got("low = ", low, ", high = ", *high).Expected("low < high");
   if (static_cast<double>(low) < least || static_cast<double>(high ? *high - 1 : low) > most) {
     throw ValueError(who)
