@@ -5,7 +5,7 @@ from dragon import _C
 from dragon.core import config, gradients
 from dragon.core.descriptions import Descriptions
 from dragon.core.device import Device, current_device
-from dragon.core.dtypes import NATIVE
+from dragon.core.dtypes import NATIVE, SHORT_FLOATS
 from dragon.core.modes import is_absent
 from dragon.core.printing import format_tensor
 from dragon.core.refusals import guard_methods, refused
@@ -171,9 +171,11 @@ def default_dtype():
 
 
 def host_array(x):
-    """Return the numbers as a NumPy array; bfloat16 as float32."""
+    """Return the numbers as a NumPy array; floats that NumPy lacks as float32, complex32 as complex64."""
     x = x.detach().to("cpu")
-    return (ops.cast(x, float32) if x.dtype == bfloat16 else x).numpy()
+    if x.dtype.name == "complex32":
+        x = ops.cast(x, complex64)
+    return (ops.cast(x, float32) if x.dtype.name in SHORT_FLOATS else x).numpy()
 
 
 def tensor(data, dtype=None, device=None, requires_grad=False):

@@ -38,5 +38,5 @@ PYBIND11_MODULE(_C, m) {
   RegisterGraph(m);
   RegisterFusion(m);
   RegisterPasses(m);
-  RegisterParts(m);
+  RegisterTensorParts(m);
 }

@@ -205,7 +205,7 @@ void RegisterShared(py::module_& m);
 void RegisterTrace(py::module_& m);
 void RegisterProcedure(py::module_& m);
 void RegisterPasses(py::module_& m);
-void RegisterParts(py::module_& m);
+void RegisterTensorParts(py::module_& m);
 extern PyNumberMethods TensorNumber;
 extern PyMappingMethods TensorMapping;
 PyObject* RichCompare(PyObject* a, PyObject* b, int how);

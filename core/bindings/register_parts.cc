@@ -108,7 +108,7 @@ void SetHandler(const py::type& tensor_class, const py::type& parts_class, const
 
 }  // namespace
 
-void RegisterParts(py::module_& m) {
+void RegisterTensorParts(py::module_& m) {
   m.def("make_of_parts", &Make, "A tensor of a shape that is made of others; the last of them holds its numbers.",
         py::arg("layout"), py::arg("parts"), py::arg("shape"), py::arg("coalesced") = false);
   m.def("parts_of", &Look, "(layout, parts, coalesced) of a tensor that is made of others; None for any other object.",

@@ -69,8 +69,10 @@ bool WantsStandIn(const Call& call, const Tensors& outputs, DeviceType device) {
     return x.defined() && IsKept(x.dtype()) && !call.op->kernel->Has(device, x.dtype());
   };
   if (call.op->takes_kept) return false;
-  return std::any_of(call.inputs.begin(), call.inputs.end(), lacks) ||
-         std::any_of(outputs.begin(), outputs.end(), lacks);
+  const bool any = std::any_of(call.inputs.begin(), call.inputs.end(), lacks) ||
+                   std::any_of(outputs.begin(), outputs.end(), lacks);
+  // What has a body runs the operators of that, each in its own stand-in.
+  return any && std::none_of(call.attrs.begin(), call.attrs.end(), [](const Value& value) { return value.object(); });
 }
 
 void RunInStandIn(const Call& call, Context& ctx, Tensors& outputs) {

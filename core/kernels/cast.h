@@ -12,7 +12,7 @@ DRAGON_FN To Cast(From x) {
   if constexpr (std::is_same_v<To, From>) {
     return x;
   } else if constexpr (std::is_same_v<To, bool>) {
-    return x != From(0);
+    return x != From{};
   } else if constexpr (kIsComplex<From> && kIsComplex<To>) {
     return To(x);
   } else if constexpr (kIsComplex<From>) {

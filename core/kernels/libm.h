@@ -44,7 +44,7 @@ namespace dragon::libm {
   DRAGON_FN double Name(double x, double y) { return ::name(x, y); }
 DRAGON_LIBM1(PlainExp, exp)
 DRAGON_LIBM1(Exp2, exp2)
-DRAGON_LIBM1(Expm1, expm1)
+DRAGON_LIBM1(PlainExpm1, expm1)
 DRAGON_LIBM1(PlainLog, log)
 DRAGON_LIBM1(PlainLog2, log2)
 DRAGON_LIBM1(PlainLog10, log10)
@@ -105,6 +105,12 @@ DRAGON_FN T Exp(T x) {
   return Select(inside, PlainExp(Select(inside, x, T(0))), outside);
 }
 
+template <typename T>
+DRAGON_FN T Expm1(T x) {
+  if constexpr (sizeof(T) == 4) return Expm1OfFloat(x);
+  return PlainExpm1(x);
+}
+
 /// What a logarithm is outside (0, inf).
 template <typename T>
 DRAGON_FN T LogOutside(T x) {
@@ -117,6 +123,7 @@ DRAGON_FN bool HasLog(T x) {
 }
 template <typename T>
 DRAGON_FN T Log(T x) {
+  if constexpr (sizeof(T) == 4) return Select(HasLog(x), LogOfFloat(Select(HasLog(x), x, T(1))), LogOutside(x));
   return Select(HasLog(x), PlainLog(Select(HasLog(x), x, T(1))), LogOutside(x));
 }
 template <typename T>

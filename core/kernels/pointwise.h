@@ -41,6 +41,9 @@ bool EnterTernary(const char* name, Types types) {
   return EnterWide(kernels::Ternary{name}, types, []<typename A>(TypeTag<A>) { return &TernaryOf<F, A>; });
 }
 
+/// Integers that the stand-in of their dtype cannot hold: where their order matters they have kernels of their own.
+using Largest = TypeList<uint64_t>;
+
 /// The type integers wrap in: unsigned, and no narrower than int (where a product could overflow again).
 template <typename T>
 using Wrapping =

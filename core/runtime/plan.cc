@@ -4,6 +4,7 @@
 #include "core/device/allocator.h"
 #include "core/framework/apply.h"
 #include "core/framework/profile.h"
+#include "core/framework/stand_in.h"
 #include "core/runtime/plan_instance.h"
 
 namespace dragon {

@@ -4,7 +4,10 @@ import copyreg
 from dragon import _C
 
 NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
-         "complex128")
+         "complex128", "uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
+         "float8_e5m2fnuz", "complex32")
+# NumPy lacks them; the package ml_dtypes has them.
+SHORT_FLOATS = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz")
 
 
 def make_dtypes(dtype_class=_C.dtype):
@@ -18,7 +21,7 @@ def make_dtypes(dtype_class=_C.dtype):
     Returns
     -------
     dict
-        From "bool" to "complex128".
+        From "bool" to "complex32".
 
     """
     return {name: dtype_class(name) for name in NAMES}

@@ -6,7 +6,7 @@ import numpy
 
 from dragon import _C
 from dragon.core.device import Device
-from dragon.core.dtypes import NATIVE
+from dragon.core.dtypes import NATIVE, SHORT_FLOATS
 from dragon.onnx.errors import HardCodedError, load_package
 from dragon.onnx.size import Repeated, Size, make_size
 from dragon.onnx.wiring import difference_of, take_in
@@ -74,16 +74,16 @@ class Program:
 def array_of(tensor):
     """Return a tensor's numbers as a NumPy array, whatever its dtype."""
     tensor = tensor.detach()
-    if tensor.dtype.name == "bfloat16":
-        return numpy.asarray(ops.cast(tensor, NATIVE["float32"])).astype(load_package("ml_dtypes").bfloat16)
+    if (name := tensor.dtype.name) in SHORT_FLOATS:
+        return numpy.asarray(ops.cast(tensor, NATIVE["float32"])).astype(getattr(load_package("ml_dtypes"), name))
     return numpy.array(tensor)
 
 
 def address_of(tensor):
     """Return what tells the memory of a tensor from others'."""
     detached = _C.as_class(tensor, Plain).detach()
-    if tensor.dtype.name == "bfloat16":
-        detached = ops.view_dtype(detached, _C.dtype("int16"))
+    if (name := tensor.dtype.name) in SHORT_FLOATS:
+        detached = ops.view_dtype(detached, _C.dtype("int16" if name == "bfloat16" else "uint8"))
     array = detached.numpy()
     return array.__array_interface__["data"][0], array.shape, array.strides
 

@@ -6,6 +6,7 @@ import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from dragon.core.dtypes import SHORT_FLOATS
 from dragon.onnx.errors import HardCodedError, load_package
 from dragon.onnx.explain import Explainer
 from dragon.onnx.size import Repeated, Size
@@ -15,8 +16,11 @@ from dragon.onnx.table import Inexpressible
 ELEMENTS = {"bool": TensorProto.BOOL, "uint8": TensorProto.UINT8, "int8": TensorProto.INT8,
             "int16": TensorProto.INT16, "int32": TensorProto.INT32, "int64": TensorProto.INT64,
             "float16": TensorProto.FLOAT16, "bfloat16": TensorProto.BFLOAT16, "float32": TensorProto.FLOAT,
-            "float64": TensorProto.DOUBLE}
-FLOATING = ("float16", "bfloat16", "float32", "float64")
+            "float64": TensorProto.DOUBLE, "uint16": TensorProto.UINT16, "uint32": TensorProto.UINT32,
+            "uint64": TensorProto.UINT64, "float8_e4m3fn": TensorProto.FLOAT8E4M3FN,
+            "float8_e4m3fnuz": TensorProto.FLOAT8E4M3FNUZ, "float8_e5m2": TensorProto.FLOAT8E5M2,
+            "float8_e5m2fnuz": TensorProto.FLOAT8E5M2FNUZ}
+FLOATING = ("float16", "float32", "float64", *SHORT_FLOATS)
 RESULT_DTYPES = {**dict.fromkeys(("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor",
                                   "Not", "IsNaN", "IsInf"), "bool"),
                  **dict.fromkeys(("Shape", "Size", "ArgMax", "ArgMin", "NonZero"), "int64")}
@@ -35,7 +39,8 @@ MOVING = {"Reshape", "Transpose", "Concat", "Slice", "Gather", "GatherElements",
           "BitwiseNot", "Range", "If", "Loop", "Scan", "NonZero", *OTHERS}
 # ONNX Runtime computes in few dtypes: narrow integers wrap the same way in int32, and bfloat16 is the rounding of
 # float32 after each operator, as the engine does it.
-WIDER = {"int8": "int32", "int16": "int32", "uint8": "int32", "bfloat16": "float32"}
+WIDER = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64",
+         **dict.fromkeys(SHORT_FLOATS, "float32")}
 WIDER_OF = {"Where": {"bool": "uint8"}, "IsInf": {"float16": "float32"},
             "Unique": dict.fromkeys(("int32", "int16", "int8", "uint8"), "int64")}
 # Scattering with a reduction computes.
@@ -44,8 +49,8 @@ LARGEST, SMALLEST = 2 ** 63 - 1, -2 ** 63
 
 
 def numpy_dtype(name):
-    """Return the NumPy dtype of a name, bfloat16 too."""
-    return numpy.dtype(load_package("ml_dtypes").bfloat16 if name == "bfloat16" else name)
+    """Return the NumPy dtype of a name, those that NumPy lacks too."""
+    return numpy.dtype(getattr(load_package("ml_dtypes"), name) if name in SHORT_FLOATS else name)
 
 
 def wider(op, dtype, reduction=None):

@@ -84,6 +84,28 @@ struct CopySignOf {
 struct NextAfterOf : Cost<8> {
   DRAGON_FN auto operator()(auto a, auto b) const { return NextAfter(a, b); }
 };
+/// Of 16 bits: the neighbours of a number are those of its bits.
+struct NextAfterHalfOf {
+  template <typename T>
+  DRAGON_FN T operator()(T a, T b) const {
+    const float x = a, y = b;
+    if (x != x || y != y) return T(x + y);
+    if (x == y) return b;
+    T next = a;
+    if (x == 0) {
+      next.bits = static_cast<uint16_t>(y > 0 ? 0x0001u : 0x8001u);
+    } else {
+      next.bits = static_cast<uint16_t>((x < y) == (x > 0) ? a.bits + 1 : a.bits - 1);
+    }
+    return next;
+  }
+};
+template <typename T>
+void NextAfterHalf(Context& ctx, View y, View a, View b) {
+  Each<T(T, T)>(ctx, NextAfterHalfOf{}, y, a, b);
+}
+
+using Halves = TypeList<float16, bfloat16>;
 
 /// The number `value` stands for in T: an integer is the sum of both parts, a real type has no use for the imaginary
 /// one.
@@ -181,6 +203,10 @@ const bool entered[] = {
     EnterBinary<HeavisideOf>("heaviside", RealAndBool{}),
     EnterBinary<CopySignOf>("copysign", Floating{}),
     EnterBinary<NextAfterOf>("nextafter", Singles{}),
+    kernels::Enter(kernels::Binary{"nextafter"}, Halves{}, []<typename T>(TypeTag<T>) { return &NextAfterHalf<T>; }),
+    EnterBinary<MaximumOf>("maximum", Largest{}),
+    EnterBinary<MinimumOf>("minimum", Largest{}),
+    EnterTernary<ClampOf>("clamp", Largest{}),
     EnterBinary<SigmoidBackwardOf>("sigmoid_backward", Inexact{}),
     EnterBinary<TanhBackwardOf>("tanh_backward", Inexact{}),
     EnterTernary<ClampOf>("clamp", RealAndBool{}),

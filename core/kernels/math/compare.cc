@@ -132,6 +132,13 @@ const bool entered[] = {
     EnterBinary<LeOf>("le", RealAndBool{}),
     EnterBinary<GtOf>("gt", RealAndBool{}),
     EnterBinary<GeOf>("ge", RealAndBool{}),
+    EnterBinary<LtOf>("lt", Largest{}),
+    EnterBinary<LeOf>("le", Largest{}),
+    EnterBinary<GtOf>("gt", Largest{}),
+    EnterBinary<GeOf>("ge", Largest{}),
+    EnterBinary<EqOf>("eq", Largest{}),
+    EnterBinary<NeOf>("ne", Largest{}),
+    EnterBinary<RightShiftOf>("bitwise_right_shift", Largest{}),
     EnterUnary<LogicalNotOf>("logical_not", AllTypes{}),
     EnterBinary<LogicalAndOf>("logical_and", AllTypes{}),
     EnterBinary<LogicalOrOf>("logical_or", AllTypes{}),
@@ -142,7 +149,7 @@ const bool entered[] = {
     EnterBinary<BitwiseXorOf>("bitwise_xor", Bits{}),
     EnterBinary<LeftShiftOf>("bitwise_left_shift", Integral{}),
     EnterBinary<RightShiftOf>("bitwise_right_shift", Integral{}),
-    kernels::Enter(kernels::Ternary{"where"}, AllTypes{}, []<typename T>(TypeTag<T>) { return &Where<T>; }),
+    kernels::Enter(kernels::Ternary{"where"}, StoredTypes{}, []<typename T>(TypeTag<T>) { return &Where<T>; }),
 };
 
 }  // namespace

@@ -161,7 +161,9 @@ void DivideBy(Context& ctx, View y, View a, View b) {
 }
 template <template <typename> class F>
 bool EnterDivision() {
-  return EnterWide(kernels::Binary{F<float>::kName}, Real{}, []<typename T>(TypeTag<T>) { return &DivideBy<F, T>; });
+  const kernels::Binary kernel{F<float>::kName};
+  const auto make = []<typename T>(TypeTag<T>) { return &DivideBy<F, T>; };
+  return EnterWide(kernel, Real{}, make) && EnterWide(kernel, Largest{}, make);
 }
 
 template <typename T>

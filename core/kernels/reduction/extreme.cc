@@ -77,7 +77,12 @@ struct TruthOf : Elementwise<TruthOf<T, kAny>> {
   DRAGON_FN void Store(int64_t offset, State s, int64_t) const { y[offset] = s; }
 };
 
+/// Integers that the stand-in of their dtype cannot hold.
+using Largest = TypeList<uint64_t>;
+
 const bool entered[] = {
+    kernels::Enter(kernels::Amax, Largest{}, []<typename T>(TypeTag<T>) { return &ReduceBy<ExtremeOf<T, true>>; }),
+    kernels::Enter(kernels::Amin, Largest{}, []<typename T>(TypeTag<T>) { return &ReduceBy<ExtremeOf<T, false>>; }),
     kernels::Enter(kernels::Amax, RealAndBool{}, []<typename T>(TypeTag<T>) { return &ReduceBy<ExtremeOf<T, true>>; }),
     kernels::Enter(kernels::Amin, RealAndBool{}, []<typename T>(TypeTag<T>) { return &ReduceBy<ExtremeOf<T, false>>; }),
     kernels::Enter(kernels::Any, AllTypes{}, []<typename T>(TypeTag<T>) { return &ReduceBy<TruthOf<T, true>>; }),

@@ -43,7 +43,7 @@ bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kB
 
 /// Nothing where a program would not round as the operator does: it adds 16 bits up in 32 and rounds once, in the end.
 std::optional<FoldDTypes> FoldDTypesOf(const GraphCall& call, DType x) {
-  if (IsComplex(x)) return std::nullopt;
+  if (IsComplex(x) || IsKept(x)) return std::nullopt;
   const bool has_dtype = call.op->schema.Find("dtype") >= 0;
   if (!has_dtype) return FoldDTypes{x, x, x};  // extremes
   const Value& said = call.attr("dtype");

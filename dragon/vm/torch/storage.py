@@ -15,6 +15,8 @@ FILES = []  # how to get `torch.serialization`, which is about storages itself: 
 KINDS = {"float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long", "int32": "Int", "int16": "Short",
          "int8": "Char", "uint8": "Byte", "bool": "Bool", "bfloat16": "BFloat16", "complex128": "ComplexDouble",
          "complex64": "ComplexFloat"}
+# What came later has no class of storages: files name the dtype itself.
+LATER = ("uint16", "uint32", "uint64", "complex32", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz")
 
 
 def bytes_behind(tensor):
@@ -27,9 +29,9 @@ def bytes_behind(tensor):
 
 def window(memory, dtype, offset, size, stride):
     """Return a tensor of a dtype, offset, size and strides on a 1-d tensor of bytes."""
-    if not isinstance(dtype, _C.dtype) or dtype.name not in KINDS:
+    if not isinstance(dtype, _C.dtype) or dtype.name not in (*KINDS, *LATER):
         raise NotImplementedError(f"storage: got {dtype}, which no tensor of Dragon can have, expected one of "
-                                  f"{', '.join(KINDS)}")
+                                  f"{', '.join((*KINDS, *LATER))}")
     extra = memory.numel() % dtype.itemsize
     whole = memory[:memory.numel() - extra] if extra else memory
     view = (whole if dtype == BYTE else ops.view_dtype(whole, dtype)).detach()

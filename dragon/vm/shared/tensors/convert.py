@@ -1,6 +1,7 @@
 """Whatever Python has becomes a tensor: numbers, lists, arrays, strings, tensors of other faces."""
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
+from dragon.core.dtypes import NAMES, SHORT_FLOATS
 from dragon.vm.shared.tensors.device import Device
 from dragon.vm.shared.tensors.dtypes import OBJECTS, as_dtype, wrapped
 from dragon.vm.shared.tensors.host import host_array
@@ -173,8 +174,7 @@ def _check_exists(dtype):
                                   f"{', '.join(NUMBERED)} and string. Received: dtype={dtype!r}")
 
 
-NUMBERED = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64",
-            "complex64", "complex128")
+NUMBERED = tuple(name for name in NAMES if name != "complex32")
 
 
 def _store(made, dtype):
@@ -202,13 +202,13 @@ def _array(array, dtype):
         return _objects(array, dtype)
     name = array.dtype.name
     if name not in NUMBERED:
-        if dtype is None or name not in ("uint16", "uint32", "uint64"):
-            _check_exists(as_dtype(name))
+        _check_exists(as_dtype(name))
         array, name = array.astype(dtype.name), dtype.name
     if dtype is not None and dtype.name == "string":
         raise _refuse(array, dtype)
-    if name == "bfloat16":
-        made = ops.view_dtype(_C.tensor(array.view("int16"), OBJECTS["int16"], CPU, Tensor), OBJECTS["bfloat16"])
+    if name in SHORT_FLOATS:
+        words = "int16" if name == "bfloat16" else "uint8"
+        made = ops.view_dtype(_C.tensor(array.view(words), OBJECTS[words], CPU, Tensor), OBJECTS[name])
     else:
         if not array.dtype.isnative:
             array = array.astype(array.dtype.newbyteorder("="))
@@ -364,7 +364,7 @@ def adopt_array(array):
 
 
 def _reduce(self):
-    numbers = ops.cast(self.detach(), "float32") if self.dtype.name == "bfloat16" else self
+    numbers = ops.cast(self.detach(), "float32") if self.dtype.name in SHORT_FLOATS else self
     return rebuild, (host_array(numbers).copy(), self.dtype.name)
 
 

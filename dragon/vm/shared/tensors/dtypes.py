@@ -1,18 +1,18 @@
 """The element types under TensorFlow's names; `tf.string` and others of the host are known here too."""
 from dragon import _C
-from dragon.core.dtypes import make_dtypes
+from dragon.core.dtypes import SHORT_FLOATS, make_dtypes
 from dragon.vm.shared.naming import known_as
 
 NUMBERS = {"bool": 10, "uint8": 4, "int8": 6, "int16": 5, "int32": 3, "int64": 9, "float16": 19, "bfloat16": 14,
-           "float32": 1, "float64": 2, "complex64": 8, "complex128": 18}
+           "float32": 1, "float64": 2, "complex64": 8, "complex128": 18, "uint16": 17, "uint32": 22, "uint64": 23,
+           "float8_e5m2": 24, "float8_e4m3fn": 25, "float8_e4m3fnuz": 26, "float8_e5m2fnuz": 28}
 # Known by name alone: no tensor can have them.
-NAMED_ONLY = {"uint16": ("uint16", 17), "uint32": ("uint32", 22), "uint64": ("uint64", 23),
-              "float8_e5m2": ("float8_e5m2", 24), "float8_e4m3fn": ("float8_e4m3fn", 25), "qint8": ("qint8", 11),
+NAMED_ONLY = {"qint8": ("qint8", 11),
               "quint8": ("quint8", 12), "qint32": ("qint32", 13), "qint16": ("bits16", 15), "quint16": ("bits8", 16)}
 # Of the host, beside the engine: the stand-in only makes them differ from each other.
 HOST = {"string": ("uint1", 7), "resource": ("uint2", 20), "variant": ("uint3", 21)}
 ENUM = {**NUMBERS, **{name: number for table in (NAMED_ONLY, HOST) for name, (_, number) in table.items()}}
-BITS = {"bool": 1, "uint16": 16, "uint32": 32, "uint64": 64, "qint16": 16, "quint16": 16}
+BITS = {"bool": 1, "qint16": 16, "quint16": 16}
 
 
 @known_as("tensorflow")
@@ -54,7 +54,7 @@ class DType(_C.dtype):
     def as_numpy_dtype(self):
         """type: NumPy's class of such a number."""
         import numpy as np
-        if self.name in ("bfloat16", "float8_e5m2", "float8_e4m3fn"):
+        if self.name in SHORT_FLOATS:
             return getattr(ml_dtypes(self.name), self.name)
         if self.name in ("string", "resource", "variant"):
             return np.object_
@@ -183,7 +183,7 @@ def _as_foreign(value):
 
 
 _RANGES = {OBJECTS[name]: (OBJECTS[name].min, OBJECTS[name].max) for name in
-           ("uint8", "int8", "int16", "int32", "int64")}
+           ("uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64")}
 
 
 def wrapped(number, dtype):

@@ -1,5 +1,6 @@
 """Numbers on their way to Python: NumPy arrays of tensors, and how tensors are shown."""
 from dragon import _C
+from dragon.core.dtypes import SHORT_FLOATS
 from dragon.core.modes import is_absent
 
 operators = []  # those of TensorFlow's tensors, which show themselves by what is here: `tensor.py` enters them
@@ -14,9 +15,11 @@ def host_array(x):
         if x.device.type == "meta":
             raise NotImplementedError(f"numpy() is only available for tensors with numbers. Received: {x!r}")
         x = ops.to_device(x, "cpu")
-    if getattr(x.dtype, "name", x.dtype) == "bfloat16":  # a variable of Keras tells its dtype by the name
+    name = getattr(x.dtype, "name", x.dtype)  # a variable of Keras tells its dtype by the name
+    if name in SHORT_FLOATS:
         from dragon.vm.shared.tensors.dtypes import ml_dtypes
-        return ops.view_dtype(ops.contiguous(x), "int16").numpy().view(ml_dtypes("bfloat16").bfloat16)
+        words = ops.view_dtype(ops.contiguous(x), "int16" if name == "bfloat16" else "uint8")
+        return words.numpy().view(getattr(ml_dtypes(name), name))
     array = _C.Tensor.numpy(x)
     # The engine's int64 is C's long long; where that is not NumPy's int64, reprs would tell its dtype.
     return array.view("int64") if array.dtype.char == "q" else array
