@@ -8,7 +8,7 @@ namespace dragon {
 /// What a code of 8 bits without a finite number stands for.
 enum class Special : uint8_t {
   kInfinities,   ///< as in IEEE: the largest exponent holds infinities and NaNs
-  kNan,          ///< all bits but the sign set: NaN; no infinities
+  kNan,          ///< all bits but the sign set: NaN; no infinities, what is too large becomes the largest number
   kNegativeZero  ///< what would be -0: NaN; no infinities, and one zero
 };
 
@@ -25,8 +25,9 @@ struct MiniFloat {
   static constexpr uint32_t kDropped = 23 - kMantissa;  ///< bits of a float's mantissa that have no place
   static constexpr uint32_t kInfinity = 0x7F800000u;
   static constexpr uint32_t kTop = ((1u << (7 - kMantissa)) - 1) << kMantissa;  ///< the largest exponent
-  static constexpr uint32_t kLargest =
-      kSpecial == Special::kInfinities ? kTop - 1 : kSpecial == Special::kNan ? 0x7Eu : 0x7Fu;
+  static constexpr uint32_t kLargest = kSpecial == Special::kInfinities ? kTop - 1
+                                       : kSpecial == Special::kNan      ? 0x7Eu
+                                                                        : 0x7Fu;
   /// The bits of 2^exponent as a float.
   static constexpr uint32_t Power(int exponent) { return static_cast<uint32_t>(exponent + 127) << 23; }
 
@@ -45,7 +46,8 @@ struct MiniFloat {
     }
     if (code > kLargest) {
       if (kSpecial == Special::kNegativeZero) return 0x80u;
-      code = kSpecial == Special::kInfinities && magnitude <= kInfinity ? kTop : 0x7Fu;
+      const uint32_t most = kSpecial == Special::kInfinities ? kTop : kLargest;
+      code = magnitude <= kInfinity ? most : 0x7Fu;
     }
     if (kSpecial == Special::kNegativeZero && code == 0) return 0;
     return static_cast<uint8_t>(sign | code);

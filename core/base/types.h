@@ -58,8 +58,8 @@ using Numeric =
 using AllTypes =
     TypeList<bool, uint8_t, int8_t, int16_t, int32_t, int64_t, float16, bfloat16, float, double, complex64, complex128>;
 /// What numbers are kept in without being computed in, and all that they may be kept in.
-using KeptTypes = TypeList<uint16_t, uint32_t, uint64_t, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz,
-                           complex32>;
+using KeptTypes =
+    TypeList<uint16_t, uint32_t, uint64_t, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, complex32>;
 using StoredTypes =
     TypeList<bool, uint8_t, int8_t, int16_t, int32_t, int64_t, float16, bfloat16, float, double, complex64, complex128,
              uint16_t, uint32_t, uint64_t, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, complex32>;
@@ -131,9 +131,9 @@ using RealOf = typename RealPart<T>::type;
 
 inline constexpr int64_t kItemSizes[kDTypeCount] = {1, 1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16, 2, 4, 8, 1, 1, 1, 1, 4};
 inline constexpr const char* kDTypeNames[kDTypeCount] = {
-    "bool",    "uint8",      "int8",   "int16",  "int32",  "int64",         "float16",     "bfloat16",        "float32",
-    "float64", "complex64",  "complex128", "uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
-    "float8_e5m2fnuz", "complex32"};
+    "bool",     "uint8",         "int8",        "int16",           "int32",           "int64",    "float16",
+    "bfloat16", "float32",       "float64",     "complex64",       "complex128",      "uint16",   "uint32",
+    "uint64",   "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "complex32"};
 
 inline constexpr int64_t ItemSize(DType dtype) { return kItemSizes[static_cast<int>(dtype)]; }
 /// The NumPy name, e.g. "float32".

@@ -20,7 +20,8 @@ namespace {
 /// Of C's integers of 64 bits NumPy takes `long` for its own int64 where that is one, and shows the other by name.
 const char* const kInt64Format = sizeof(long) == 8 ? "l" : "q";
 const char* const kUInt64Format = sizeof(long) == 8 ? "L" : "Q";
-const char* const kFormats[kDTypeCount] = {"?", "B", "b", "h", "i", kInt64Format, "e", nullptr, "f", "d", "Zf", "Zd", "H", "I", kUInt64Format};
+const char* const kFormats[kDTypeCount] = {"?", "B", "b",  "h",  "i", kInt64Format, "e",          nullptr,
+                                           "f", "d", "Zf", "Zd", "H", "I",          kUInt64Format};
 
 /// The dtype of a buffer's format, by kind and size, since 'l' has a platform's width.
 bool DTypeOfFormat(const char* format, Py_ssize_t size, DType* dtype) {

@@ -39,12 +39,22 @@ struct DLManagedTensorVersioned {
 
 constexpr int32_t kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3;
 constexpr uint64_t kReadOnly = 1;
-enum Code : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBfloat = 4, kComplexCode = 5, kBoolCode = 6,
-                      kFloat8E4M3FN = 10, kFloat8E4M3FNUZ = 11, kFloat8E5M2 = 12, kFloat8E5M2FNUZ = 13 };
-constexpr uint8_t kCodes[kDTypeCount] = {kBoolCode, kUInt,   kInt,   kInt,   kInt,         kInt,
-                                         kFloat,    kBfloat, kFloat, kFloat, kComplexCode, kComplexCode,
-                                         kUInt, kUInt, kUInt, kFloat8E4M3FN, kFloat8E5M2, kFloat8E4M3FNUZ,
-                                         kFloat8E5M2FNUZ, kComplexCode};
+enum Code : uint8_t {
+  kInt = 0,
+  kUInt = 1,
+  kFloat = 2,
+  kBfloat = 4,
+  kComplexCode = 5,
+  kBoolCode = 6,
+  kFloat8E4M3FN = 10,
+  kFloat8E4M3FNUZ = 11,
+  kFloat8E5M2 = 12,
+  kFloat8E5M2FNUZ = 13
+};
+constexpr uint8_t kCodes[kDTypeCount] = {
+    kBoolCode,       kUInt,        kInt,         kInt,  kInt,  kInt,  kFloat,        kBfloat,     kFloat,
+    kFloat,          kComplexCode, kComplexCode, kUInt, kUInt, kUInt, kFloat8E4M3FN, kFloat8E5M2, kFloat8E4M3FNUZ,
+    kFloat8E5M2FNUZ, kComplexCode};
 
 DLDevice ToDL(Device device) {
   if (device.is_cpu()) return {kDLCPU, 0};

@@ -222,14 +222,12 @@ PyGetSetDef dtype_fields[] = {
        return PyBool_FromLong(NamedOnly(self) ? NamedOnly(self)->floating : IsFloating(Of(self)));
      },
      nullptr, "a real float", nullptr},
-    {"is_complex",
-     [](PyObject* self, void*) {
-       return PyBool_FromLong(!NamedOnly(self) && IsComplex(Of(self)));
-     },
+    {"is_complex", [](PyObject* self, void*) { return PyBool_FromLong(!NamedOnly(self) && IsComplex(Of(self))); },
      nullptr, "a complex number", nullptr},
     {"is_signed",
      [](PyObject* self, void*) {
-       return PyBool_FromLong(NamedOnly(self) ? NamedOnly(self)->is_signed : Of(self) != DType::kBool && !IsUnsigned(Of(self)));
+       return PyBool_FromLong(NamedOnly(self) ? NamedOnly(self)->is_signed
+                                              : Of(self) != DType::kBool && !IsUnsigned(Of(self)));
      },
      nullptr, "has negative numbers", nullptr},
     {"is_named_only", [](PyObject* self, void*) { return PyBool_FromLong(NamedOnly(self) != nullptr); }, nullptr,

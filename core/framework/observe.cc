@@ -80,7 +80,8 @@ Value Tensor::Item() const {
 
 void* Tensor::NoData() const {
   if (!impl_->parts) return nullptr;
-  throw TypeError("tensor").Got("one of layout ", impl_->parts->layout, ", which has no memory of its own")
+  throw TypeError("tensor")
+      .Got("one of layout ", impl_->parts->layout, ", which has no memory of its own")
       .Expected("a strided one: to_dense() makes it");
 }
 

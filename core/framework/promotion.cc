@@ -38,7 +38,8 @@ namespace {
 DType PromoteKept(DType a, DType b) {
   if (IsFloat8(a) || IsFloat8(b)) {
     throw RuntimeError("promote_types")
-        .Says("Promotion for Float8 Types is not supported, attempted to promote ", a, " and ", b, "; cast one of them");
+        .Says("Promotion for Float8 Types is not supported, attempted to promote ", a, " and ", b,
+              "; cast one of them");
   }
   if (!IsKept(a)) std::swap(a, b);
   if (IsUnsigned(a)) {

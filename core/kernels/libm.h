@@ -137,10 +137,14 @@ DRAGON_FN T Log10(T x) {
 template <typename T>
 DRAGON_FN T Log1p(T x) {
   const bool inside = x > -1 && x < std::numeric_limits<T>::infinity();
-  return Select(inside, PlainLog1p(Select(inside, x, T(0))),
-                LogOutside(x == -1  ? T(0)
-                           : x == x ? (x < 0 ? T(-1) : x)
-                                    : x));
+  const T given = Select(inside, x, T(0));
+  T result;
+  if constexpr (sizeof(T) == 4) {
+    result = Log1pOfFloat(given);
+  } else {
+    result = PlainLog1p(given);
+  }
+  return Select(inside, result, LogOutside(x == -1 ? T(0) : x == x ? (x < 0 ? T(-1) : x) : x));
 }
 
 template <typename T>

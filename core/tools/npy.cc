@@ -11,10 +11,10 @@ namespace {
 
 const std::map<std::string, DType>& Descriptions() {
   static const std::map<std::string, DType> descriptions{
-      {"|b1", DType::kBool},    {"|u1", DType::kUInt8},     {"|i1", DType::kInt8},       {"<i2", DType::kInt16},
-      {"<i4", DType::kInt32},   {"<i8", DType::kInt64},     {"<f2", DType::kFloat16},    {"<f4", DType::kFloat32},
-      {"<u2", DType::kUInt16}, {"<u4", DType::kUInt32}, {"<u8", DType::kUInt64},
-      {"<f8", DType::kFloat64}, {"<c8", DType::kComplex64}, {"<c16", DType::kComplex128}};
+      {"|b1", DType::kBool},      {"|u1", DType::kUInt8},      {"|i1", DType::kInt8},    {"<i2", DType::kInt16},
+      {"<i4", DType::kInt32},     {"<i8", DType::kInt64},      {"<f2", DType::kFloat16}, {"<f4", DType::kFloat32},
+      {"<u2", DType::kUInt16},    {"<u4", DType::kUInt32},     {"<u8", DType::kUInt64},  {"<f8", DType::kFloat64},
+      {"<c8", DType::kComplex64}, {"<c16", DType::kComplex128}};
   return descriptions;
 }
 

@@ -151,7 +151,8 @@ void Engine::Arrive(const Edge& edge, Tensor grad) {
     return;
   }
   const bool ours = !options_.create_graph && slot.impl()->refs() == 1 && slot.impl()->storage &&
-                    slot.impl()->storage->refs() == 1 && slot.is_contiguous() && slot.dtype() == grad.dtype() && !grad.impl()->parts;
+                    slot.impl()->storage->refs() == 1 && slot.is_contiguous() && slot.dtype() == grad.dtype() &&
+                    !grad.impl()->parts;
   if (ours) {
     OpInto<"add">(slot, slot, grad);
   } else {

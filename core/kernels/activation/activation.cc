@@ -133,6 +133,7 @@ struct Silu {
 template <typename T>
 DRAGON_FN T SoftplusOf(T x) {
   const T above = x <= T(0) ? T(0) : x;
+  if constexpr (sizeof(T) == 4) return above + Log1pOfFloat(ExactExpOfFloat(-Abs(x)));
   return above + PlainLog1p(Exp(-Abs(x)));
 }
 struct Mish {

@@ -25,7 +25,7 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
                                          .Pointwise()
                                          .Infers(InferSame)
                                          .TakesKept()
-        .Runs(RunCopy)
+                                         .Runs(RunCopy)
                                          .Gradient("", PassGrad);
 
 [[maybe_unused]] const auto& stop_gradient = DefineOp("stop_gradient(Tensor x) -> Tensor")
@@ -33,7 +33,7 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
                                                  .Pointwise()
                                                  .Infers(InferSame)
                                                  .TakesKept()
-        .Runs(RunCopy)
+                                                 .Runs(RunCopy)
                                                  .NotDifferentiable();
 
 [[maybe_unused]] const auto& to_row_major = DefineOp("to_row_major(Tensor x) -> Tensor")
@@ -41,7 +41,7 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
                                                 .Pointwise()
                                                 .Infers([](Infer& i) { i.y(0, i.x(0).shape(), i.x(0).dtype()); })
                                                 .TakesKept()
-        .Runs(RunCopy)
+                                                .Runs(RunCopy)
                                                 .Gradient("", PassGrad);
 
 [[maybe_unused]] const auto& contiguous =
@@ -63,7 +63,7 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
                                           i.outputs[0].dtype = i.attr("dtype").dtype();
                                         })
                                         .TakesKept()
-        .Runs(RunCopy)
+                                        .Runs(RunCopy)
                                         .Gradient("", PassGrad);
 
 [[maybe_unused]] const auto& to_device =

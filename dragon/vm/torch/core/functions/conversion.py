@@ -123,7 +123,7 @@ for _name, _dtype in (("bool", "bool"), ("byte", "uint8"), ("char", "int8")):
 def type(self, dtype=None, non_blocking=False):
     """Return the name of the tensor's old type, or the tensor as another dtype."""
     if dtype is None:
-        return "torch." + OLD_TYPES[self.dtype.name]
+        return "torch." + (OLD_TYPES.get(self.dtype.name) or LATER_TYPES[self.dtype.name])
     return self.to(dtype_of_type(dtype))
 
 
@@ -150,6 +150,10 @@ OLD_TYPES = {"float32": "FloatTensor", "float64": "DoubleTensor", "float16": "Ha
              "bfloat16": "BFloat16Tensor", "uint8": "ByteTensor", "int8": "CharTensor", "int16": "ShortTensor",
              "int32": "IntTensor", "int64": "LongTensor", "bool": "BoolTensor", "complex64": "ComplexFloatTensor",
              "complex128": "ComplexDoubleTensor"}
+# What came later goes by such names only where a tensor tells its type.
+LATER_TYPES = {"uint16": "UInt16Tensor", "uint32": "UInt32Tensor", "uint64": "UInt64Tensor",
+               "complex32": "ComplexHalfTensor",
+               **{name: f"F{name[1:]}Tensor" for name in OBJECTS if name.startswith("float8_e") and "e8" not in name}}
 DTYPE_OF_OLD_TYPE = {"torch." + old: OBJECTS[name] for name, old in OLD_TYPES.items()}
 
 
