@@ -139,7 +139,7 @@ WRONG = {
     "a broken array": (("graph", "--inputs", "broken.npy"), "bytes of numbers"),
     "no array": (("graph", "--inputs", "text.npy"), "does not begin as one"),
     "another order": (("graph", "--inputs", "order.npy"), "row-major"),
-    "no dtype of ours": (("graph", "--inputs", "uint16.npy"), "<u2"),
+    "no dtype of ours": (("graph", "--inputs", "dates.npy"), "<M8"),
     "a broken graph": (("broken",), "cut short or changed"),
 }
 
@@ -150,7 +150,7 @@ def test_what_is_wrong_is_told(case, tmp_path):
     make_network().save(tmp_path / "graph")
     numpy.save(tmp_path / "x.npy", numpy.zeros((5, 5), "float32"))
     numpy.save(tmp_path / "order.npy", numpy.asfortranarray(numpy.zeros((5, 4))))
-    numpy.save(tmp_path / "uint16.npy", numpy.zeros((5, 4), "uint16"))
+    numpy.save(tmp_path / "dates.npy", numpy.zeros((5, 4), "datetime64[s]"))
     (tmp_path / "broken.npy").write_bytes((tmp_path / "x.npy").read_bytes()[:-3])
     (tmp_path / "text.npy").write_text("no array at all")
     (tmp_path / "broken").write_bytes((tmp_path / "graph").read_bytes()[:-64])

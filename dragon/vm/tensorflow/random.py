@@ -69,11 +69,15 @@ def _uniform(stream, shape, minval, maxval, dtype):
             return _scaled(numbers, high - low, low)
         low, high = convert_to_tensor(low, dtype), convert_to_tensor(high, dtype)
         return ops.add(ops.mul(numbers, ops.sub(high, low)), low)
-    if dtype.name not in ("int32", "int64"):
+    if dtype.name not in ("int32", "int64", "uint32", "uint64"):
         raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are float16, bfloat16, float32, "
-                         "float64, int32 and int64.")
+                         "float64, int32, int64, uint32 and uint64.")
     if minval is None and maxval is None:
-        return ops.stateless_integers(stream, as_shape(shape), dtype=dtype.name)
+        words = ops.stateless_integers(stream, as_shape(shape), dtype=dtype.name.removeprefix("u"))
+        return ops.view_dtype(words, dtype) if dtype.is_unsigned else words
+    if dtype.is_unsigned:
+        raise ValueError(f"Both minval and maxval must be None for unsigned integer dtype {dtype}. "
+                         f"Received: minval={minval}, maxval={maxval}")
     if maxval is None:
         raise ValueError(f"Must specify maxval for integer dtype {dtype}. Received: maxval=None")
     return ops.stateless_integers(stream, as_shape(shape), low=int(minval or 0), high=int(maxval), dtype=dtype.name)

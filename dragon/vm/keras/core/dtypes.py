@@ -24,6 +24,9 @@ _STEPS = {
 }
 
 
+SHORTER = {"uint64": "uint32"}  # where dtypes meet, Keras makes the one of the other
+
+
 def _reachable(name):
     found = {name}
     for step in _STEPS[name]:
@@ -93,7 +96,7 @@ def _result_type(default, *dtypes):
     weak = [dtype is int or dtype is float for dtype in dtypes]
     names = [standardize_dtype(dtype) for dtype in dtypes]
     if len(set(names)) == 1 and not all(weak):
-        return names[0]
+        return SHORTER.get(names[0], names[0])
     if all(weak):
         meeting = _meet(frozenset(names))
     else:
@@ -101,4 +104,4 @@ def _result_type(default, *dtypes):
                                   for name, is_weak in zip(names, weak)))
     if all(weak) or meeting in ("int", "float"):
         meeting = ("int" if meeting.startswith("int") else "float") + default[-2:]
-    return "complex64" if meeting == "complex128" else "uint32" if meeting == "uint64" else meeting
+    return "complex64" if meeting == "complex128" else SHORTER.get(meeting, meeting)

@@ -12,8 +12,8 @@ from dragon.vm.shared.tensors.dtypes import as_dtype, wrapped
 from dragon.vm.shared.tensors.shape import as_shape
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 
-# Unsigned sums: the engine has no uint32, so they are held where every value of it fits.
-SUMS = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "int64"}
+# What short integers are added up in.
+SUMS = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}
 
 
 def named(function, name, doc):

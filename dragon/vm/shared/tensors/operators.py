@@ -8,14 +8,15 @@ from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
 SPOKEN = {"float32": "float", "float64": "double", "float16": "half"}
 FLOATS = frozenset(OBJECTS[name] for name in ("float16", "bfloat16", "float32", "float64"))
 COMPLEX = frozenset(OBJECTS[name] for name in ("complex64", "complex128"))
-INTEGERS = frozenset(OBJECTS[name] for name in ("uint8", "int8", "int16", "int32", "int64"))
+UNSIGNED = frozenset(OBJECTS[name] for name in ("uint8", "uint16", "uint32", "uint64"))
+INTEGERS = UNSIGNED | {OBJECTS[name] for name in ("int8", "int16", "int32", "int64")}
 BOOL = OBJECTS["bool"]
 # The dtypes that a Python number can take on.
 FITS = {int: INTEGERS | FLOATS | COMPLEX, float: FLOATS | COMPLEX, complex: COMPLEX,
         bool: INTEGERS | FLOATS | COMPLEX | {BOOL}}
 NATURAL = {int: "int32", float: "float", complex: "complex128", bool: "bool", str: "string", bytes: "string"}
-QUOTIENT = {OBJECTS[name]: OBJECTS["float32"] for name in ("uint8", "int8", "int16")}
-QUOTIENT.update((OBJECTS[name], OBJECTS["float64"]) for name in ("int32", "int64"))
+QUOTIENT = {OBJECTS[name]: OBJECTS["float32"] for name in ("uint8", "uint16", "int8", "int16")}
+QUOTIENT.update((OBJECTS[name], OBJECTS["float64"]) for name in ("uint32", "uint64", "int32", "int64"))
 
 
 def spoken(dtype):

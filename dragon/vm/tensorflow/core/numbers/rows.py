@@ -5,13 +5,13 @@ from dragon import _C
 from dragon.vm.shared.arrays.moving import is_ragged, is_text, take
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import OBJECTS
-from dragon.vm.shared.tensors.operators import BOOL, COMPLEX, FLOATS, INTEGERS, RUNS, apply, operand, refuse_dtype
+from dragon.vm.shared.tensors.operators import BOOL, COMPLEX, FLOATS, INTEGERS, RUNS, UNSIGNED, apply, operand, refuse_dtype
 from dragon.vm.shared.tensors.tensor import ops
 
 NUMBERS = INTEGERS | FLOATS | COMPLEX
 INEXACT = FLOATS | COMPLEX
 # The letters of the rows: r real floats, c complex too, n all numbers, s no unsigned ones, o those with an order, b, i.
-KINDS = {"r": FLOATS, "c": INEXACT, "n": NUMBERS, "s": NUMBERS - {OBJECTS["uint8"]}, "o": INTEGERS | FLOATS,
+KINDS = {"r": FLOATS, "c": INEXACT, "n": NUMBERS, "s": NUMBERS - UNSIGNED, "o": INTEGERS | FLOATS,
          "b": {BOOL}, "i": INTEGERS}
 
 
