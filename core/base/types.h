@@ -159,6 +159,7 @@ inline constexpr bool IsIntegral(DType d) {
 inline constexpr bool IsUnsigned(DType d) {
   return IsAmong(d, DType::kUInt8, DType::kUInt8, DType::kUInt16, DType::kUInt64);
 }
+inline constexpr bool IsHalf(DType d) { return d == DType::kFloat16 || d == DType::kBFloat16; }
 inline constexpr bool IsFloat8(DType d) { return d >= DType::kFloat8E4M3FN && d <= DType::kFloat8E5M2FNUZ; }
 /// Floats and complex numbers of at least 32 bits a part: what LAPACK and the Fourier transforms take.
 inline constexpr bool IsSingleOrMore(DType d) { return d >= DType::kFloat32 && d <= DType::kComplex128; }

@@ -1,3 +1,4 @@
+// Who computes with tensors that are made of others, and whether there are any.
 #include "core/framework/parts.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The detour over wider dtypes; which operators can do with the words of uint64.
 #include "core/framework/stand_in.h"
 
 #include <algorithm>

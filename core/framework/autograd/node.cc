@@ -321,14 +321,10 @@ Tensors AccumulateNode::Backward(const Tensors& grads, uint64_t /*unwanted*/) {
     if (Door().tracer) Door().tracer->GradRead(leaf_);
     if (!meta.grad.defined()) {
       // A gradient that nobody else holds is taken as it is; others may still change theirs.
-      const bool ours = grad.impl()->refs() <= 2 && grad.is_contiguous() && !grad.impl()->base &&
-                        grad.impl()->storage && grad.impl()->storage->refs() == 1;
+      const TensorImpl& x = *grad.impl();
+      const bool ours = x.parts || (x.refs() <= 2 && x.contiguous && !x.base && x.storage && x.storage->refs() == 1);
       const bool itself = grad.is_same(leaf_);  // would never be freed
-      meta.grad = grad.impl()->parts ? grad.Detach()
-                  : itself           ? Op<"clone">(grad)
-                  : recording        ? grad
-                  : ours             ? grad.Detach()
-                                     : Op<"clone">(grad.Detach());
+      meta.grad = itself ? Op<"clone">(grad) : recording ? grad : ours ? grad.Detach() : Op<"clone">(grad.Detach());
     } else if (recording || meta.grad.impl()->parts || grad.impl()->parts) {
       meta.grad = Op<"add">(meta.grad, grad);
     } else {

@@ -39,8 +39,6 @@ struct FoldDTypes {
   DType in, parts, result;
 };
 
-bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
-
 /// Nothing where a program would not round as the operator does: it adds 16 bits up in 32 and rounds once, in the end.
 std::optional<FoldDTypes> FoldDTypesOf(const GraphCall& call, DType x) {
   if (IsComplex(x) || IsKept(x)) return std::nullopt;

@@ -3,9 +3,9 @@
 
 namespace dragon::linalg {
 
-void CheckMatrix(const CallReader& c, ArgumentName name) {
+void CheckMatrix(const CallReader& c, ArgumentName name, bool halves_too) {
   const Tensor& x = c.x(name);
-  if (!IsSingleOrMore(x.dtype())) {
+  if (!IsSingleOrMore(x.dtype()) && !(halves_too && IsHalf(x.dtype()))) {
     throw TypeError(c.name())
         .Got(name.text, " of dtype ", x.dtype())
         .Expected("float32, float64, complex64 or complex128");
@@ -13,15 +13,15 @@ void CheckMatrix(const CallReader& c, ArgumentName name) {
   if (x.ndim() < 2) throw ValueError(c.name()).Got(name.text, " of shape ", x.shape()).Expected("at least two axes");
 }
 
-void CheckSquare(const CallReader& c, ArgumentName name) {
-  CheckMatrix(c, name);
+void CheckSquare(const CallReader& c, ArgumentName name, bool halves_too) {
+  CheckMatrix(c, name, halves_too);
   const Tensor& x = c.x(name);
   if (x.size(-1) == x.size(-2)) return;
   throw ValueError(c.name()).Got(name.text, " of shape ", x.shape()).Expected("square matrices");
 }
 
-void InferSquare(Infer& i, ArgumentName name) {
-  CheckSquare(i, name);
+void InferSquare(Infer& i, ArgumentName name, bool halves_too) {
+  CheckSquare(i, name, halves_too);
   i.y(0, i.x(name).shape(), i.x(name).dtype());
 }
 

@@ -20,11 +20,11 @@ inline Dims With(Dims batch, int64_t size) {
 }
 
 /// float32, float64, complex64 or complex128, with at least two axes.
-void CheckMatrix(const CallReader& c, ArgumentName name);
+void CheckMatrix(const CallReader& c, ArgumentName name, bool halves_too = false);
 /// The same, and square.
-void CheckSquare(const CallReader& c, ArgumentName name);
+void CheckSquare(const CallReader& c, ArgumentName name, bool halves_too = false);
 /// Result 0 like an argument that must be square.
-void InferSquare(Infer& i, ArgumentName name);
+void InferSquare(Infer& i, ArgumentName name, bool halves_too = false);
 /// Two matrix arguments of one dtype.
 void CheckSameDType(const CallReader& c, ArgumentName a, ArgumentName b);
 

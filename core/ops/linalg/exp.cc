@@ -20,8 +20,11 @@ Tensor ExpDerivative(const Tensor& a, const Tensor& direction) {
         .Doc("The exponentials of square matrices.")
         .Batches(Batching::kRows)
         .Autocast(Precision::kPlain)
-        .Infers([](Infer& i) { InferSquare(i, "x"); })
-        .Runs([](Run& r) { kernels::MatrixExp(r.ctx(), r.dtype(), r.out(), r.rows(0)); })
+        .Infers([](Infer& i) { InferSquare(i, "x", /*halves_too=*/true); })
+        .Runs([](Run& r) {
+          if (IsHalf(r.dtype())) return OpInto<"copy">(r.y(), Op<"matrix_exp">(Op<"cast">(r.x(0), DType::kFloat32)));
+          kernels::MatrixExp(r.ctx(), r.dtype(), r.out(), r.rows(0));
+        })
         .Gradient("x", [](Grad& g) { g.dx(0, ExpDerivative(Adjoint(g.x(0)), g.dy())); });
 
 [[maybe_unused]] const auto& linalg_matrix_exp =

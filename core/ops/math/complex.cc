@@ -13,13 +13,21 @@ void InferComplex(Infer& i, ArgumentName second) {
   InferPointwiseAs(i, ComplexDType(dtype));
 }
 
+/// Of float16 by way of float32: nothing computes in complex numbers of halves.
+template <typename Whole>
+void RunComplex(Run& r, Whole whole) {
+  if (r.dtype() != DType::kFloat16) return RunPointwise<2>(r);
+  OpInto<"copy">(r.y(), whole(Op<"cast">(r.x(0), DType::kFloat32), Op<"cast">(r.x(1), DType::kFloat32)));
+}
+
 [[maybe_unused]] const bool complex_defined = [] {
   const Value i(complex128(0, 1));
   DefineOp("complex(Tensor real, Tensor imag) -> Tensor")
       .Doc("real + i imag.")
       .Pointwise()
       .Infers([](Infer& i) { InferComplex(i, "imag"); })
-      .Runs(RunPointwise<2>)
+      .TakesKept()
+      .Runs([](Run& r) { RunComplex(r, [](Tensor re, Tensor im) { return Op<"complex">(re, im); }); })
       .Gradient("", [](Grad& g) {
         if (g.needs("real")) g.dx("real", Op<"real">(g.dy()));
         if (g.needs("imag")) g.dx("imag", Op<"imag">(g.dy()));
@@ -29,7 +37,8 @@ void InferComplex(Infer& i, ArgumentName second) {
       .Autocast(Precision::kFloat32)
       .Pointwise()
       .Infers([](Infer& i) { InferComplex(i, "angle"); })
-      .Runs(RunPointwise<2>)
+      .TakesKept()
+      .Runs([](Run& r) { RunComplex(r, [](Tensor abs, Tensor angle) { return Op<"polar">(abs, angle); }); })
       .Gradient("angle, out", [i](Grad& g) {
         const Tensor along = Conjugate(g.dy());
         if (g.needs("abs")) {

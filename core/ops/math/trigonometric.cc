@@ -9,7 +9,7 @@ constexpr double kPi = std::numbers::pi;
 /// (cos(pi x) - sinc(x)) / x. Near 0, where all digits of it cancel, its series; 16 bits are too few even elsewhere.
 Tensor SincSlope(Grad& g) {
   const DType dtype = g.x(0).dtype();
-  const bool half = dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+  const bool half = IsHalf(dtype);
   const Tensor x = half ? Op<"cast">(g.x(0), DType::kFloat32) : g.x(0);
   const Tensor near = Op<"lt">(Op<"abs">(x), Number(0.125));
   const Tensor small = Masked(near, x), squared = Square(small * kPi);

@@ -29,7 +29,7 @@ struct Settings {
 
 /// 16-bit floats run in float32: the states of long sequences would lose their digits otherwise.
 Tensor Widened(const Tensor& x) {
-  const bool half = x.dtype() == DType::kFloat16 || x.dtype() == DType::kBFloat16;
+  const bool half = IsHalf(x.dtype());
   return half ? Op<"cast">(x, DType::kFloat32) : x;
 }
 

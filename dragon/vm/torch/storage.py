@@ -16,7 +16,8 @@ KINDS = {"float64": "Double", "float32": "Float", "float16": "Half", "int64": "L
          "int8": "Char", "uint8": "Byte", "bool": "Bool", "bfloat16": "BFloat16", "complex128": "ComplexDouble",
          "complex64": "ComplexFloat"}
 # What came later has no class of storages: files name the dtype itself.
-LATER = ("uint16", "uint32", "uint64", "complex32", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz")
+LATER = ("uint16", "uint32", "uint64", "complex32", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz",
+         "float8_e5m2fnuz")
 
 
 def bytes_behind(tensor):

@@ -231,19 +231,28 @@ def test_neighbours_of_16_bit_floats(name):
     zero = torch.zeros(2, dtype=kind)
     ends = torch.nextafter(zero, torch.tensor([1.0, -1.0]).to(kind)).view(torch.int16)
     assert ends.tolist() == [1, -32767]
-    assert torch.nextafter(zero, zero).tolist() == [0, 0] and torch.nextafter(x.new_tensor(float("nan")), zero).isnan().all()
+    assert torch.nextafter(zero, zero).tolist() == [0, 0]
+    assert torch.nextafter(x.new_tensor(float("nan")), zero).isnan().all()
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_exponentials_of_matrices_of_16_bits(name):
+    x = torch.tensor([[0.5, 1.0], [-0.25, 0.125]]).to(getattr(torch, name))
+    assert torch.equal(torch.matrix_exp(x), torch.matrix_exp(x.float()).to(x.dtype))
 
 
 def test_logarithms_are_exact_to_a_last_place():
     draw = np.random.default_rng(0)
     x = draw.integers(1, 0x7F800000, 200_000).astype(np.uint32).view(np.float32)
     near = draw.uniform(-0.9, 3, 200_000).astype(np.float32)
-    for function, exact, given, most in ((torch.log, np.log, x, 1), (torch.log, np.log, np.abs(near) + np.float32(1e-3), 1),
+    above = np.abs(near) + np.float32(1e-3)
+    for function, exact, given, most in ((torch.log, np.log, x, 1), (torch.log, np.log, above, 1),
                                          (torch.log1p, np.log1p, near, 1), (torch.expm1, np.expm1, near, 1.3)):
         wanted = exact(given.astype(np.float64))
         place = np.spacing(np.maximum(np.abs(wanted), 1.2e-38).astype(np.float32)).astype(np.float64)
         assert (np.abs(function(torch.from_numpy(given)).numpy() - wanted) / place).max() <= most
     edges = torch.tensor([0.0, -0.0, float("inf"), -float("inf"), float("nan"), 100.0, -100.0, 1e-45])
-    assert edges.expm1().tolist()[:4] == [0, 0, float("inf"), -1] and edges.expm1().tolist()[5:] == [float("inf"), -1, edges[7]]
+    assert edges.expm1().tolist()[:4] == [0, 0, float("inf"), -1]
+    assert edges.expm1().tolist()[5:] == [float("inf"), -1, edges[7]]
     np.testing.assert_array_equal(np.signbit(edges.expm1().numpy()[:2]), [False, True])
     assert torch.sigmoid(torch.logit(torch.tensor(0.5))) == 0.5

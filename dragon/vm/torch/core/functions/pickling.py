@@ -6,7 +6,8 @@ from dragon import _C
 from dragon.vm.torch import _tensor, _utils
 from dragon.vm.torch.core.register import method
 from dragon.vm.torch.core.tensor import Tensor
-from dragon.vm.torch.storage import (LATER, TypedStorage, UntypedStorage, _warn_typed_storage_removal, bytes_behind, window)
+from dragon.vm.torch.storage import (LATER, TypedStorage, UntypedStorage, _warn_typed_storage_removal, bytes_behind,
+                                     window)
 
 
 @method
@@ -76,7 +77,8 @@ def _reduce_plain(self):
     if self.device.type == "meta":
         return _utils._rebuild_meta_tensor_no_storage, (self.dtype, tuple(self.shape), tuple(self.stride()),
                                                         self.requires_grad)
-    place = self.storage_offset(), tuple(self.shape), tuple(self.stride()), self.requires_grad, collections.OrderedDict()
+    place = (self.storage_offset(), tuple(self.shape), tuple(self.stride()), self.requires_grad,
+             collections.OrderedDict())
     if self.dtype.name in LATER:
         return _utils._rebuild_tensor_v3, (untyped_storage(self), *place, self.dtype)
     return _utils._rebuild_tensor_v2, (_typed_storage(self), *place)
