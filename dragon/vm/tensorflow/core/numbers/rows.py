@@ -4,7 +4,6 @@ import builtins
 from dragon import _C
 from dragon.vm.shared.arrays.moving import is_ragged, is_text, take
 from dragon.vm.shared.tensors.convert import convert_to_tensor
-from dragon.vm.shared.tensors.dtypes import OBJECTS
 from dragon.vm.shared.tensors.operators import (BOOL, COMPLEX, FLOATS, INTEGERS, RUNS, UNSIGNED, apply, operand,
                                                 refuse_dtype)
 from dragon.vm.shared.tensors.tensor import ops
