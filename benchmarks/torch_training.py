@@ -1,6 +1,7 @@
 """Training steps of whole nets, under `dragon run` and under genuine PyTorch: the same script, interleaved.
 
     python benchmarks/torch_training.py [--nets mlp,gpt] [--rounds 5] [--seconds 2] [--table]
+    python benchmarks/torch_training.py --nets gcn-coo,gcn-csr,gcn-scatter,gat    # nets over graphs
 
 Each side runs in a process of its own with two threads and answers one round after the other; while one measures, the
 other waits. Printed are medians over rounds of step times, the median of the ratios within a round, and peak memory.
@@ -13,6 +14,8 @@ import subprocess
 import sys
 import time
 
+import graph_nets
+
 NETS = ("mlp", "cnn", "resnet18", "resnet50", "lstm", "gpt", "vit")
 
 
@@ -22,7 +25,9 @@ def build(name):
     from torch import nn
 
     torch.manual_seed(0)
-    if name == "mlp":
+    if name in graph_nets.NETS:
+        model, data = graph_nets.make_net(name, torch, nn)
+    elif name == "mlp":
         model = nn.Sequential(nn.Linear(784, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 10))
         data = torch.randn(64, 784), torch.randint(0, 10, (64,))
     elif name == "cnn":
