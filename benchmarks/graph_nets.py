@@ -10,9 +10,9 @@ def make_net(name, torch, nn):
     degree = torch.bincount(target, minlength=NODES).clamp(min=1).float()
     norm = (degree[source] * degree[target]).rsqrt()
     data = torch.randn(NODES, FEATURES), torch.randint(0, CLASSES, (NODES,))
-    adjacency = torch.sparse_coo_tensor(torch.stack([target, source]), norm, (NODES, NODES)).coalesce()
-    if name == "gcn-csr":
-        adjacency = adjacency.to_sparse_csr()
+    if name in ("gcn-coo", "gcn-csr"):
+        adjacency = torch.sparse_coo_tensor(torch.stack([target, source]), norm, (NODES, NODES)).coalesce()
+        adjacency = adjacency.to_sparse_csr() if name == "gcn-csr" else adjacency
 
     class Convolution(nn.Module):
         """A graph convolution: the neighbours' features, weighted and added up."""
@@ -35,12 +35,13 @@ def make_net(name, torch, nn):
             super().__init__()
             self.heads, self.out = heads, out
             self.linear = nn.Linear(width, heads * out, bias=False)
-            self.to, self.come = nn.Parameter(torch.randn(heads, out) * 0.1), nn.Parameter(torch.randn(heads, out) * 0.1)
+            self.come = nn.Parameter(torch.randn(heads, out) * 0.1)
+            self.go = nn.Parameter(torch.randn(heads, out) * 0.1)
 
         def forward(self, x):
             """Return one row for each node."""
             x = self.linear(x).view(NODES, self.heads, self.out)
-            score = (x * self.come).sum(-1)[source] + (x * self.to).sum(-1)[target]
+            score = (x * self.come).sum(-1)[source] + (x * self.go).sum(-1)[target]
             score = nn.functional.leaky_relu(score, 0.2)
             place = target[:, None].expand_as(score)
             most = score.new_zeros(NODES, self.heads).scatter_reduce(0, place, score, "amax", include_self=False)
