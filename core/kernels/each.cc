@@ -21,10 +21,25 @@ struct Pair {
   uint64_t low, high;
 };
 
+/// One item n times, 16 bytes at a step: this file is compiled for every machine, without vector loops of its own.
+template <typename T>
+void Repeat(T* to, T item, int64_t n) {
+  typedef T Vector __attribute__((vector_size(16), aligned(alignof(T))));
+  constexpr int64_t kItems = sizeof(Vector) / sizeof(T);
+  const Vector items = Vector{} + item;
+  int64_t i = 0;
+  for (; i + 4 * kItems <= n; i += 4 * kItems) {
+    for (int k = 0; k < 4; ++k) *reinterpret_cast<Vector*>(to + i + k * kItems) = items;
+  }
+  for (; i + kItems <= n; i += kItems) *reinterpret_cast<Vector*>(to + i) = items;
+  for (; i < n; ++i) to[i] = item;
+}
+inline void Repeat(Pair* to, Pair item, int64_t n) { std::fill_n(to, n, item); }
+
 template <typename T>
 void CopyItems(char* to, int64_t to_stride, const char* from, int64_t from_stride, int64_t n) {
   if (to_stride == sizeof(T) && from_stride == 0) {
-    std::fill_n(reinterpret_cast<T*>(to), n, *reinterpret_cast<const T*>(from));
+    Repeat(reinterpret_cast<T*>(to), *reinterpret_cast<const T*>(from), n);
     return;
   }
   for (int64_t i = 0; i < n; ++i, to += to_stride, from += from_stride) {
@@ -315,6 +330,24 @@ void CopyRun(char* to, int64_t to_stride, const char* from, int64_t from_stride,
       return CopyItems<uint64_t>(to, to_stride, from, from_stride, n);
     default:
       return CopyItems<Pair>(to, to_stride, from, from_stride, n);
+  }
+}
+
+void RepeatRows(char* to, const char* from, int64_t row_stride, int64_t size, int64_t n, int64_t rows) {
+  const auto repeat = [&]<typename T>(T* row) {
+    for (int64_t i = 0; i < rows; ++i, row += n) Repeat(row, *reinterpret_cast<const T*>(from + i * row_stride), n);
+  };
+  switch (size) {
+    case 1:
+      return repeat(reinterpret_cast<uint8_t*>(to));
+    case 2:
+      return repeat(reinterpret_cast<uint16_t*>(to));
+    case 4:
+      return repeat(reinterpret_cast<uint32_t*>(to));
+    case 8:
+      return repeat(reinterpret_cast<uint64_t*>(to));
+    default:
+      return repeat(reinterpret_cast<Pair*>(to));
   }
 }
 

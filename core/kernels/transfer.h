@@ -7,6 +7,9 @@
 
 namespace dragon::kernels {
 
+/// Fill `rows` rows of n elements with one element each; those lie `row_stride` bytes apart.
+DRAGON_API void RepeatRows(char* to, const char* from, int64_t row_stride, int64_t size, int64_t n, int64_t rows);
+
 /// Move n elements, row by row, between a strided operand, whose element at `start` is at `address`, and a buffer.
 /// Axes are outermost first; strides are in bytes.
 template <bool kGather>
@@ -17,8 +20,14 @@ void Transfer(int ndim, const int64_t* shape, const int64_t* strides, const int6
   int64_t index[kMaxDims];
   std::copy(start, start + ndim, index);
   while (true) {
-    const int64_t run = std::min(n, inner - index[last]);
-    if constexpr (kGather) {
+    int64_t run = std::min(n, inner - index[last]);
+    if (kGather && stride == 0 && last > 0 && run == inner) {  // whole rows of one element each, many at a time
+      const int64_t rows = std::min(n / inner, shape[last - 1] - index[last - 1]);
+      RepeatRows(buffer, address, strides[last - 1], size, inner, rows);
+      run = rows * inner;
+      address += (rows - 1) * strides[last - 1];
+      index[last - 1] += rows - 1;
+    } else if constexpr (kGather) {
       CopyRun(buffer, size, address, stride, size, run);
     } else {
       CopyRun(address, stride, buffer, size, size, run);

@@ -39,6 +39,9 @@ class Walk {
   /// The stride of operand `n` within a line.
   int64_t step(int n) const { return steps_[ndim_ - 1][n]; }
 
+  /// All elements are one line: its part from element i begins i steps on.
+  bool is_line() const { return ndim_ == 1; }
+
   /// Call `body(offsets, count)` for every line, or part of a line, that holds elements [begin, end).
   template <typename Body>
   void Range(int64_t begin, int64_t end, Body&& body) const {

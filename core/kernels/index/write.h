@@ -58,11 +58,17 @@ class Writer {
 
   /// A run of elements per index.
   void Rows(const typename Walk<3>::Offsets& base, int64_t after_begin, int64_t after_end) const {
+    const bool one_line = after_.is_line();  // an odometer for each index would cost more than the row
     along_.All([&](const auto& at, int64_t count) {
       for (int64_t i = 0; i < count; ++i) {
         T* y = y_ + base[0] + at[0] + i * along_.step(0);
         const int64_t* index = index_ + base[1] + at[1] + i * along_.step(1);
         const T* src = src_ + base[2] + at[2] + i * along_.step(2);
+        if (one_line) {
+          Line(y + after_begin * after_.step(0), index + after_begin * after_.step(1),
+               src + after_begin * after_.step(2), after_end - after_begin);
+          continue;
+        }
         after_.Range(after_begin, after_end,
                      [&](const auto& in, int64_t n) { Line(y + in[0], index + in[1], src + in[2], n); });
       }
