@@ -32,7 +32,7 @@ DIFFERENCES = [Difference(*entry) for entry in (
     ("polar", "gradient", "PyTorch takes the direction of the result, which a length of 0 or below has lost or turned"),
     ("addcmul addcdiv", LARGEST + r"|nan\) at .*inf, 1\.0000000150474662e\+30, 1\.0000000150474662e\+30\]",
      "the order of factors, and whether they are rounded before the sum, decide where they overflow"),
-    ("rows_matmul rows_dots", LARGEST, "a processor with fused products does not round them, nor overflow, before the sum"),
+    ("rows_matmul rows_dots", LARGEST, "fused products are not rounded, nor do they overflow, before the sum"),
     ("rows_matmul rows_dots", "[0-9]+ for [46] of .*raises", "there is a row for each start and a number for each place; "
      "the oracle spreads one number, and reads the first rows of many"),
     ("erfcx log_ndtr", "gradient", "PyTorch's derivatives cancel far from 0"),
