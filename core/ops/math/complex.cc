@@ -15,9 +15,9 @@ void InferComplex(Infer& i, ArgumentName second) {
 
 /// Of float16 by way of float32: nothing computes in complex numbers of halves.
 template <typename Whole>
-void RunComplex(Run& r, Whole whole) {
+void RunComplex(Run& r, ArgumentName second, Whole whole) {
   if (r.dtype() != DType::kFloat16) return RunPointwise<2>(r);
-  OpInto<"copy">(r.y(), whole(Op<"cast">(r.x(0), DType::kFloat32), Op<"cast">(r.x(1), DType::kFloat32)));
+  OpInto<"copy">(r.y(), whole(Op<"cast">(r.x(0), DType::kFloat32), Op<"cast">(r.x(second), DType::kFloat32)));
 }
 
 [[maybe_unused]] const bool complex_defined = [] {
@@ -27,7 +27,7 @@ void RunComplex(Run& r, Whole whole) {
       .Pointwise()
       .Infers([](Infer& i) { InferComplex(i, "imag"); })
       .TakesKept()
-      .Runs([](Run& r) { RunComplex(r, [](Tensor re, Tensor im) { return Op<"complex">(re, im); }); })
+      .Runs([](Run& r) { RunComplex(r, "imag", [](Tensor re, Tensor im) { return Op<"complex">(re, im); }); })
       .Gradient("", [](Grad& g) {
         if (g.needs("real")) g.dx("real", Op<"real">(g.dy()));
         if (g.needs("imag")) g.dx("imag", Op<"imag">(g.dy()));
@@ -38,7 +38,7 @@ void RunComplex(Run& r, Whole whole) {
       .Pointwise()
       .Infers([](Infer& i) { InferComplex(i, "angle"); })
       .TakesKept()
-      .Runs([](Run& r) { RunComplex(r, [](Tensor abs, Tensor angle) { return Op<"polar">(abs, angle); }); })
+      .Runs([](Run& r) { RunComplex(r, "angle", [](Tensor abs, Tensor angle) { return Op<"polar">(abs, angle); }); })
       .Gradient("angle, out", [i](Grad& g) {
         const Tensor along = Conjugate(g.dy());
         if (g.needs("abs")) {
