@@ -238,7 +238,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 def from_numpy(ndarray):
     """Return a tensor over the memory of a NumPy array."""
     if not hasattr(ndarray, "__array_interface__"):
-        raise TypeError(f"from_numpy: got {type(ndarray).__name__}, expected np.ndarray")
+        raise TypeError(f"from_numpy: expected np.ndarray (got {type(ndarray).__name__})")
     if not is_baked(ndarray) or ndarray.dtype.name not in OBJECTS.keys() - UNSUPPORTED:
         return _C.from_buffer(ndarray, Tensor)
     constant = _C.tensor(ndarray.tolist(), OBJECTS[ndarray.dtype.name], None, Tensor)
@@ -255,12 +255,13 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     except BufferError as error:  # of a tensor that may not be lent
         raise ValueError(f"frombuffer: {error}") from None
     if view.nbytes == 0:
-        raise ValueError("frombuffer: got a buffer of 0 bytes, expected at least one")
+        raise ValueError(f"frombuffer: both buffer length (0) and count ({count}) must not be 0")
     if not 0 <= offset < view.nbytes:
         raise ValueError(f"frombuffer: got offset {offset}, expected 0 to {view.nbytes - 1}")
     rest = view.nbytes - offset
     if count < 0 and rest % width:
-        raise ValueError(f"frombuffer: got {rest} bytes after the offset, expected a multiple of {width}")
+        raise ValueError(f"frombuffer: buffer length ({rest} bytes) after offset ({offset} bytes) must be a multiple "
+                         f"of element size ({width})")
     size = (rest // width if count < 0 else count) * width
     if size > rest or size == 0:
         raise ValueError(f"frombuffer: got {count} elements of {width} bytes, expected 1 to "

@@ -12,7 +12,7 @@ INT64 = OBJECTS["int64"]
 def copy_(self, src, non_blocking=False):
     """Copy another tensor's elements, broadcast and cast, into this one."""
     if not isinstance(src, Tensor):
-        raise TypeError(f"copy_: got {type(src).__name__}, expected a tensor")
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
     return write(self, src)
 
 
@@ -138,7 +138,8 @@ def fill_(self, value):
     """Write one number to every element."""
     if isinstance(value, Tensor):
         if value.ndim:
-            raise RuntimeError(f"fill_: got a tensor of {value.ndim} dims, expected a number or a 0-d tensor")
+            raise RuntimeError("fill_ only supports 0-dimension value tensor but got tensor with "
+                               f"{value.ndim} dimensions.")
         return write(self, value)
     return ops.fill_(self, value)
 

@@ -10,7 +10,7 @@ def reduction_of(size_average, reduce, reduction):
     """Return the reduction that the deprecated flags stand for, or the one given."""
     if size_average is None and reduce is None:
         if reduction not in ("mean", "sum", "none"):
-            raise ValueError(f"got reduction {reduction!r}, expected 'mean', 'sum' or 'none'")
+            refuse_reduction("loss", reduction)
         return reduction
     by_flags = "none" if reduce is False else "sum" if size_average is False else "mean"
     warnings.warn(f"got size_average or reduce, which are deprecated; expected reduction={by_flags!r}")
@@ -24,8 +24,14 @@ def reduced(losses, reduction, who):
     if reduction == "sum":
         return ops.sum(losses)
     if reduction != "none":
-        raise ValueError(f"{who}: got reduction {reduction!r}, expected 'mean', 'sum' or 'none'")
+        refuse_reduction(who, reduction)
     return losses
+
+
+def refuse_reduction(who, reduction):
+    """Raise for what is no way to reduce losses."""
+    raise ValueError(f"{who}: got reduction {reduction!r}, expected 'mean', 'sum' or 'none': {reduction} is not a "
+                     "valid value for reduction")
 
 
 def warn_about_sizes(who, input, target):
@@ -146,7 +152,8 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     """Return the cross entropy of probabilities with targets between 0 and 1."""
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(f"binary_cross_entropy: got target of {target.shape}, expected that of the input, "
-                         f"{input.shape}")
+                         f"{input.shape}. Using a target size ({target.shape}) that is different to the input size "
+                         f"({input.shape}) is deprecated. Please ensure they have the same size.")
     return ops.binary_cross_entropy(input, target, weight, reduction_of(size_average, reduce, reduction))
 
 
@@ -156,7 +163,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     """Return the cross entropy of the sigmoid of logits with targets between 0 and 1."""
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(f"binary_cross_entropy_with_logits: got target of {target.shape}, expected that of the "
-                         f"input, {input.shape}")
+                         f"input: Target size ({target.shape}) must be the same as input size ({input.shape})")
     return ops.binary_cross_entropy_with_logits(input, target, weight, reduction_of(size_average, reduce, reduction),
                                                 pos_weight)
 
@@ -189,7 +196,8 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
             raise ValueError(f"gaussian_nll_loss: got var {var}, expected no negative number")
         var = var * ops.ones_like(input)
     elif bool(ops.any(ops.lt(var, 0))):
-        raise ValueError("gaussian_nll_loss: got var with negative numbers, expected none")
+        raise ValueError("gaussian_nll_loss: got var with negative numbers, expected none: var has negative "
+                         "entry/entries")
     shape = tuple(input.shape)
     if tuple(var.shape) != shape:
         if shape[:-1] == tuple(var.shape):
@@ -199,7 +207,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
             raise ValueError(f"gaussian_nll_loss: got var of {var.shape}, expected that of the input, {input.shape}, "
                              "with at most one axis of size 1")
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"gaussian_nll_loss: got reduction {reduction!r}, expected 'mean', 'sum' or 'none'")
+        refuse_reduction("gaussian_nll_loss", reduction)
     # The floor of the variance takes no part in the gradient.
     floored = var + ops.clamp(eps - var.detach(), 0.0)  # an infinite variance stays infinite
     losses = 0.5 * (ops.log(floored) + ops.square(input - target) / floored)
@@ -212,8 +220,8 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
 def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
     """Return how far two scores are from the order that the target, 1 or -1, asks for."""
     if not input1.ndim == input2.ndim == target.ndim:
-        raise RuntimeError(f"margin_ranking_loss: got {input1.shape}, {input2.shape} and {target.shape}, expected "
-                           "equally many axes")
+        raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+                           f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} ")
     return ops.margin_ranking_loss(input1, input2, target, margin, reduction_of(size_average, reduce, reduction))
 
 
