@@ -168,6 +168,16 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
                    pin_memory=False):
     """Return an empty tensor whose axes lie in memory in a given order."""
     require_strided("empty_permuted", layout)
+    if len(size) != len(physical_layout):
+        raise RuntimeError("empty_permuted: Number of dimensions in size does not match the length of the "
+                           f"physical_layout; i.e. len(size) = {len(size)} is not equal to len(physical_layout) = "
+                           f"{len(physical_layout)}")
+    for place, axis in enumerate(physical_layout):
+        if not 0 <= axis < len(size):
+            raise RuntimeError("empty_permuted: Dimension out of range (expected to be between 0 and "
+                               f"{len(size) - 1}, but got {axis} at index {place})")
+        if axis in physical_layout[:place]:
+            raise RuntimeError(f"empty_permuted: got dim {axis} twice. Duplicate dim not allowed")
     steps, step = [0] * len(size), 1
     for axis in reversed(physical_layout):
         steps[axis] = step

@@ -2,8 +2,12 @@
 import math
 
 from dragon.core import warnings
+from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.known.table import KINDS
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import Tensor, ops
+
+NARROW = frozenset(OBJECTS[name] for name in ("int8", "int16", "int32"))
 
 
 def reduction_of(size_average, reduce, reduction):
@@ -45,6 +49,12 @@ def check_weight(who, input, weight):
     """Raise unless a weight, if there is one, has the shape of the input."""
     if weight is not None and tuple(weight.shape) != tuple(input.shape):
         raise ValueError(f"{who}: got weight of {weight.shape}, expected that of the input, {input.shape}")
+
+
+def check_classes(who, target):
+    """Raise for class indices of a dtype that PyTorch does not take them in."""
+    if target.dtype in NARROW:
+        raise RuntimeError(f"{who}: expected target dtype to be Long or Byte, but got {KINDS[target.dtype.name]}")
 
 
 @overridable
@@ -111,6 +121,10 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     """
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
+    check_classes("cross_entropy", target)
+    if ignore_index >= 0 and target.dtype.is_floating_point:
+        raise RuntimeError(f"cross_entropy: got ignore_index {ignore_index}, but ignore_index is not supported for "
+                           "floating point target")
     return ops.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
 
 
@@ -144,6 +158,7 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
 @overridable
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """Return the negative log-likelihood of class indices under log-probabilities."""
+    check_classes("nll_loss", target)
     return ops.nll_loss(input, target, weight, ignore_index, reduction_of(size_average, reduce, reduction))
 
 
@@ -154,6 +169,9 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
         raise ValueError(f"binary_cross_entropy: got target of {target.shape}, expected that of the input, "
                          f"{input.shape}. Using a target size ({target.shape}) that is different to the input size "
                          f"({input.shape}) is deprecated. Please ensure they have the same size.")
+    if input.dtype != target.dtype:
+        raise RuntimeError(f"binary_cross_entropy: Found dtype {KINDS[target.dtype.name]} but expected "
+                           f"{KINDS[input.dtype.name]}, as the input has")
     return ops.binary_cross_entropy(input, target, weight, reduction_of(size_average, reduce, reduction))
 
 

@@ -20,7 +20,8 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     elif running_mean is None or running_var is None:
         raise RuntimeError("batch_norm: got no running_mean or running_var, expected both where training=False")
     if eps < 0 or training and eps == 0:
-        raise ValueError(f"batch_norm: got eps {eps}, expected a positive number")
+        when = " during training" if training else ""
+        raise ValueError(f"batch_norm: batch_norm eps must be positive{when}, but got {eps}")
     if momentum is None:
         momentum = 0.0
     return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)

@@ -50,8 +50,6 @@ native_group_norm: got num_groups {n} for {m} channels
 -> Expected number of channels in input to be divisible by num_groups, but got {m} channels and num_groups={n}
 native_group_norm: got {what} of shape {a} and dtype {d}, expected
 -> Expected {what} to be a vector of size equal to the number of channels in input, but got {what} of shape {a:list}
-lstm_cell: linear: got input {a} and weight {b}, expected
--> input has inconsistent input_size: got {a:last} expected {b:last}
 recurrent_layer: got {n} first states for {m} sequences
 -> Input batch size {m} doesn't match hidden0 batch size {n}
 recurrent_layer: got h0 {a}, expected shape {b}
@@ -105,7 +103,7 @@ got target of shape {a}, expected shape ({n},) for input
 -> Expected input batch_size ({n}) to match target batch_size ({a:first}). 0D or 1D target tensor expected, \
 multi-target not supported
 got target of shape {a}, expected shape {b} for input {c}
--> size mismatch (got input: {c:list} , target: {a:list})
+-> Expected target size {b:list}, got {a:list}. size mismatch (got input: {c:list} , target: {a:list})
 got target of {dtype}, expected class indices of an integer dtype
 -> expected target dtype to be Long or Byte, but got {dtype:Kind}
 cross_entropy: got weight of shape {a}, expected shape ({n},)

@@ -1,5 +1,9 @@
 """The table's part about dtypes, devices, numbers, gradients and matrices; `rows` has the rest."""
 TEXT = """
+got cuda, for which nothing is loaded
+-> AssertionError | Torch not compiled with CUDA enabled
+tensor: got a tensor of shape {a}, expected something else
+-> ValueError | only one element tensors can be converted to Python scalars
 got tensors on {a} and {b}, expected tensors on one device
 -> Expected all tensors to be on the same device, but found at least two devices, {a} and {b}!
 bmm: got {a} and {b}, expected equal dtypes

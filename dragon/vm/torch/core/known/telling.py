@@ -4,7 +4,8 @@ import functools
 from dragon import _C
 
 SPEAKING = ("InvalidValue", "InvalidType", "InvalidIndex", "Unsupported", "EngineError", "LinAlgError")
-CLASSES = {"IndexError": _C.InvalidIndex, "TypeError": _C.InvalidType, "NotImplementedError": _C.Unsupported}
+CLASSES = {"IndexError": _C.InvalidIndex, "TypeError": _C.InvalidType, "NotImplementedError": _C.Unsupported,
+           "ValueError": _C.InvalidValue, "AssertionError": AssertionError}
 
 
 def known(letter):

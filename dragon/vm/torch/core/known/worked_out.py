@@ -217,6 +217,8 @@ ROWS = [
     ("got shapes {a} and {b}, expected equal inner", matrices),
     ("got factors of shapes {a} and {b}, expected equal inner", matrices),
     ("got shapes {a} and {b}, expected (..., m, k) and (..., k, n)", matrices),
+    ("cell: linear: got input {a} and weight {b}, expected",
+     lambda a, b: f"input has inconsistent input_size: got {a:last} expected {b:last}"),
     ("linear: got input {a} and weight {b}, expected", linear),
     ("{who}: got shape {a} for argument {name}, expected {n} dim", rank),
     ("cat: got {a} and {b}, expected equal sizes outside dim {d}", joined),
