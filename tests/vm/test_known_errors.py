@@ -1,4 +1,4 @@
-"""Wrong calls, and the classes and sentences that genuine PyTorch answers them with: recorded there, asked for here."""
+"""Wrong calls, and the classes and sentences that genuine frameworks answer with: recorded there, asked for here."""
 import copy
 import importlib
 import io
@@ -9,18 +9,18 @@ import warnings
 import numpy as np
 import pytest
 
-from dragon.vm import torch
+from dragon.vm import keras, tensorflow, torch
 
-TABLE = pathlib.Path(__file__).parent / "known_errors" / "torch.txt"
+TABLES = pathlib.Path(__file__).parent / "known_errors"
 PARTS = ("nn", "nn.functional", "utils.data", "utils.checkpoint", "fx", "distributions",
          "testing", "distributed", "export", "jit", "optim.swa_utils", "nn.utils.parametrize", "nn.utils.prune",
          "nn.utils.stateless")
 GROUP = 40  # calls of one test
 
 
-def read_table():
+def read_table(name):
     """Return [(call, class, sentence)]; a call's lines are told as one, with \\n."""
-    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    lines = (TABLES / name).read_text(encoding="utf-8").splitlines()
     rows = []
     for call, answer in zip(lines[::2], lines[1::2]):
         kind, _, sentence = answer.strip().partition(": ")
@@ -28,11 +28,14 @@ def read_table():
     return rows
 
 
-ROWS = read_table()
+ROWS = read_table("torch.txt")
+OF_TENSORFLOW = read_table("tensorflow.txt")
 
 
 def names_of(root):
-    """Return the names that calls are written with, over a `torch` module."""
+    """Return the names that calls are written with, over a `torch` module, or TensorFlow's and Keras's."""
+    if isinstance(root, dict):
+        return {**root, "np": np}
     for part in PARTS:
         importlib.import_module(f"{root.__name__}.{part}")
     return {**vars(root.utils.data), "torch": root, "nn": root.nn, "F": root.nn.functional, "np": np, "io": io,
@@ -41,7 +44,8 @@ def names_of(root):
 
 def answer(call, root):
     """Return the error that a call raises, or None."""
-    root.manual_seed(0)
+    if not isinstance(root, dict):
+        root.manual_seed(0)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -68,11 +72,23 @@ def test_wrong_calls_are_answered_as_in_pytorch(start):
     assert not differences(ROWS[start:start + GROUP], torch)
 
 
+@pytest.mark.parametrize("start", range(0, len(OF_TENSORFLOW), GROUP))
+def test_wrong_calls_are_answered_as_in_tensorflow(start):
+    assert not differences(OF_TENSORFLOW[start:start + GROUP], {"tf": tensorflow, "keras": keras})
+
+
 @pytest.mark.slow
 def test_the_table_is_what_genuine_pytorch_says():
     genuine = pytest.importorskip("torch")
     assert "dragon" not in genuine.__file__
     assert not differences(ROWS, genuine)
+
+
+@pytest.mark.slow
+def test_the_table_is_what_genuine_tensorflow_says():
+    genuine = pytest.importorskip("tensorflow")
+    assert "dragon" not in genuine.__file__
+    assert not differences(OF_TENSORFLOW, {"tf": genuine, "keras": importlib.import_module("keras")})
 
 
 def test_engine_errors_stay_what_they_were():

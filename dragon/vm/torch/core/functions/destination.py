@@ -1,6 +1,6 @@
 """Destinations of functions written in Python: another tensor's memory, as `out=` and in-place twins ask."""
 from dragon import _C
-from dragon.vm.torch.core.known.table import KINDS
+from dragon.vm.torch.core.known.names import KINDS
 
 
 def write(destination, source):

@@ -3,7 +3,7 @@ import math
 
 from dragon.core import warnings
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.known.table import KINDS
+from dragon.vm.torch.core.known.names import KINDS
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import Tensor, ops
 

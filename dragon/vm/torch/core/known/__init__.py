@@ -2,5 +2,5 @@
 
 An engine's letter says who speaks, what came and what would do: `add: got shapes (2,) and (3,), expected shapes that
 broadcast together`. Code that was written for PyTorch looks for other words. `rows` is the table of both, one line per
-kind of letter; `sentences` are those that have to be worked out; `telling` puts them behind the letters.
+kind of letter; `worked_out` are those that have to be worked out; `dragon.core.sentences` puts them behind the letters.
 """

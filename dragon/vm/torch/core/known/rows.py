@@ -2,8 +2,8 @@
 
 Letters are searched for within what the engine says, so who speaks need not be written; the first row that fits speaks.
 """
-from dragon.vm.torch.core.known import rows_of_layers, rows_of_types, worked_out
-from dragon.vm.torch.core.known.table import Row, read
+from dragon.core.sentences import Row, read
+from dragon.vm.torch.core.known import names, rows_of_layers, rows_of_types, worked_out  # noqa: F401 (names of dtypes)
 
 SHAPES = """
 got dim {d}, expected {low} to {high} for {n} dim

@@ -1,5 +1,5 @@
 """Sentences that are worked out of a letter's shapes: which sizes differ, and where."""
-from dragon.vm.torch.core.known.table import numbers
+from dragon.core.sentences import numbers
 
 
 def differing(a, b):

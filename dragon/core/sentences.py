@@ -1,15 +1,15 @@
-"""How a row of known sentences is read: a letter with holes, and the sentence that shows what the holes held."""
+"""Sentences of a guest's that belong to the engine's letters, and the classes that its users catch.
+
+A guest has a table: a letter with holes, and below it the sentence that shows what the holes held. `adopt` has the
+engine's errors tell them behind the letter; tables are read when the first error is made.
+"""
 import functools
 import re
 
+from dragon import _C
+
 HOLE = re.compile(r"\{(\w+)\}")
 HELD = {"who": r"[\w.]+"}  # what a hole of this name holds; others hold anything
-KINDS = {"float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "complex32": "ComplexHalf",
-         "complex64": "ComplexFloat", "complex128": "ComplexDouble", "uint8": "Byte", "int8": "Char", "int16": "Short",
-         "int32": "Int", "int64": "Long", "bool": "Bool", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64"}
-IN_C = {"float16": "c10::Half", "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double", "bool": "bool",
-        "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int", "int64": "long int",
-        "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
 
 
 def numbers(shape):
@@ -26,8 +26,7 @@ SHOWN = {
     "rank": lambda text: str(len(numbers(text))),
     "last": lambda text: str(numbers(text)[-1]),
     "first": lambda text: str(numbers(text)[0]),
-    "Kind": lambda text: KINDS.get(text, text),
-    "c": lambda text: IN_C.get(text, text),
+    "tight": lambda text: str(numbers(text)).replace(" ", ""),
 }
 
 
@@ -95,3 +94,54 @@ def read(text):
         kind, _, told = told.removeprefix("->").strip().rpartition("| ")
         rows.append(Row(letter, told, kind.strip() or None))
     return rows
+
+
+SPEAKING = ("InvalidValue", "InvalidType", "InvalidIndex", "Unsupported", "EngineError", "LinAlgError")
+CLASSES = {"IndexError": _C.InvalidIndex, "TypeError": _C.InvalidType, "NotImplementedError": _C.Unsupported,
+           "ValueError": _C.InvalidValue, "AssertionError": AssertionError}
+TABLES = []  # what reads the rows of a guest
+
+
+def known(letter, rows):
+    """Return the sentence and the class of errors that a table has for a letter, or (None, None)."""
+    for row in rows:
+        sentence = row.sentence(letter)
+        if sentence is not None:
+            return sentence, row.kind
+    return None, None
+
+
+@functools.cache
+def both(kind, name):
+    """Return the class of errors that are of one of the engine's and, by the name of Python's, of another one."""
+    other = CLASSES[name]
+    facts = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__,
+             "__reduce__": lambda self: (kind, self.args)}  # which finds its class anew
+    return kind if issubclass(kind, other) else type(kind.__name__, (kind, other), facts)
+
+
+def tell(error, *args):
+    """Make one of the engine's errors."""
+    if len(args) == 1 and isinstance(args[0], str):
+        letter, = args
+        for table in TABLES:
+            sentence, name = known(letter, table())
+            if sentence and sentence not in args[0]:
+                args = (f"{args[0]}. {sentence}",)
+            if name and type(error).__module__ == _C.InvalidValue.__module__:
+                error.__class__ = both(type(error), name)
+    Exception.__init__(error, *args)
+
+
+def adopt(table):
+    """Have the engine's errors tell a guest's sentences from now on.
+
+    Parameters
+    ----------
+    table : Callable
+        Returns the guest's rows.
+
+    """
+    TABLES.append(table)
+    for name in SPEAKING:
+        getattr(_C, name).__init__ = tell
