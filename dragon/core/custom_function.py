@@ -34,8 +34,9 @@ class Context:
     def saved_tensors(self):
         """The tensors given to `save_for_backward`."""
         if self._kept is None:
-            raise RuntimeError("Trying to backward through the graph a second time: its saved tensors were freed by an "
-                               "earlier backward pass; pass retain_graph=True to that one")
+            raise RuntimeError("Trying to backward through the graph a second time (or directly access saved tensors "
+                               "after they have already been freed): an earlier backward pass freed them; pass "
+                               "retain_graph=True to that one")
         return tuple(kept.unpack(self._node) if isinstance(kept, _C.SavedTensor) else kept for kept in self._kept)
 
     def _release(self):
@@ -152,8 +153,9 @@ def pick_gradients(who, found, positions, count):
     """Return the gradients of the tensors among `count` arguments, from what a backward has returned."""
     found = found if isinstance(found, (tuple, list)) else (found,)
     if len(found) < count or any(extra is not None for extra in found[count:]):
-        raise RuntimeError(f"{who}.backward: returned an incorrect number of gradients: got {len(found)}, "
-                           f"expected {count}, one for each argument of forward")
+        raise RuntimeError(f"{who}.backward: expected one gradient for each argument of forward: function "
+                           f"{who}Backward returned an incorrect number of gradients (expected {count}, got "
+                           f"{len(found)})")
     places = set(positions)
     for index, gradient in enumerate(found[:count]):
         if gradient is not None and index not in places:

@@ -1,5 +1,7 @@
 """`tf.errors`: TensorFlow's classes of trouble, to which the engine's own errors belong as well."""
 from dragon import _C
+from dragon.core import sentences
+from dragon.vm.shared import known
 from dragon.vm.shared.naming import known_as
 
 CODES = """
@@ -87,11 +89,12 @@ class InaccessibleTensorError(ValueError):
 
 
 def adopt_engine():
-    """Let the engine's errors be caught as TensorFlow's; they stay what they are for everybody else."""
+    """Let the engine's errors be caught as TensorFlow's and say its sentences; else they stay what they are."""
     for engine, name in ENGINE.items():
         kind, ours = getattr(_C, engine), globals()[name]
         if ours not in kind.__bases__:
             kind.__bases__ = (*kind.__bases__, ours)
+    sentences.adopt(known.rows)
 
 
 adopt_engine()

@@ -37,8 +37,10 @@ from dragon.vm.torch.core.absent import install as _install_absent
 from dragon.vm.torch.core.attach import attach as _attach
 from dragon.vm.torch.core.capturing import register as _register
 from dragon.vm.torch.core.functions.random import Generator
+from dragon.vm.torch.core.known.telling import adopt as _adopt
 from dragon.vm.torch.nn.modules.module import COMPILER as _compiler
 
+_adopt()
 _attach()
 _install_absent()
 _register()

@@ -67,7 +67,8 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
 
     """
     if not (isinstance(f, (str, os.PathLike)) or hasattr(f, "write")):
-        raise AttributeError(f"save: got {type(f).__name__} as a file, expected a path or an object with 'write'")
+        raise AttributeError(f"save: got {type(f).__name__}, expected 'f' to be string, path, or a file-like object "
+                             "with a 'write' attribute")
     if not _use_new_zipfile_serialization:
         with _opened(f, "wb") as file:
             legacy.save_legacy(obj, file, pickle_protocol, pickle_module)
@@ -179,8 +180,9 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
 def _check_readable(file):
     missing = [name for name in ("read", "readline", "seek", "tell") if not hasattr(file, name)]
     if missing:
-        raise AttributeError(f"load: got {type(file).__name__} without {', '.join(missing)}, expected a seekable "
-                             "binary file; read it into an io.BytesIO first")
+        raise AttributeError(f"load: '{type(file).__name__}' object has no attribute '{missing[-1]}' (nor "
+                             f"{', '.join(missing)}). You can only torch.load from a file that is seekable. Please "
+                             "pre-load the data into a buffer like io.BytesIO and try to load from it instead.")
 
 
 def _load_other(file, restore, trust, encoding):
@@ -195,7 +197,8 @@ def _load_other(file, restore, trust, encoding):
     if head[257:262] == b"ustar":
         raise RuntimeError("load: got a tar archive of PyTorch before 0.2, expected a newer file: load and save it "
                            "with a PyTorch that reads it")
-    raise pickle.UnpicklingError(f"load: got a file that starts with {head[:8]!r}, expected what torch.save wrote")
+    raise pickle.UnpicklingError(f"load: got a file that starts with {head[:8]!r}, expected what torch.save wrote. "
+                                 "Weights only load failed: nothing could be read of it")
 
 
 class _ArchiveUnpickler(Unpickler):

@@ -8,7 +8,7 @@ places; their rows tell words, tuples and steps alone.
 """
 from dragon.vm.guest import read_rows
 from dragon.vm.torch._api import (activation, array, attention, convolution, fft, index, linalg, loss, math,
-                                  matmul, normalization, pooling, random, reduction, sort, vision)
+                                  matmul, normalization, pooling, random, reduction, sort, tensors_only, vision)
 
 # The engine's argument names in PyTorch's words, for every operator whose row does not say otherwise.
 WORDS = {"x": "input", "y": "other", "axis": "dim", "keepdims": "keepdim", "axis0": "dim0", "axis1": "dim1",
@@ -38,4 +38,7 @@ def functions_at(place, ops):
     mark = "_" * place.endswith("_")
     for row in ROWS:
         if place in row.places:
-            yield row.name + mark, getattr(ops, row.operator + mark)
+            function = getattr(ops, row.operator + mark)
+            # What is called on a tensor has one.
+            is_free = mark or place == "Tensor" and tensors_only.RULES.get(row.operator) != tensors_only.BOTH
+            yield row.name + mark, function if is_free else tensors_only.guarded(row.operator, function, ops)

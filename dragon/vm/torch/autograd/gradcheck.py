@@ -143,7 +143,7 @@ class _Check:
         self.inputs = _as_tuple(inputs)
         self.wanted = [item for item in self.inputs if isinstance(item, Tensor) and item.requires_grad]
         if not self.wanted:
-            raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of the them "
+            raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them "
                              "have requires_grad=True.")
         for index, item in enumerate(self.wanted):
             if item.dtype.name not in ("float64", "complex128"):

@@ -7,10 +7,11 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 
 def attach():
     """Fill `FUNCTIONS` and Tensor from the rows; what Python code registered stays, and is the method too."""
+    written = dict(FUNCTIONS)
     for name, function in functions_at("torch", ops):
         FUNCTIONS.setdefault(name, function)
     for name, function in functions_at("Tensor", ops):
-        add_method(name, FUNCTIONS.get(name, function))
+        add_method(name, written.get(name, function))
     for name, function in functions_at("Tensor_", ops):
         add_method(name, function)
     for name, function in functions_at("torch_", ops):

@@ -45,9 +45,10 @@ class device:
             raise TypeError(f"device(): argument 'type' must be str, got {type!r}; expected 'cpu' or 'cuda:1'")
         name, colon, number = type.partition(":")
         if name not in TYPES and name not in FOREIGN:
-            raise RuntimeError(f"device: got device string {type!r}, expected one of {', '.join(TYPES)} with an index")
+            raise RuntimeError(f"device: got device string {type!r}, expected one of {', '.join(TYPES)} with an index. "
+                               f"Invalid device string: '{type}'")
         if colon and (index is not None or not number.isdecimal()):
-            raise RuntimeError(f"device: got invalid device string {type!r}, expected one non-negative index")
+            raise RuntimeError(f"device: expected one non-negative index. Invalid device string: '{type}'")
         self = object.__new__(cls)
         # The CPU and meta devices have no index unless one was named.
         index = int(number) if colon else index

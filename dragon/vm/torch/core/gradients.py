@@ -87,6 +87,8 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     outputs = as_tuple(outputs)
     names = list(inputs) if isinstance(inputs, dict) else None
     inputs = tuple(inputs.values()) if names is not None else as_tuple(inputs)
+    if not inputs and not is_grads_batched:
+        raise RuntimeError("grad: got no inputs, but the `inputs` argument to `grad()` cannot be empty.")
     refuse_edges("grad", outputs, inputs)
     retain_graph = create_graph if retain_graph is None else retain_graph
     allow_unused = materialize_grads if allow_unused is None else allow_unused

@@ -69,7 +69,8 @@ def dim_index(tensor, dim, who):
     """Return a dim as a number from 0, or raise IndexError."""
     axis, rank = dim.__index__(), max(tensor.ndim, 1)
     if not -rank <= axis < rank or tensor.ndim == 0:
-        raise IndexError(f"{who}: Dimension out of range: got dim {axis}, expected {-rank} to {rank - 1}")
+        raise IndexError(f"{who}: Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got "
+                         f"{axis})")
     return axis % rank
 
 

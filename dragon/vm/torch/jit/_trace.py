@@ -464,6 +464,9 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
 
     """
     if isinstance(f, (str, os.PathLike)):
+        if not os.path.isfile(f):
+            what = "is a directory" if os.path.isdir(f) else "does not exist"
+            raise ValueError(f"torch.jit.load: The provided filename {os.fspath(f)} {what}")
         with open(f, "rb") as file:
             return _load(file, map_location, _extra_files, os.fspath(f))
     if not hasattr(f, "read"):

@@ -32,7 +32,8 @@ def _as_kind(cls, data, requires_grad, mark):
         made.requires_grad = requires_grad
         return made
     if not isinstance(data, Tensor):
-        raise AttributeError(f"{cls.__name__}: got {type(data).__name__}, expected a Tensor")
+        raise AttributeError(f"{cls.__name__}: got {type(data).__name__}, expected a Tensor: '{type(data).__name__}' "
+                             "object has no attribute 'detach'")
     made = data.detach()
     if type(made) is not type(data):
         made = made.as_subclass(type(data))

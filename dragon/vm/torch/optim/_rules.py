@@ -11,6 +11,8 @@ from dragon.vm.torch.optim.optimizer import Optimizer, _get_scalar_dtype, _get_v
 def check(who, **bounds):
     """Raise ValueError for an option outside `[low, high)`: given as `name=(value, low, high)`."""
     for name, (value, low, high) in bounds.items():
+        if isinstance(value, _C.Tensor) and value.numel() != 1:
+            raise ValueError(f"Tensor {name} must be 1-element, got {tuple(value.shape)}")
         if not low <= value or (high is not None and not value < high):
             said = {"lr": "learning rate", "eps": "epsilon value"}.get(name, f"{name} value")
             upper = "" if high is None else f" and below {high}"

@@ -312,8 +312,9 @@ class Optimizer:
         """Raise unless these are distinct tensors that gather gradients."""
         for param in params:
             if not isinstance(param, _C.Tensor):
-                raise TypeError("optimizer can only optimize Tensors, but one of the params is "
-                                f"{type(param).__module__}.{type(param).__qualname__}")
+                kind = type(param)
+                name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {name}")
             if not (param.is_leaf or param.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         if len({id(param) for param in params}) != len(params):

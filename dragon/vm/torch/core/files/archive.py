@@ -75,7 +75,7 @@ class ArchiveReader:
         except (zipfile.BadZipFile, ValueError, EOFError, struct.error, UnicodeDecodeError, NotImplementedError,
                 OverflowError, OSError) as error:
             raise Corrupt(f"load: got a file that starts as a zip archive but is not a whole one ({error}), "
-                          "expected what torch.save wrote") from error
+                          "expected what torch.save wrote. PytorchStreamReader failed reading zip archive") from error
         check_sizes(self.zip, self.bytes, Corrupt, "load")
         self.entries = {}
         for info in self.zip.infolist():

@@ -22,7 +22,9 @@ def validate_cuda_device(location):
     index = device(location).index or 0
     count = device_count("cuda")
     if index >= count:
-        raise RuntimeError(f"load: got a storage that was on {location} and {count} CUDA devices here, expected "
+        raise RuntimeError(f"load: got a storage that was on {location} and {count} CUDA devices here: Attempting "
+                           "to deserialize object on a CUDA device but torch.cuda.is_available() is "
+                           f"{count > 0}; expected "
                            "map_location, as in torch.load(..., map_location=torch.device('cpu'))")
     return index
 

@@ -95,7 +95,8 @@ def _in_projection(q, k, v, w_q, w_k, w_v, b_q=None, b_k=None, b_v=None):
 def _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads):
     """Return whether there is a batch dim, or raise where shapes do not fit."""
     axes = query.ndim
-    require(axes in (2, 3), lambda: f"got query of {query.shape}, expected 2 dims, or 3 with a batch")
+    require(axes in (2, 3), lambda: "query should be unbatched 2D or batched 3D tensor but received "
+            f"{axes}-D query tensor")
     require(key.ndim == axes and value.ndim == axes,
             lambda: f"got key of {key.shape} and value of {value.shape}, expected {axes} dims as the query has")
     if key_padding_mask is not None:
@@ -147,7 +148,8 @@ def mask_with_heads(attn_mask, batch_heads, length, source):
         return None
     wanted = (length, source) if attn_mask.ndim == 2 else (batch_heads, length, source)
     if tuple(attn_mask.shape) != wanted:
-        raise RuntimeError(f"multi_head_attention_forward: got attn_mask of {attn_mask.shape}, expected {wanted}")
+        raise RuntimeError(f"multi_head_attention_forward: The shape of the {attn_mask.ndim}D attn_mask is "
+                           f"{attn_mask.shape}, but should be {wanted}.")
     return ops.unsqueeze(attn_mask, 0) if attn_mask.ndim == 2 else attn_mask
 
 
@@ -180,7 +182,8 @@ def one_mask(attn_mask, key_padding_mask, batch, heads, source):
     if key_padding_mask is None:
         return attn_mask
     require(tuple(key_padding_mask.shape) == (batch, source),
-            lambda: f"got key_padding_mask of {key_padding_mask.shape}, expected ({batch}, {source})")
+            lambda: f"got key_padding_mask of {key_padding_mask.shape}, expected ({batch}, {source}): Expected "
+            f"key_padded_mask.shape[0] to be {batch}, but got {key_padding_mask.shape[0]}")
     hidden = ops.expand(ops.reshape(key_padding_mask, (batch, 1, 1, source)), (-1, heads, -1, -1))
     hidden = ops.reshape(hidden, (batch * heads, 1, source))
     return hidden if attn_mask is None else attn_mask + hidden
@@ -283,7 +286,8 @@ def multi_head_attention_forward(
         query, key, value, key_padding_mask = with_batch(query, key, value, key_padding_mask)
     length, batch, size = query.shape
     key_padding_mask, attn_mask, is_causal = masks_in_form(query, key_padding_mask, attn_mask, need_weights, is_causal)
-    require(size == embed_dim_to_check, lambda: f"got query of size {size}, expected {embed_dim_to_check}")
+    require(size == embed_dim_to_check,
+            lambda: f"was expecting embedding dimension of {embed_dim_to_check}, but got {size}")
     require(size % num_heads == 0, lambda: f"got size {size} and {num_heads} heads, expected a multiple")
     if use_separate_proj_weight:
         q, k, v = projected(query, key, value, (q_proj_weight, k_proj_weight, v_proj_weight), in_proj_bias)

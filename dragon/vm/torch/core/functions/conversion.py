@@ -135,7 +135,8 @@ def dtype_of_type(wanted):
         return OBJECTS[config.default_dtype()]
     if isinstance(wanted, str):
         if wanted not in DTYPE_OF_OLD_TYPE:
-            raise ValueError(f"type: got {wanted!r}, expected one of torch.Tensor, {', '.join(DTYPE_OF_OLD_TYPE)}")
+            raise ValueError(f"type: invalid type: {wanted!r}, expected one of torch.Tensor, "
+                             f"{', '.join(DTYPE_OF_OLD_TYPE)}")
         return DTYPE_OF_OLD_TYPE[wanted]
     if not isinstance(wanted, builtins.type):
         raise TypeError(f"type: got '{builtins.type(wanted).__name__}' for argument 'dtype', expected a dtype, a type "
@@ -181,7 +182,8 @@ def numpy(self, *, force=False):
     if force:
         return _C.Tensor.numpy(resolve(self.detach().cpu()))
     if self.requires_grad and modes.is_recording():
-        raise RuntimeError("numpy: got a tensor that requires grad, expected one without; use tensor.detach().numpy()")
+        raise RuntimeError("numpy: Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
+                           "instead.")
     return _C.Tensor.numpy(self.detach() if self.requires_grad else self)
 
 
@@ -290,7 +292,7 @@ def __dlpack_device__(self):
 def detach_(input):
     """Cut the tensor off from its history."""
     if input.is_view and input.grad_fn is not None:
-        raise RuntimeError("detach_: got a view, expected a tensor of its own; use detach() instead")
+        raise RuntimeError("detach_: Can't detach views in-place. Use detach() instead.")
     _C.forget(input)
     return input
 

@@ -168,6 +168,16 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
                    pin_memory=False):
     """Return an empty tensor whose axes lie in memory in a given order."""
     require_strided("empty_permuted", layout)
+    if len(size) != len(physical_layout):
+        raise RuntimeError("empty_permuted: Number of dimensions in size does not match the length of the "
+                           f"physical_layout; i.e. len(size) = {len(size)} is not equal to len(physical_layout) = "
+                           f"{len(physical_layout)}")
+    for place, axis in enumerate(physical_layout):
+        if not 0 <= axis < len(size):
+            raise RuntimeError("empty_permuted: Dimension out of range (expected to be between 0 and "
+                               f"{len(size) - 1}, but got {axis} at index {place})")
+        if axis in physical_layout[:place]:
+            raise RuntimeError(f"empty_permuted: got dim {axis} twice. Duplicate dim not allowed")
     steps, step = [0] * len(size), 1
     for axis in reversed(physical_layout):
         steps[axis] = step
@@ -238,7 +248,7 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
 def from_numpy(ndarray):
     """Return a tensor over the memory of a NumPy array."""
     if not hasattr(ndarray, "__array_interface__"):
-        raise TypeError(f"from_numpy: got {type(ndarray).__name__}, expected np.ndarray")
+        raise TypeError(f"from_numpy: expected np.ndarray (got {type(ndarray).__name__})")
     if not is_baked(ndarray) or ndarray.dtype.name not in OBJECTS.keys() - UNSUPPORTED:
         return _C.from_buffer(ndarray, Tensor)
     constant = _C.tensor(ndarray.tolist(), OBJECTS[ndarray.dtype.name], None, Tensor)
@@ -255,12 +265,13 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     except BufferError as error:  # of a tensor that may not be lent
         raise ValueError(f"frombuffer: {error}") from None
     if view.nbytes == 0:
-        raise ValueError("frombuffer: got a buffer of 0 bytes, expected at least one")
+        raise ValueError(f"frombuffer: both buffer length (0) and count ({count}) must not be 0")
     if not 0 <= offset < view.nbytes:
         raise ValueError(f"frombuffer: got offset {offset}, expected 0 to {view.nbytes - 1}")
     rest = view.nbytes - offset
     if count < 0 and rest % width:
-        raise ValueError(f"frombuffer: got {rest} bytes after the offset, expected a multiple of {width}")
+        raise ValueError(f"frombuffer: buffer length ({rest} bytes) after offset ({offset} bytes) must be a multiple "
+                         f"of element size ({width})")
     size = (rest // width if count < 0 else count) * width
     if size > rest or size == 0:
         raise ValueError(f"frombuffer: got {count} elements of {width} bytes, expected 1 to "

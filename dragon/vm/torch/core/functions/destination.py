@@ -1,5 +1,6 @@
 """Destinations of functions written in Python: another tensor's memory, as `out=` and in-place twins ask."""
 from dragon import _C
+from dragon.vm.torch.core.known.names import KINDS
 
 
 def write(destination, source):
@@ -11,7 +12,8 @@ def write(destination, source):
 def require_cast(made, destination):
     """Raise unless the destination's dtype is of a kind that can hold a result."""
     if not _C.can_cast(made.dtype, destination.dtype):
-        raise RuntimeError(f"result type {made.dtype} can't be cast to the desired output type {destination.dtype}")
+        raise RuntimeError(f"result type {KINDS[made.dtype.name]} can't be cast to the desired output type "
+                           f"{KINDS[destination.dtype.name]}")
 
 
 def replace(destination, made):

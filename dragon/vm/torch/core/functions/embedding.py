@@ -102,7 +102,8 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
     check_bag(mode, scale_grad_by_freq, sparse, per_sample_weights)
     if input.ndim == 2:
         if offsets is not None:
-            raise ValueError("embedding_bag: got offsets with one bag per row, expected None")
+            raise ValueError("embedding_bag: if input is 2D, then offsets has to be None, as input is treated is a "
+                             f"mini-batch of fixed length sequences. However, found offsets of type {type(offsets)}")
         include_last_offset = False
         offsets = ops.arange(0, input.shape[0], dtype="int64", device=input.device) * input.shape[1]
         input = ops.reshape(input, (-1,))
@@ -110,7 +111,8 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
     elif input.ndim != 1:
         raise ValueError(f"embedding_bag: got indices of {input.shape}, expected 1 or 2 dims")
     elif offsets is None or offsets.ndim != 1:
-        raise ValueError(f"embedding_bag: got offsets {offsets}, expected a tensor with one dim")
+        raise ValueError("embedding_bag: offsets has to be a 1D Tensor but got "
+                         f"{offsets if offsets is None else offsets.shape}")
     if max_norm is not None:
         shrink_rows(weight, input, max_norm, norm_type)
     return ops.embedding_bag(weight, input, offsets, per_sample_weights, scale_grad_by_freq, mode,

@@ -1,6 +1,8 @@
 """Reading and writing by index, mask or place, where PyTorch has several ways to say it."""
+from dragon import _C
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.destination import deliver, write
+from dragon.vm.torch.core.known.worked_out import broadcast
 from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -12,8 +14,14 @@ INT64 = OBJECTS["int64"]
 def copy_(self, src, non_blocking=False):
     """Copy another tensor's elements, broadcast and cast, into this one."""
     if not isinstance(src, Tensor):
-        raise TypeError(f"copy_: got {type(src).__name__}, expected a tensor")
-    return write(self, src)
+        raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    try:
+        return write(self, src)
+    except _C.InvalidValue as error:
+        known = broadcast(str(tuple(self.shape)), str(tuple(src.shape)))
+        if known is None:
+            raise
+        raise _C.InvalidValue(f"copy_: {error}. {known}") from None
 
 
 @overload("where")
@@ -138,7 +146,8 @@ def fill_(self, value):
     """Write one number to every element."""
     if isinstance(value, Tensor):
         if value.ndim:
-            raise RuntimeError(f"fill_: got a tensor of {value.ndim} dims, expected a number or a 0-d tensor")
+            raise RuntimeError("fill_ only supports 0-dimension value tensor but got tensor with "
+                               f"{value.ndim} dimensions.")
         return write(self, value)
     return ops.fill_(self, value)
 

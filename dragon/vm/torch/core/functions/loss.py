@@ -2,15 +2,19 @@
 import math
 
 from dragon.core import warnings
+from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.known.names import KINDS
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import Tensor, ops
+
+NARROW = frozenset(OBJECTS[name] for name in ("int8", "int16", "int32"))
 
 
 def reduction_of(size_average, reduce, reduction):
     """Return the reduction that the deprecated flags stand for, or the one given."""
     if size_average is None and reduce is None:
         if reduction not in ("mean", "sum", "none"):
-            raise ValueError(f"got reduction {reduction!r}, expected 'mean', 'sum' or 'none'")
+            refuse_reduction("loss", reduction)
         return reduction
     by_flags = "none" if reduce is False else "sum" if size_average is False else "mean"
     warnings.warn(f"got size_average or reduce, which are deprecated; expected reduction={by_flags!r}")
@@ -24,8 +28,14 @@ def reduced(losses, reduction, who):
     if reduction == "sum":
         return ops.sum(losses)
     if reduction != "none":
-        raise ValueError(f"{who}: got reduction {reduction!r}, expected 'mean', 'sum' or 'none'")
+        refuse_reduction(who, reduction)
     return losses
+
+
+def refuse_reduction(who, reduction):
+    """Raise for what is no way to reduce losses."""
+    raise ValueError(f"{who}: got reduction {reduction!r}, expected 'mean', 'sum' or 'none': {reduction} is not a "
+                     "valid value for reduction")
 
 
 def warn_about_sizes(who, input, target):
@@ -39,6 +49,12 @@ def check_weight(who, input, weight):
     """Raise unless a weight, if there is one, has the shape of the input."""
     if weight is not None and tuple(weight.shape) != tuple(input.shape):
         raise ValueError(f"{who}: got weight of {weight.shape}, expected that of the input, {input.shape}")
+
+
+def check_classes(who, target):
+    """Raise for class indices of a dtype that PyTorch does not take them in."""
+    if target.dtype in NARROW:
+        raise RuntimeError(f"{who}: expected target dtype to be Long or Byte, but got {KINDS[target.dtype.name]}")
 
 
 @overridable
@@ -105,6 +121,10 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
     """
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
+    check_classes("cross_entropy", target)
+    if ignore_index >= 0 and target.dtype.is_floating_point:
+        raise RuntimeError(f"cross_entropy: got ignore_index {ignore_index}, but ignore_index is not supported for "
+                           "floating point target")
     return ops.cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
 
 
@@ -138,6 +158,7 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
 @overridable
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """Return the negative log-likelihood of class indices under log-probabilities."""
+    check_classes("nll_loss", target)
     return ops.nll_loss(input, target, weight, ignore_index, reduction_of(size_average, reduce, reduction))
 
 
@@ -146,7 +167,11 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     """Return the cross entropy of probabilities with targets between 0 and 1."""
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(f"binary_cross_entropy: got target of {target.shape}, expected that of the input, "
-                         f"{input.shape}")
+                         f"{input.shape}. Using a target size ({target.shape}) that is different to the input size "
+                         f"({input.shape}) is deprecated. Please ensure they have the same size.")
+    if input.dtype != target.dtype:
+        raise RuntimeError(f"binary_cross_entropy: Found dtype {KINDS[target.dtype.name]} but expected "
+                           f"{KINDS[input.dtype.name]}, as the input has")
     return ops.binary_cross_entropy(input, target, weight, reduction_of(size_average, reduce, reduction))
 
 
@@ -156,7 +181,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     """Return the cross entropy of the sigmoid of logits with targets between 0 and 1."""
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(f"binary_cross_entropy_with_logits: got target of {target.shape}, expected that of the "
-                         f"input, {input.shape}")
+                         f"input: Target size ({target.shape}) must be the same as input size ({input.shape})")
     return ops.binary_cross_entropy_with_logits(input, target, weight, reduction_of(size_average, reduce, reduction),
                                                 pos_weight)
 
@@ -189,7 +214,8 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
             raise ValueError(f"gaussian_nll_loss: got var {var}, expected no negative number")
         var = var * ops.ones_like(input)
     elif bool(ops.any(ops.lt(var, 0))):
-        raise ValueError("gaussian_nll_loss: got var with negative numbers, expected none")
+        raise ValueError("gaussian_nll_loss: got var with negative numbers, expected none: var has negative "
+                         "entry/entries")
     shape = tuple(input.shape)
     if tuple(var.shape) != shape:
         if shape[:-1] == tuple(var.shape):
@@ -199,7 +225,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
             raise ValueError(f"gaussian_nll_loss: got var of {var.shape}, expected that of the input, {input.shape}, "
                              "with at most one axis of size 1")
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"gaussian_nll_loss: got reduction {reduction!r}, expected 'mean', 'sum' or 'none'")
+        refuse_reduction("gaussian_nll_loss", reduction)
     # The floor of the variance takes no part in the gradient.
     floored = var + ops.clamp(eps - var.detach(), 0.0)  # an infinite variance stays infinite
     losses = 0.5 * (ops.log(floored) + ops.square(input - target) / floored)
@@ -212,8 +238,8 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
 def margin_ranking_loss(input1, input2, target, margin=0, size_average=None, reduce=None, reduction="mean"):
     """Return how far two scores are from the order that the target, 1 or -1, asks for."""
     if not input1.ndim == input2.ndim == target.ndim:
-        raise RuntimeError(f"margin_ranking_loss: got {input1.shape}, {input2.shape} and {target.shape}, expected "
-                           "equally many axes")
+        raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+                           f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} ")
     return ops.margin_ranking_loss(input1, input2, target, margin, reduction_of(size_average, reduce, reduction))
 
 

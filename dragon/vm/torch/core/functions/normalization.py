@@ -15,11 +15,13 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         shape = tuple(input.shape)
         if shape[0] * math.prod(shape[2:]) == 1:
             raise ValueError(f"batch_norm: got input of {input.shape} in training, expected more than one value per "
-                             "channel")
+                             f"channel. Expected more than 1 value per channel when training, got input size "
+                             f"{input.shape}")
     elif running_mean is None or running_var is None:
         raise RuntimeError("batch_norm: got no running_mean or running_var, expected both where training=False")
     if eps < 0 or training and eps == 0:
-        raise ValueError(f"batch_norm: got eps {eps}, expected a positive number")
+        when = " during training" if training else ""
+        raise ValueError(f"batch_norm: batch_norm eps must be positive{when}, but got {eps}")
     if momentum is None:
         momentum = 0.0
     return _batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
@@ -31,7 +33,7 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
     """Normalize each channel of each sample."""
     if use_input_stats and math.prod(tuple(input.shape)[2:]) == 1:
         raise ValueError(f"instance_norm: got input of {input.shape} in training, expected more than one spatial "
-                         "element")
+                         f"element. Expected more than 1 spatial element when training, got input size {input.shape}")
     return ops.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
 
 
@@ -39,11 +41,13 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """Normalize groups of channels of each sample."""
     if input.ndim < 2:
-        raise RuntimeError(f"group_norm: got input of {input.shape}, expected at least 2 dims")
+        raise RuntimeError(f"group_norm: got input of {input.shape}, expected at least 2 dims. Expected at least 2 "
+                           f"dimensions for input tensor but received {input.ndim}")
     shape = tuple(input.shape)
     if math.prod(shape) // (num_groups or 1) == 1:
         raise ValueError(f"group_norm: got input of {input.shape} in {num_groups} groups, expected more than one value "
-                         "in each")
+                         f"in each. Expected more than 1 value per channel when training, got input size "
+                         f"{list(input.shape)}")
     return ops.group_norm(input, num_groups, weight, bias, eps)
 
 
@@ -82,7 +86,8 @@ def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
 def require_probability(p):
     """Raise unless a number is a probability."""
     if not 0.0 <= p <= 1.0:
-        raise ValueError(f"dropout: got p {p}, expected 0 to 1")
+        raise ValueError(f"dropout: got p {p}, expected 0 to 1: dropout probability has to be between 0 and 1, but got "
+                         f"{p}")
 
 
 @overridable

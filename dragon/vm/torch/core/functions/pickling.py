@@ -118,8 +118,8 @@ def copy_memory(tensor, memo):
 
 def __deepcopy__(self, memo):
     if not self.is_leaf:
-        raise RuntimeError("deepcopy: got a tensor that was computed from others, expected a leaf: only tensors that "
-                           "the user made support the deepcopy protocol; detach() it first")
+        raise RuntimeError("deepcopy: Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                           "protocol, and this one was computed from others; detach() it first")
     if id(self) in memo:
         return memo[id(self)]
     made = copy_memory(self, memo)

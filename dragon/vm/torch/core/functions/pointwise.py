@@ -1,6 +1,7 @@
 """Pointwise maths and sums along axes that are made of several operators, or said in several ways."""
 import math
 
+from dragon.vm.torch._api.tensors_only import FIRST, NUMBERS, ONE, refuse_numbers
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.destination import deliver, replace, write
 from dragon.vm.torch.core.register import both, function, method, overload
@@ -17,6 +18,8 @@ def _bound(name, word):
         return named.pop(word) if bound is None else bound
 
     def clamp(input, bound=None, *, out=None, **named):
+        if input.__class__ in NUMBERS:
+            refuse_numbers(name, FIRST, ("input",), (input, bound))
         return plain(input, **{word: take(bound, named)}, out=out, **named)
 
     def clamp_(input, bound=None, **named):
@@ -32,6 +35,7 @@ _bound("clamp_max", "max")
 @both
 def float_power(input, exponent, *, out=None):
     """Return powers computed in double precision, from all the digits of a number that is no tensor."""
+    refuse_numbers("float_power", ONE, ("input", "exponent"), (input, exponent))
     sides = [side if isinstance(side, Tensor) else
              ops.full((), side, dtype=OBJECTS["complex128" if isinstance(side, complex) else "float64"])
              for side in (input, exponent)]

@@ -42,7 +42,7 @@ def _real(self):
 def _imag(self):
     """The imaginary part, a view."""
     if not self.dtype.is_complex:
-        raise RuntimeError(f"imag: got {self.dtype}, expected a complex dtype")
+        raise RuntimeError(f"imag: got {self.dtype}, but imag is not implemented for tensors with non-complex dtypes.")
     return ops.imag(self)
 
 
@@ -54,7 +54,7 @@ for _name, _part in (("real", _real), ("imag", _imag)):
 
 def __iter__(self):
     if self.ndim == 0:
-        raise TypeError("iteration: got a 0-d tensor, expected at least one dim")
+        raise TypeError("iteration over a 0-d tensor, expected at least one dim")
     return iter(ops.unbind(self, 0))
 
 

@@ -32,6 +32,8 @@ class Generator(_C.Generator):
     def manual_seed(self, seed):
         """Start the stream anew; returns the generator."""
         note("seeds a generator")
+        if not hasattr(seed, "__index__"):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}")
         return super().manual_seed(seed)
 
     def seed(self):
@@ -148,6 +150,10 @@ def randint(*args, generator=None, out=None, dtype=None, layout=None, device=Non
     """Return integers from `low`, 0 by default, up to, not including, `high`."""
     require_strided("randint", layout)
     args = list(args)
+    if len(args) < (size is None) + (high is None):
+        raise TypeError("randint() received an invalid combination of arguments - got "
+                        f"({', '.join(type(value).__name__ for value in args)}), but expected (high, size) or "
+                        "(low, high, size)")
     size = args.pop() if size is None else size
     if high is None:
         high = args.pop()

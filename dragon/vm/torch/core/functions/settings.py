@@ -47,7 +47,7 @@ def set_num_threads(num):
     if not isinstance(num, int):
         raise TypeError(f"set_num_threads: got {type(num).__name__}, expected an int")
     if num < 1:
-        raise RuntimeError(f"set_num_threads: got {num}, expected at least 1")
+        raise RuntimeError(f"set_num_threads expects a positive integer, got {num}")
     config.set_num_threads(num)
 
 

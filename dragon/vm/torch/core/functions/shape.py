@@ -95,14 +95,17 @@ def broadcast_shapes(*shapes):
     """Return the shape that shapes broadcast to."""
     shapes = [(shape,) if hasattr(shape, "__index__") else tuple(shape) for shape in shapes]
     result = [1] * max(map(len, shapes), default=0)
-    for shape in shapes:
+    for index, shape in enumerate(shapes):
         for axis, size in enumerate(shape, len(result) - len(shape)):
             if size < 0:
                 raise RuntimeError(f"broadcast_shapes: got size {size}, expected none below 0")
             if size != 1 and size != result[axis]:
                 if result[axis] != 1:
-                    raise RuntimeError(f"broadcast_shapes: got shapes {shapes}, expected sizes that are equal or 1 "
-                                       f"at axis {axis - len(result)}")
+                    raise RuntimeError(
+                        f"broadcast_shapes: Attempting to broadcast a dimension of length {size} at "
+                        f"{axis - len(result)}! Mismatching argument at index {index} had {shape}; but expected shape "
+                        f"should be broadcastable to {result}. The size of tensor a ({result[axis]}) must match the "
+                        f"size of tensor b ({size}) at non-singleton dimension {axis}")
                 result[axis] = size
     return Size(result)
 

@@ -73,7 +73,8 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
     is_complex = input.dtype.is_complex or (window is not None and window.dtype.is_complex)
     if return_complex is None:
         if not is_complex:
-            raise RuntimeError("stft: got no return_complex for real input, expected return_complex=True")
+            raise RuntimeError("stft requires the return_complex parameter be given for real inputs, expected "
+                               "return_complex=True")
         return_complex = True
     if not return_complex:
         warnings.warn("stft: got return_complex=False, which is deprecated; expected True")

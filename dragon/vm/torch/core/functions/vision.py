@@ -56,13 +56,19 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
 def check_mode(input, mode, align_corners, antialias):
     """Raise unless the mode exists, fits the input and takes the flags."""
     if mode in ("nearest", "area", "nearest-exact") and align_corners is not None:
-        raise ValueError(f"interpolate: got align_corners for mode {mode!r}, expected a linear or cubic mode")
+        raise ValueError(f"interpolate: got align_corners for mode {mode!r}, expected a linear or cubic mode: "
+                         "align_corners option can only be set with the interpolating modes: linear | bilinear | "
+                         "bicubic | trilinear")
     if antialias and not (mode in ("bilinear", "bicubic", "lanczos") and input.ndim == 4):
         raise ValueError(f"interpolate: got antialias for mode {mode!r} and {input.ndim} dims, expected 'bilinear' or "
                          "'bicubic' and 4 axes")
     if mode not in MODES or MODES[mode] not in (None, input.ndim) or not 3 <= input.ndim <= 5:
-        axes = f"{MODES[mode] or '3 to 5'} axes" if mode in MODES else f"one of {', '.join(MODES)}"
-        raise NotImplementedError(f"interpolate: got mode {mode!r} for input of {input.shape}, expected {axes}")
+        if MODES.get(mode) is not None and 3 <= input.ndim <= 5:
+            known = f"Got {input.ndim}D input, but {mode} mode needs {MODES[mode]}D input"
+        else:
+            known = (f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the modes: "
+                     f"{' | '.join(MODES)} (got {mode})")
+        raise NotImplementedError(f"interpolate: got mode {mode!r} for input of {input.shape}. {known}")
     if mode == "lanczos":
         if align_corners or not antialias:
             raise ValueError("interpolate: got mode 'lanczos', expected antialias=True and align_corners=False")
@@ -73,12 +79,15 @@ def check_mode(input, mode, align_corners, antialias):
 def check_sizes(spatial, size, scale_factor):
     """Return the size or the scale of each axis, the other as None."""
     if (size is None) == (scale_factor is None):
-        raise ValueError(f"interpolate: got size {size} and scale_factor {scale_factor}, expected one of them")
+        known = "either" if size is None else "only one of"
+        raise ValueError(f"interpolate: got size {size} and scale_factor {scale_factor}, expected one of them: {known} "
+                         "size or scale_factor should be defined")
     given = size if scale_factor is None else scale_factor
     given = list(given) if isinstance(given, (list, tuple)) else [given] * len(spatial)
     if len(given) != len(spatial):
-        raise ValueError(f"interpolate: got {len(given)} numbers for input with spatial dims {spatial}, expected "
-                         f"{len(spatial)}")
+        what = "output size of" if scale_factor is None else "scale_factor of"
+        raise ValueError("interpolate: Input and output must have the same number of spatial dimensions, but got input "
+                         f"with spatial dimensions of {list(spatial)} and {what} {tuple(given)}")
     if scale_factor is not None:
         return None, [float(factor) for factor in given]
     if not all(hasattr(number, "__index__") for number in given):
@@ -136,9 +145,11 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
 
     """
     if mode not in ("bilinear", "nearest", "bicubic"):
-        raise ValueError(f"grid_sample: got mode {mode!r}, expected 'bilinear', 'nearest' or 'bicubic'")
+        raise ValueError("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but "
+                         f"got: {mode!r}")
     if padding_mode not in ("zeros", "border", "reflection"):
-        raise ValueError(f"grid_sample: got padding_mode {padding_mode!r}, expected 'zeros', 'border' or 'reflection'")
+        raise ValueError("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', "
+                         f"but got: {padding_mode!r}")
     if align_corners is None:
         warn_about_corners("grid_sample")
     return ops.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
@@ -189,7 +200,8 @@ def pad(input, pad, mode="constant", value=None):
     if mode == "replicate" and any(number < 0 for number in pad):
         return replicate(input, list(pad))
     if mode not in ("constant", "reflect", "replicate", "circular"):
-        raise NotImplementedError(f"pad: got mode {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular'")
+        raise NotImplementedError(f"pad: got mode {mode!r}, expected 'constant', 'reflect', 'replicate' or 'circular': "
+                                  f"Unrecognised padding mode {mode}")
     return ops.pad(input, pad, mode, float(value) if isinstance(value, int) else value)
 
 

@@ -59,7 +59,7 @@ class MultiheadAttention(Module):
         self.batch_first = batch_first
         self.head_dim = embed_dim // num_heads
         if self.head_dim * num_heads != embed_dim:
-            raise AssertionError(f"MultiheadAttention: got embed_dim {embed_dim}, expected a multiple of num_heads "
+            raise AssertionError(f"MultiheadAttention: embed_dim must be divisible by num_heads: got {embed_dim} and "
                                  f"{num_heads}")
         if self._qkv_same_embed_dim:
             self.in_proj_weight = Parameter(empty(3 * embed_dim, embed_dim, **made))

@@ -186,7 +186,7 @@ class StateOfModule(AnyModule):
 
         """
         if not hasattr(state_dict, "keys") or not hasattr(state_dict, "__getitem__"):
-            raise TypeError(f"load_state_dict: got {type(state_dict)}, expected a dict")
+            raise TypeError(f"load_state_dict: Expected state_dict to be dict-like, got {type(state_dict)}.")
         missing, unexpected, errors = [], [], []
         metadata = getattr(state_dict, "_metadata", None)
         state_dict = OrderedDict(state_dict)

@@ -115,11 +115,12 @@ def _check_arguments(in_channels, out_channels, padding, stride, groups, padding
         raise ValueError("out_channels must be divisible by groups")
     if isinstance(padding, str):
         if padding not in ("same", "valid"):
-            raise ValueError(f"Invalid padding string {padding!r}, should be one of 'same', 'valid'")
+            raise ValueError(f"Invalid padding string {padding!r}, should be one of {{'same', 'valid'}}")
         if padding == "same" and any(step != 1 for step in stride):
             raise ValueError("padding='same' is not supported for strided convolutions")
     if padding_mode not in PADDING_MODES:
-        raise ValueError(f"padding_mode must be one of {', '.join(PADDING_MODES)}, but got '{padding_mode}'")
+        raise ValueError(f"padding_mode must be one of {{{str(PADDING_MODES)[1:-1]}}}, but got "
+                         f"padding_mode={padding_mode!r}")
 
 
 def _pad_amounts(padding, kernel_size, dilation):

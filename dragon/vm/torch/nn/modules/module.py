@@ -292,7 +292,8 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
         """
         where, dtype, _, memory_format = parse_to(args, dict(kwargs))
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
-            raise TypeError(f"nn.Module.to: got dtype {dtype}, expected a floating point or complex one")
+            raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                            f"dtype={dtype}")
 
         def convert(tensor):
             wanted = dtype if tensor.dtype.is_floating_point or tensor.dtype.is_complex else None

@@ -1,0 +1,76 @@
+"""Functions in which PyTorch refuses numbers where it wants tensors; the engine's operators would take them."""
+import functools
+
+from dragon import _C
+
+NUMBERS = frozenset((bool, int, float, complex))
+# Operators by the arguments that have to be tensors: both of the first two, the first, or one of them.
+BOTH, FIRST, ONE = "both", "first", "one"
+RULES = {name: rule for rule, names in (
+    (BOTH, "atan2 fmax fmin gcd heaviside hypot igamma igammac isclose lcm ldexp logaddexp logaddexp2 logical_and "
+           "logical_or logical_xor maximum minimum nextafter"),
+    (FIRST, "copysign eq fmod ge gt le lt ne rsub"),
+    (ONE, "bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor pow remainder xlog1py xlogy zeta"),
+) for name in names.split()}
+
+
+def refuse_numbers(who, rule, names, values):
+    """Raise a TypeError where a number stands for a tensor.
+
+    Parameters
+    ----------
+    who : str
+        The function.
+    rule : {"both", "first", "one"}
+        Which of the first two arguments have to be tensors.
+    names : Sequence[str]
+        What the two are called.
+    values : Sequence[Any]
+        What came.
+
+    """
+    wrong = [value.__class__ in NUMBERS for value in values]
+    if rule == BOTH and any(wrong):
+        place = wrong.index(True)
+        raise _C.InvalidType(f"{who}: got '{type(values[place]).__name__}' for argument '{names[place]}', expected "
+                             "Tensor")
+    if rule == FIRST and wrong[:1] == [True] or rule == ONE and wrong == [True, True]:
+        kinds = ", ".join("Tensor" if isinstance(value, _C.Tensor) else type(value).__name__ for value in values)
+        raise _C.InvalidType(f"{who}() received an invalid combination of arguments - got ({kinds}), but expected a "
+                             f"Tensor {'for ' + names[0] if rule == FIRST else 'among them'}")
+
+
+@functools.cache
+def guarded(name, operator, ops):
+    """Return an operator as a function that refuses numbers, or the operator itself if it may have them.
+
+    Parameters
+    ----------
+    name : str
+        The engine's name.
+    operator : _C.Op
+        The operator.
+    ops : _C.Ops
+        Whose it is.
+
+    """
+    rule = RULES.get(name)
+    if rule is None:
+        return operator
+    is_strict = rule == BOTH
+
+    def call(*args, **kwargs):
+        if len(args) < 2 or args[0].__class__ in NUMBERS or is_strict and args[1].__class__ in NUMBERS:
+            check(args, kwargs)
+        return operator(*args, **kwargs)
+
+    def check(args, kwargs):
+        words = operator.__text_signature__.strip("()").split(", ")[:2]
+        names = [word.partition("=")[0] for word in words]
+        refuse_numbers(name, rule, names, [*args[:2], *(kwargs[word] for word in names[len(args):] if word in kwargs)])
+
+    call.__name__ = call.__qualname__ = operator.__name__
+    home = __name__.partition("._api")[0]
+    call.__module__ = home + ".special" if name in ("xlog1py", "zeta") else home
+    call.__wrapped__ = operator  # which tells the signature and the docstring
+    return ops.overridable(call)
