@@ -20,7 +20,7 @@ from dragon.vm.torch.core.functions import (control as _control, convolution as 
 from dragon.vm.torch.core.functions import (foreach as _foreach, former as _former, index as _index, matrix as _matrix,
                                             pointwise as _pointwise, properties as _properties,
                                             reduction as _reduction, sampling as _sampling, settings as _settings,
-                                            shape as _shape)
+                                            shape as _shape, sobol as _sobol)
 from dragon.vm.torch.core import printing as _printing
 from dragon.vm.torch.core.legacy import CLASSES as _old_classes, set_default_tensor_type
 from dragon.vm.torch.core.numbers import finfo, iinfo
