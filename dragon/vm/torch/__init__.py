@@ -56,7 +56,8 @@ from dragon.vm.torch.torch_version import __version__  # noqa: E402
 # Imported when first asked for, as modules are, so that `import torch` stays quick.
 __getattr__, __dir__ = _lookup(globals(), {
     ".cpu": "Stream Event", ".serialization": "save load", "._functorch.apis": "vmap", ".compiler": "compile",
-    ".core.files.records": "PyTorchFileReader", ".jit": "ScriptModule ScriptFunction", "._C": "TensorType"})
+    ".core.files.records": "PyTorchFileReader", ".jit": "ScriptModule ScriptFunction", ".futures": "Future",
+    "._C": "TensorType"})
 # Storages are pickled as files are written, and modules compile themselves: both stand below what they ask for.
 _files.append(lambda: torch.serialization)
 _compiler.append(lambda: torch.compile)
