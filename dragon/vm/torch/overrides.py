@@ -2,7 +2,7 @@
 import contextlib
 import functools
 
-from dragon.vm.torch.core.overrides import (TorchFunctionMode, handle_torch_function,
+from dragon.vm.torch.core.overrides import (DisableTorchFunctionSubclass, TorchFunctionMode, handle_torch_function,
                                             has_torch_function, modes)
 from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.tensor import Tensor
@@ -103,3 +103,11 @@ def _get_current_function_mode():
 
 def _get_current_function_mode_stack():
     return list(modes())
+
+
+def redispatch_function(func, types, args, kwargs):
+    """Call a function without asking the classes of its arguments; what a function of Python's calls asks again."""
+    if hasattr(func, "__wrapped__"):
+        return func.__wrapped__(*args, **(kwargs or {}))
+    with DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
