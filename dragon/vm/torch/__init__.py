@@ -59,7 +59,7 @@ from dragon.vm.torch.torch_version import __version__  # noqa: E402
 __getattr__, __dir__ = _lookup(globals(), {
     ".cpu": "Stream Event", ".serialization": "save load", "._functorch.apis": "vmap", ".compiler": "compile",
     ".core.files.records": "PyTorchFileReader", ".jit": "ScriptModule ScriptFunction fork wait", ".futures": "Future",
-    ".core.overrides": "DisableTorchFunctionSubclass DisableTorchFunction", ".random": "thread_safe_generator",
+    ".core.overrides": "DisableTorchFunctionSubclass DisableTorchFunction",
     "._C": "TensorType"})
 # Storages are pickled as files are written, and modules compile themselves: both stand below what they ask for.
 _files.append(lambda: torch.serialization)

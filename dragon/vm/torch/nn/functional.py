@@ -1,5 +1,5 @@
 """The functions that layers compute: the families of `core.functions` under PyTorch's names."""
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING
 
 from dragon.vm.torch._api import functions_at as _functions_at
 from dragon.vm.torch.core.functions.activation import (
@@ -30,8 +30,8 @@ from dragon.vm.torch.core.functions.pooling import (
     max_unpool3d)
 from dragon.vm.torch.core.functions.vision import (
     affine_grid, fold, grid_sample, interpolate, pad, unfold, upsample, upsample_bilinear, upsample_nearest)
-from dragon.vm.torch.core.overrides import handle_torch_function, has_torch_function
-from dragon.vm.torch.overrides import has_torch_function_unary, has_torch_function_variadic
+from dragon.vm.torch.core.overrides import (handle_torch_function, has_torch_function, has_torch_function_unary,
+                                            has_torch_function_variadic)
 from dragon.vm.torch.core.tensor import Tensor, ops as _ops
 from dragon.vm.torch.nn import _reduction as _Reduction
 

@@ -29,8 +29,8 @@ def _convolutions():
     def miopen(self, weight, bias, padding, stride, dilation, groups, benchmark, deterministic):
         return _convolve(self, weight, bias, stride, padding, dilation, groups)
 
-    def by_depth(*args, **kwargs):
-        return miopen(*args, **kwargs)
+    def by_depth(self, weight, bias, padding, stride, dilation, groups, benchmark, deterministic):
+        return _convolve(self, weight, bias, stride, padding, dilation, groups)
 
     def mkldnn(self, weight, bias, padding, stride, dilation, groups):
         return _convolve(self, weight, bias, stride, padding, dilation, groups)
