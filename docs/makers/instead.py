@@ -15,7 +15,6 @@ torch.fake_quantize : torch.float16 or torch.bfloat16 weights
 torch.choose_qparams : torch.float16 or torch.bfloat16 weights
 torch.library : dragon.Function for gradients of one's own, or an operator in a library (dragon.load_library)
 torch.cuda : the same code on the CPU
-torch.autograd.forward_ad : torch.func.jvp
 torch.utils.benchmark : torch.utils.benchmark.Timer, or timeit
 torch.profiler : dragon.profile
 keras.visualization : matplotlib

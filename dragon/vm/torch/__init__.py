@@ -15,12 +15,12 @@ from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.register import FUNCTIONS as _functions
 from dragon.vm.torch.core.functions import conversion, creation, history, random as _random
-from dragon.vm.torch.core.functions import (control as _control, convolution as _convolution, native as _native,
-                                            spectral as _spectral)
+from dragon.vm.torch.core.functions import (beside as _beside, control as _control, convolution as _convolution,
+                                            kernels as _kernels, native as _native, spectral as _spectral)
 from dragon.vm.torch.core.functions import (foreach as _foreach, former as _former, index as _index, matrix as _matrix,
                                             pointwise as _pointwise, properties as _properties,
                                             reduction as _reduction, sampling as _sampling, settings as _settings,
-                                            shape as _shape)
+                                            shape as _shape, sobol as _sobol)
 from dragon.vm.torch.core import printing as _printing
 from dragon.vm.torch.core.legacy import CLASSES as _old_classes, set_default_tensor_type
 from dragon.vm.torch.core.numbers import finfo, iinfo
@@ -52,13 +52,17 @@ globals().update(_old_storages)
 for _class in (Generator, Size, Tensor, device, dtype, finfo, iinfo, layout, memory_format, qscheme):
     _class.__module__ = __name__  # where users know it from, and pickles look for it
 newaxis = None
+has_lapack = has_openmp = has_spectral = True
+has_mkl = False  # OpenBLAS and oneDNN stand in its place
 torch = _sys.modules[__name__]  # PyTorch has itself as a name, and libraries write `from torch import torch`
 default_generator = _default_generator()
 from dragon.vm.torch.torch_version import __version__  # noqa: E402
 # Imported when first asked for, as modules are, so that `import torch` stays quick.
 __getattr__, __dir__ = _lookup(globals(), {
     ".cpu": "Stream Event", ".serialization": "save load", "._functorch.apis": "vmap", ".compiler": "compile",
-    ".core.files.records": "PyTorchFileReader", ".jit": "ScriptModule ScriptFunction", "._C": "TensorType"})
+    ".core.files.records": "PyTorchFileReader", ".jit": "ScriptModule ScriptFunction fork wait", ".futures": "Future",
+    ".core.overrides": "DisableTorchFunctionSubclass DisableTorchFunction",
+    "._C": "TensorType"})
 # Storages are pickled as files are written, and modules compile themselves: both stand below what they ask for.
 _files.append(lambda: torch.serialization)
 _compiler.append(lambda: torch.compile)

@@ -2,8 +2,9 @@
 import contextlib
 import functools
 
-from dragon.vm.torch.core.overrides import (TorchFunctionMode, handle_torch_function,
-                                            has_torch_function, modes)
+from dragon.vm.torch.core.overrides import (DisableTorchFunctionSubclass, TorchFunctionMode,  # noqa: F401
+                                            handle_torch_function, has_torch_function, has_torch_function_unary,
+                                            has_torch_function_variadic, modes)
 from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -13,16 +14,6 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         return func(*args, **(kwargs or {}))
-
-
-def has_torch_function_unary(tensor):
-    """Return whether the class of one argument, or a mode, answers calls."""
-    return has_torch_function((tensor,))
-
-
-def has_torch_function_variadic(*tensors):
-    """Return whether the class of an argument, or a mode, answers calls."""
-    return has_torch_function(tensors)
 
 
 def is_tensor_like(inp):
@@ -103,3 +94,11 @@ def _get_current_function_mode():
 
 def _get_current_function_mode_stack():
     return list(modes())
+
+
+def redispatch_function(func, types, args, kwargs):
+    """Call a function without asking the classes of its arguments; what a function of Python's calls asks again."""
+    if hasattr(func, "__wrapped__"):
+        return func.__wrapped__(*args, **(kwargs or {}))
+    with DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))

@@ -42,3 +42,10 @@ def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="device
         set_rng_state(state)
         for device, kept in zip(devices, states):
             module.set_rng_state(kept, device)
+
+
+def thread_safe_generator():
+    """Return the generator of a loader's worker, if it is a thread; None elsewhere, for the default one."""
+    from dragon.vm.torch.utils.data._utils.worker import get_worker_info
+    worker = get_worker_info()
+    return worker.rng if worker is not None and worker.worker_method == "thread" else None

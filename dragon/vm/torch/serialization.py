@@ -6,6 +6,7 @@ import os
 import pickle
 import pickletools
 import sys
+from tempfile import mkdtemp  # noqa: F401
 
 from dragon.core import warnings
 from dragon import _C
@@ -426,3 +427,29 @@ def check_module_version_greater_or_equal(module, req_version_tuple, error_if_ma
         warnings.warn(f"the version of {module.__name__} is no list of numbers: {module.__version__}")
         return True
     return version >= tuple(req_version_tuple)
+
+
+def storage_to_tensor_type(storage):
+    """Return the old class of tensors for an old class of storages."""
+    from dragon.vm.torch.core.legacy import CLASSES
+    return CLASSES[type(storage).__name__.replace("Storage", "Tensor")]
+
+
+class StorageType:
+    """A storage's old class, as `find_class` of a pickle finds it.
+
+    Parameters
+    ----------
+    name : str
+        Such as "FloatStorage".
+
+    """
+
+    def __init__(self, name):
+        from dragon.vm.torch.storage import _get_dtype_from_pickle_storage_type
+        self._dtype = _get_dtype_from_pickle_storage_type(name)
+
+    dtype = property(lambda self: self._dtype, doc="dtype: of the elements.")
+
+    def __str__(self):
+        return f"StorageType(dtype={self.dtype})"

@@ -256,7 +256,10 @@ NAMES = {"is_autocast_cpu_enabled": lambda: is_autocast_enabled("cpu"),
 for _name, _function in NAMES.items():
     _function.__doc__ = f"Of old: `{_name.replace('_cpu', '').replace('_gpu', '')}` for one kind of device."
 for _other in ("ipu", "xla"):
-    NAMES[f"is_autocast_{_other}_enabled"] = functools.partial(is_autocast_enabled, _other)
+    for _place in ("is_autocast_{}_enabled", "set_autocast_{}_enabled", "get_autocast_{}_dtype",
+                   "set_autocast_{}_dtype"):
+        _asked = globals()[_place.replace("_{}", "")]
+        NAMES[_place.format(_other)] = functools.partial(_asked, _other)
 for _function in (is_autocast_enabled, set_autocast_enabled, get_autocast_dtype,
                   set_autocast_dtype, is_autocast_cache_enabled, set_autocast_cache_enabled, clear_autocast_cache,
                   autocast_increment_nesting, autocast_decrement_nesting):

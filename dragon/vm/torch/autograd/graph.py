@@ -186,3 +186,16 @@ def _register_any(tensors, fn, lock):
         if first:
             fn(grad)
     return [tensor.register_hook(hook) for tensor in tensors]
+
+
+_switches = {"warn_on_accumulate_grad_stream_mismatch": True, "override_stale_capture_stream": False}
+
+
+def set_warn_on_accumulate_grad_stream_mismatch(enabled):
+    """Say whether a gradient that comes from another stream than its leaf's warns; there is one stream."""
+    _switches["warn_on_accumulate_grad_stream_mismatch"] = bool(enabled)
+
+
+def set_override_stale_capture_stream(enabled):
+    """Say whether a stream whose capture has ended may stand for the present one; there is one stream."""
+    _switches["override_stale_capture_stream"] = bool(enabled)

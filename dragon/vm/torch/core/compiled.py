@@ -43,6 +43,9 @@ class OptimizedModule(Module):
                         lambda self, mode: setattr(self._orig_mod, "training", mode),
                         doc="bool: the module's own mode.")
 
+    # Libraries take it for what makes graphs of functions as this module's calls are.
+    dynamo_ctx = property(lambda self: compile, doc="Callable: compiles a function.")
+
     def __dir__(self):
         return sorted({*super().__dir__(), *dir(self._orig_mod)})
 

@@ -124,6 +124,16 @@ def has_torch_function(args):
     return bool(modes()) or bool(overloaded(args))
 
 
+def has_torch_function_unary(tensor):
+    """Return whether the class of one argument, or a mode, answers calls."""
+    return has_torch_function((tensor,))
+
+
+def has_torch_function_variadic(*tensors):
+    """Return whether the class of an argument, or a mode, answers calls."""
+    return has_torch_function(tensors)
+
+
 def handle_torch_function(public_api, relevant_args, *args, **kwargs):
     """Have the classes of the relevant arguments answer a call of a function written outside."""
     return handle(public_api, args, kwargs)

@@ -54,7 +54,7 @@ weight_decay : float : How much of the parameter is added to its gradient.
 decoupled_weight_decay : bool : Whether decay shrinks the parameter itself, as AdamW's does.
 amsgrad : bool : Whether to scale by the largest mean square so far.
 maximize : bool : Whether to step upwards.
-differentiable : bool : Not supported.
+differentiable : bool : Whether steps are recorded: gradients then flow through them.
 foreach : bool : Accepted: the engine updates all parameters in one call.
 fused : bool : Accepted, as `foreach`.
 capturable : bool : Accepted, as `foreach`.

@@ -4,6 +4,7 @@ from dragon.core import config
 from dragon.vm.guest import lookup
 from dragon.vm.torch.core.accelerators import count, fill, index_of
 from dragon.vm.torch.core.sentences import named
+from dragon.vm.torch.storage import CLASSES as _storage_classes, _LegacyStorage
 
 default_generators = ()
 has_half, has_magma = True, False
@@ -142,6 +143,25 @@ def _refuse_class(name):
     return RuntimeError(f"torch.cuda.{name} requires CUDA support, and Dragon has no CUDA device here")
 
 
+class _CudaStorage(_LegacyStorage):
+    """The old classes of storages on CUDA's devices."""
+
+    def __init__(self, *args, wrap_storage=None, device=None):
+        super().__init__(*args, wrap_storage=wrap_storage, device="cuda" if device is None else device)
+
+
+_storages = {name: type(name, (_CudaStorage,), {"_dtype": kind._dtype, "__module__": "torch.cuda", "__doc__":
+                                                f"Elements of `{kind._dtype}` on a CUDA device."})
+             for name, kind in _storage_classes.items()}
+
+
+class cudaStatus:
+    """Numbers that the CUDA runtime answers with."""
+
+    SUCCESS = 0
+    ERROR_NOT_READY = 34
+
+
 class CudaError(RuntimeError):
     """An error of the CUDA driver."""
 
@@ -154,7 +174,8 @@ fill(globals(), "torch.cuda", _refuse, """
     can_device_access_peer cudart current_blas_handle current_solver_handle current_stream default_stream
     get_device_capability get_device_name get_device_properties get_per_process_memory_fraction get_rng_state
     get_sync_debug_mode initial_seed ipc_collect mem_get_info memory_snapshot memory_summary
-    reset_accumulated_memory_stats reset_max_memory_allocated reset_max_memory_cached reset_peak_memory_stats
+    reset_accumulated_memory_stats reset_accumulated_host_memory_stats reset_max_memory_allocated
+    reset_max_memory_cached reset_peak_memory_stats reset_peak_host_memory_stats
     set_per_process_memory_fraction set_sync_debug_mode list_gpu_processes utilization temperature power_draw clock_rate
     memory_usage device_memory_used check_error caching_allocator_alloc caching_allocator_delete
     get_stream_from_external make_graphed_callables graph_pool_handle is_current_stream_capturing use_mem_pool _sleep
@@ -170,4 +191,6 @@ _find, __dir__ = lookup(globals())
 def __getattr__(name):
     if name == "OutOfMemoryError":
         return _C.OutOfMemory
+    if name in _storages:
+        return _storages[name]
     return _find(name)

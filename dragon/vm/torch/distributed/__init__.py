@@ -1,6 +1,12 @@
 """Collectives among processes, for a world of one: scripts written for many run alone."""
+import contextlib
+import logging
+import os
+import sys
+
 from dragon.vm.guest import lookup
 from dragon.vm.torch.distributed import distributed_c10d as _c10d
+from dragon.vm.torch.distributed.groups import DebugLevel, QueueEmptyError  # noqa: F401
 
 globals().update((name, value) for name, value in vars(_c10d).items() if not name.startswith("_"))
 from dragon.vm.torch.distributed.distributed_c10d import _get_default_group, _rank_not_in_group  # noqa: E402
@@ -34,6 +40,81 @@ def is_ucc_available():
 def is_xccl_available():
     """Return False: there is no XCCL."""
     return False
+
+
+GroupName, RankType = str, int
+log = logging.getLogger("torch.distributed")
+_settings = {"level": DebugLevel.OFF, "communication": None}
+
+
+def get_debug_level():
+    """Return how much is said of what processes do."""
+    return _settings["level"]
+
+
+def set_debug_level(level):
+    """Set how much is said of what processes do; one alone has nothing to say."""
+    if not isinstance(level, DebugLevel):
+        raise TypeError(f"set_debug_level: got {level!r}, expected a DebugLevel")
+    _settings["level"] = level
+
+
+def set_debug_level_from_env():
+    """Set how much is said as TORCH_DISTRIBUTED_DEBUG has it."""
+    word = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "OFF").upper()
+    if word not in DebugLevel.__members__:
+        raise RuntimeError(f"set_debug_level_from_env: got TORCH_DISTRIBUTED_DEBUG={word}, expected one of "
+                           f"{', '.join(DebugLevel.__members__)}")
+    set_debug_level(DebugLevel[word])
+
+
+@contextlib.contextmanager
+def record_comm(name):
+    """Call the work of processes by a name within a `with` block."""
+    before, _settings["communication"] = _settings["communication"], name
+    try:
+        yield
+    finally:
+        _settings["communication"] = before
+
+
+def breakpoint(rank=0, skip=0, timeout_s=3600):
+    """Stop in the debugger where this process has a rank, after some times that are passed over.
+
+    Parameters
+    ----------
+    rank : int, optional, default=0
+        The rank.
+    skip : int, optional, default=0
+        How many times each line is passed over.
+    timeout_s : float, optional
+        Accepted: nobody waits for a process that is alone.
+
+    """
+    import pdb
+    frame = sys._getframe(1)
+    place = frame.f_code.co_filename, frame.f_lineno
+    _passed[place] = _passed.get(place, 0) + 1
+    if _passed[place] > skip and get_rank() == rank:  # noqa: F821: of the file of collectives
+        pdb.Pdb().set_trace(frame)
+
+
+_passed = {}
+
+
+class _ReduceOp:
+    """Of old, the ways to reduce: `ReduceOp` has them now."""
+
+    def __getattr__(self, name):
+        from dragon.core import warnings
+        if name.startswith("__"):
+            raise AttributeError(name)
+        warnings.warn("`torch.distributed.reduce_op` is deprecated, please use `torch.distributed.ReduceOp` instead",
+                      FutureWarning)
+        return getattr(_c10d.ReduceOp, name)
+
+
+reduce_op = _ReduceOp()
 
 
 _find, __dir__ = lookup(globals())

@@ -1,4 +1,5 @@
 """The objects of a world of one: groups, the work that is done, the ways to reduce."""
+import enum
 
 _world = {"default": None, "groups": [], "count": 0}
 
@@ -17,6 +18,18 @@ class DistNetworkError(DistError):
 
 class DistStoreError(DistError):
     """Something went wrong in a store."""
+
+
+class QueueEmptyError(DistStoreError):
+    """A store's queue has nothing."""
+
+
+class DebugLevel(enum.Enum):
+    """How much is said of what processes do."""
+
+    OFF = 0
+    INFO = 1
+    DETAIL = 2
 
 
 class Backend(str):

@@ -1,4 +1,6 @@
 """The functions that layers compute: the families of `core.functions` under PyTorch's names."""
+from typing import TYPE_CHECKING
+
 from dragon.vm.torch._api import functions_at as _functions_at
 from dragon.vm.torch.core.functions.activation import (
     celu, elu, glu, gumbel_softmax, hardsigmoid, hardswish, hardtanh, leaky_relu, log_softmax, mish, relu, relu6, rrelu,
@@ -16,6 +18,9 @@ from dragon.vm.torch.core.functions.loss import (
 from dragon.vm.torch.core.functions.normalization import (
     alpha_dropout, batch_norm, cosine_similarity, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout,
     group_norm, instance_norm, local_response_norm, normalize, rms_norm)
+from dragon.vm.torch.core.functions.notes import (
+    GRID_SAMPLE_INTERPOLATION_MODES, GRID_SAMPLE_PADDING_MODES, BroadcastingList1, BroadcastingList2,
+    BroadcastingList3, assert_int_or_pair, boolean_dispatch, reproducibility_notes, sparse_support_notes, tf32_notes)
 from dragon.vm.torch.core.functions.pooling import (
     adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d, adaptive_max_pool1d_with_indices,
     adaptive_max_pool2d, adaptive_max_pool2d_with_indices, adaptive_max_pool3d, adaptive_max_pool3d_with_indices,
@@ -25,7 +30,8 @@ from dragon.vm.torch.core.functions.pooling import (
     max_unpool3d)
 from dragon.vm.torch.core.functions.vision import (
     affine_grid, fold, grid_sample, interpolate, pad, unfold, upsample, upsample_bilinear, upsample_nearest)
-from dragon.vm.torch.core.overrides import handle_torch_function, has_torch_function
+from dragon.vm.torch.core.overrides import (handle_torch_function, has_torch_function, has_torch_function_unary,
+                                            has_torch_function_variadic)
 from dragon.vm.torch.core.tensor import Tensor, ops as _ops
 from dragon.vm.torch.nn import _reduction as _Reduction
 

@@ -5,6 +5,7 @@ from dragon.core.capture.recording import symbol
 from dragon.core.capture.settings import captures
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.tensor import ops
+from dragon.vm.torch.optim._differentiable import step as step_recorded
 from dragon.vm.torch.optim.optimizer import Optimizer, _get_scalar_dtype, _get_value
 
 
@@ -38,9 +39,6 @@ class RuleOptimizer(Optimizer):
     counts = False  # whether steps are counted here, because the rule does not
 
     def __init__(self, params, defaults):
-        if defaults.get("differentiable"):
-            raise NotImplementedError(f"{type(self).__name__}: got differentiable=True, expected False: Dragon's "
-                                      "updates are not recorded")
         if defaults.get("fused") and defaults.get("foreach"):
             raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
         lr = defaults["lr"]
@@ -95,10 +93,11 @@ class RuleOptimizer(Optimizer):
                 loss = closure()
             finally:
                 modes.set_recording(previous)
-        previous = modes.set_recording(False)
+        recorded = bool(self.defaults.get("differentiable"))
+        previous = modes.set_recording(recorded)
         try:
             for group in self.param_groups:
-                self.update(group)
+                (step_recorded if recorded else type(self).update)(self, group)
         finally:
             modes.set_recording(previous)
         return loss

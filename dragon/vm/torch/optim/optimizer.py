@@ -315,7 +315,7 @@ class Optimizer:
                 kind = type(param)
                 name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {name}")
-            if not (param.is_leaf or param.retains_grad):
+            if not (self.defaults.get("differentiable") or param.is_leaf or param.retains_grad):
                 raise ValueError("can't optimize a non-leaf Tensor")
         if len({id(param) for param in params}) != len(params):
             warnings.warn("optimizer contains a parameter group with duplicate parameters; it will be an error")
@@ -340,10 +340,10 @@ def _get_scalar_dtype(is_fused=None):
 
 
 def _use_grad_for_differentiable(func):
-    """Return a step that records nothing."""
+    """Return a step that records nothing, or is recorded where the optimizer is made with `differentiable=True`."""
     @functools.wraps(func)
     def step(self, *args, **kwargs):
-        previous = modes.set_recording(False)
+        previous = modes.set_recording(bool(self.defaults.get("differentiable")))
         try:
             return func(self, *args, **kwargs)
         finally:

@@ -114,9 +114,6 @@ def test_text_audio_and_hyperparameters(tmp_path):
         writer.add_hparams({"rate": 0.1, "bias": True, "name": "adam"}, {"accuracy": 0.5}, run_name="first")
         with pytest.raises(TypeError):
             writer.add_hparams([], {})
-        for name in ("add_graph", "add_embedding", "add_mesh"):
-            with pytest.raises(NotImplementedError, match=name):
-                getattr(writer, name)(None)
     found = {tag: value for _, tag, value in read_events(tmp_path)}
     assert decode(found["note/text_summary"][8][0])[8] == [b"hello"]
     sound = decode(found["tone"][6][0])
@@ -126,3 +123,133 @@ def test_text_audio_and_hyperparameters(tmp_path):
     chosen = {decode(item)[1][0]: decode(decode(item)[2][0]) for item in decode(content[3][0])[1]}
     assert chosen == {b"rate": {2: [0.1]}, b"bias": {2: [1.0]}, b"name": {3: [b"adam"]}}
     assert found["accuracy"][2] == [0.5]
+
+
+def floats(data):
+    """Return packed numbers of single precision."""
+    return list(struct.unpack(f"<{len(data) // 4}f", data))
+
+
+def test_curves_of_precision_and_recall(tmp_path):
+    labels, predictions = dt.tensor([0, 1, 1, 0, 1]), dt.tensor([0.1, 0.4, 0.35, 0.8, 0.9])
+    with dt.utils.tensorboard.SummaryWriter(tmp_path) as writer:
+        writer.add_pr_curve("pr", labels, predictions, 3, num_thresholds=3)
+        writer.add_pr_curve("weighted", labels, predictions, num_thresholds=3, weights=np.array([1, 2, 1, 1, 2]))
+        writer.add_pr_curve("many", labels, predictions, num_thresholds=1000)
+        writer.add_pr_curve_raw("raw", *np.arange(12.0).reshape(6, 2), num_thresholds=2)
+    found = {tag: (decode(value[8][0]), decode(decode(value[9][0])[1][0])) for _, tag, value in read_events(tmp_path)}
+    # Thresholds 0, 1/2 and 1: true and false positives, true and false negatives, precision, recall.
+    assert floats(found["pr"][0][5][0]) == pytest.approx(
+        [3, 1, 0, 2, 1, 0, 0, 1, 2, 0, 2, 3, 0.6, 0.5, 0, 1, 1 / 3, 0])
+    assert floats(found["weighted"][0][5][0])[:6] == [5, 2, 0, 2, 1, 0]
+    assert found["many"][1] == {1: [b"pr_curves"], 2: [bytes([16, 127])]}
+    assert [decode(size)[1] for size in decode(found["raw"][0][2][0])[2]] == [[6], [2]]
+    assert floats(found["raw"][0][5][0]) == list(range(12))
+
+
+def test_meshes_and_layouts_of_curves(tmp_path):
+    points = dt.arange(24.0).reshape(2, 4, 3)
+    with dt.utils.tensorboard.SummaryWriter(tmp_path) as writer:
+        writer.add_mesh("m", points, colors=points, faces=points.to(dt.int64), config_dict={"b": 2, "a": 1})
+        writer.add_custom_scalars({"T": {"x": ["Multiline", ["a", "b"]], "y": ["Margin", ["v", "l", "u"]]}})
+        with pytest.raises(AssertionError, match="3 tags"):
+            writer.add_custom_scalars_marginchart(["a", "b"])
+        with pytest.raises(AssertionError, match="margin chart 'y'"):
+            writer.add_custom_scalars({"T": {"y": ["Margin", ["a"]]}})
+    path, = tmp_path.iterdir()
+    shapes, layout = (decode(decode(record)[5][0])[1] for record in list(read_records(path))[1:])
+    shapes = [decode(value) for value in shapes]
+    assert [value[1][0] for value in shapes] == [b"m_VERTEX", b"m_FACE", b"m_COLOR"]
+    content = decode(decode(decode(shapes[1][9][0])[1][0])[2][0])
+    assert content == {2: [b"m"], 3: [2], 5: [b'{"a": 1, "b": 2}'], 6: [bytes([2, 4, 3])], 7: [14]}
+    assert floats(decode(shapes[0][8][0])[5][0]) == list(range(24))
+    value = decode(layout[0])
+    category = decode(decode(decode(value[8][0])[8][0])[2][0])
+    assert value[1] == [b"custom_scalars__config__"] and category[1] == [b"T"]
+    lines, margin = map(decode, category[2])
+    assert decode(lines[2][0])[1] == [b"a", b"b"]
+    assert decode(decode(margin[3][0])[1][0]) == {1: [b"v"], 2: [b"l"], 3: [b"u"]}
+
+
+def test_boxes_and_films(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    with dt.utils.tensorboard.SummaryWriter(tmp_path) as writer:
+        writer.add_image_with_boxes("boxes", dt.zeros(3, 20, 30), dt.tensor([[2.0, 3, 10, 15]]), labels="a")
+        writer.add_image_with_boxes("large", dt.zeros(3, 20, 30), dt.tensor([[2.0, 3, 10, 15]]), rescale=2)
+        writer.add_video("film", dt.linspace(0, 1, 3).reshape(1, 3, 1, 1, 1).expand(2, 3, 3, 4, 5), 1, fps=10)
+        with pytest.raises(AssertionError, match="films, frames"):
+            writer.add_video("flat", dt.zeros(3, 4, 5))
+    found = {tag: decode(value[4][0]) for _, tag, value in read_events(tmp_path)}
+    pixels = np.asarray(image.open(io.BytesIO(found["boxes"][4][0])))
+    assert pixels[3, 5].tolist() == [255, 0, 0] and pixels[18, 25].tolist() == [0, 0, 0]
+    assert image.open(io.BytesIO(found["large"][4][0])).size == (60, 40)
+    film = image.open(io.BytesIO(found["film"][4][0]))
+    assert film.n_frames == 3 and film.size == (10, 4) and film.info["duration"] == 100
+    film.seek(2)
+    assert np.asarray(film.convert("RGB"))[0, 0].tolist() == [255] * 3
+
+
+def test_points_for_the_projector(tmp_path):
+    points = dt.arange(12.0).reshape(4, 3) / 4
+    with dt.utils.tensorboard.SummaryWriter(tmp_path) as writer:
+        writer.add_embedding(points, metadata=list("abcd"), label_img=dt.ones(4, 3, 2, 2), global_step=3, tag="x/y")
+        writer.add_embedding(points.numpy(), metadata=[["a", 1]] * 4, metadata_header=["letter", "number"])
+        for wrong in ({"metadata": ["a"]}, {"label_img": dt.ones(1, 3, 2, 2)},
+                      {"metadata": [["a"]] * 4, "metadata_header": ["a", "b"]}):
+            with pytest.raises(AssertionError):
+                writer.add_embedding(points, tag="wrong", **wrong)
+        with pytest.raises(AssertionError, match="2D"):
+            writer.add_embedding(dt.ones(4), tag="flat")
+    folder = tmp_path / "00003" / "x%2fy"
+    assert (folder / "tensors.tsv").read_text().splitlines()[1] == "0.75\t1.0\t1.25"
+    assert (folder / "metadata.tsv").read_text() == "a\nb\nc\nd\n"
+    assert (folder / "sprite.png").read_bytes()[16:24] == struct.pack(">II", 4, 4)
+    assert (tmp_path / "00000/default/metadata.tsv").read_text() == "letter\tnumber\n" + "a\t1\n" * 4
+    assert (tmp_path / "projector_config.pbtxt").read_text() == """embeddings {
+  tensor_name: "x/y:00003"
+  metadata_path: "00003/x%2fy/metadata.tsv"
+  sprite {
+    image_path: "00003/x%2fy/sprite.png"
+    single_image_dim: 2
+    single_image_dim: 2
+  }
+  tensor_path: "00003/x%2fy/tensors.tsv"
+}
+embeddings {
+  tensor_name: "default:00000"
+  metadata_path: "00000/default/metadata.tsv"
+  tensor_path: "00000/default/tensors.tsv"
+}
+"""
+
+
+def test_graphs_of_modules(tmp_path, capsys):
+    model = dt.nn.Sequential(dt.nn.Linear(4, 3), dt.nn.ReLU())
+    with dt.utils.tensorboard.SummaryWriter(tmp_path) as writer:
+        writer.add_graph(model, dt.ones(2, 4), verbose=True)
+    assert "aten.linear" in capsys.readouterr().out
+    path, = tmp_path.iterdir()
+    events = [decode(record) for record in read_records(path)][1:]
+    nodes = [decode(made) for made in decode(events[0][4][0])[1]]
+    assert [(made[1][0].decode(), made[2][0].decode(), len(made.get(3, ()))) for made in nodes] == [
+        ("Sequential/Linear[0]/weight", "Parameter", 0), ("Sequential/Linear[0]/bias", "Parameter", 0),
+        ("input/input", "IO Node", 0), ("Sequential/Linear[0]/linear", "aten::linear", 3),
+        ("Sequential/ReLU[1]/relu", "aten::relu", 1), ("output/output.1", "IO Node", 1)]
+    attributes = {decode(item)[1][0]: decode(decode(item)[2][0]) for item in nodes[3][5]}
+    shape = decode(attributes[b"_output_shapes"][1][0])[7][0]
+    assert [decode(size)[1] for size in decode(shape)[2]] == [[2], [3]]
+    assert decode(events[1][8][0])[1] == [b"step1"]
+
+
+def test_graphs_of_onnx_files(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph([onnx.helper.make_node("Softmax", ["x"], ["y"], axis=1)], "g", [value("x", 1, [2])],
+                                   [value("y", 1, [2])])
+    onnx.save(onnx.helper.make_model(graph), tmp_path / "g.onnx")
+    with dt.utils.tensorboard.SummaryWriter(tmp_path / "run") as writer:
+        writer.add_onnx_graph(tmp_path / "g.onnx")
+    path, = (tmp_path / "run").iterdir()
+    nodes = [decode(made) for made in decode(decode(list(read_records(path))[1])[4][0])[1]]
+    assert [made[1][0] for made in nodes] == [b"Variable_x", b"Variable_y", b"Softmax_y"]
+    assert nodes[2][3] == [b"Variable_x"] and b"axis = 1" in nodes[2][5][0]

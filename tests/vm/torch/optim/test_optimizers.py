@@ -321,13 +321,6 @@ def test_repeated_parameters():
             T.optim.SGD([param, param])
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop",
-                                  "Rprop", "ASGD"])
-def test_differentiable_is_refused(name):
-    with pytest.raises(NotImplementedError, match="differentiable"):
-        getattr(dt.optim, name)(make(dt, [(2,)]), differentiable=True)
-
-
 def test_pickle_and_copy():
     params = [dt.nn.Parameter(param.detach()) for param in make(dt, [(2,), (3,)])]
     optimizer = dt.optim.AdamW(params, lr=0.1)

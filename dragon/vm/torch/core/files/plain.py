@@ -270,7 +270,7 @@ AS_THEY_ARE = {
     "pathlib": "Path PosixPath PurePath PurePosixPath WindowsPath PureWindowsPath",
     "uuid": "UUID",
 }
-NAMED_ALONE = {"builtins": "object int str bytearray"}
+NAMED_ALONE = {"builtins": "object int str bytearray", "inspect": "_empty"}
 NOTHING = object()
 NATIVE = "<" if sys.byteorder == "little" else ">"
 

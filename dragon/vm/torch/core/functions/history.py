@@ -100,6 +100,7 @@ def reinforce(self, reward):
 
 
 Tensor.output_nr = property(_C.output_number)
+Tensor._grad = property(_C.Tensor.grad.__get__, _C.Tensor.grad.__set__, doc="Tensor: the gradient, as `grad`.")
 Tensor._is_view = lambda self: self.is_view
 
 

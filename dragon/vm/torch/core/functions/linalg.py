@@ -1,6 +1,7 @@
 """Functions of `torch.linalg` with more forms than one: orders that are numbers or names, old tolerances."""
 from dragon import _C
 from dragon.vm.torch._api import functions_at
+from dragon.vm.torch.core.functions.reduction import axis_words
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -19,7 +20,7 @@ _cond, _cond_name = by_order("linalg_cond")
 
 
 @overridable
-def norm(input, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
+def norm(input, ord=None, dim=None, keepdim=False, *, out=None, dtype=None, **named):
     """Return the norm of vectors or matrices.
 
     Parameters
@@ -43,6 +44,8 @@ def norm(input, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
         The norms.
 
     """
+    if named:
+        dim, keepdim = axis_words("linalg.norm", dim, keepdim, named)
     if hasattr(dim, "__index__"):
         dim = (dim,)
     if ord is not None and (input.ndim if dim is None else len(dim)) == 2:
@@ -51,8 +54,10 @@ def norm(input, ord=None, dim=None, keepdim=False, *, out=None, dtype=None):
 
 
 @overridable
-def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None):
+def matrix_norm(input, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None, out=None, **named):
     """Return the norm of matrices: "fro", "nuc", 1, 2, inf or their negatives."""
+    if named:
+        dim, keepdim = axis_words("linalg.matrix_norm", dim, keepdim, named)
     if input.numel() == 0 and not isinstance(ord, str) and ord > 0:
         ord = "fro"  # zero as well, and it asks for no greatest one of nothing
     operator = _matrix_norm_name if isinstance(ord, str) else _matrix_norm

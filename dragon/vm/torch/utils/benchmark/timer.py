@@ -1,4 +1,5 @@
 """A timer that finds out by itself how often to run."""
+import math
 import statistics
 import timeit
 from dataclasses import dataclass, field
@@ -50,6 +51,25 @@ class Measurement:
 
     num_threads = property(lambda self: self.task_spec.num_threads, doc="How many threads ran it.")
     title = property(lambda self: self.task_spec.title, doc="What was timed.")
+    as_row_name = property(lambda self: self.task_spec.sub_label or self.task_spec.stmt or "[Unknown]",
+                           doc="What its row in a table is called.")
+
+    @property
+    def significant_figures(self):
+        """How many figures of the median the spread allows."""
+        count = len(self.raw_times)
+        spread = self.iqr / 1.35 / math.sqrt(count) * 1.645 if count > 1 else 0.0  # nine in ten, were it normal
+        if spread <= 0:
+            return 5 if count > 1 else 2
+        return max(min(math.floor(math.log10(self.median / (2 * spread))) + 1, 5), 1)
+
+    @staticmethod
+    def merge(measurements):
+        """Return one measurement for each task, of all its times."""
+        groups = {}
+        for one in measurements:
+            groups.setdefault(one.task_spec, []).extend(one.times)
+        return [Measurement(1, times, task) for task, times in groups.items()]
 
     def __repr__(self):
         unit, scale = next((pair for pair in UNITS if self.median >= pair[1]), UNITS[-1])

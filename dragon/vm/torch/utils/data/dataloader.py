@@ -8,6 +8,7 @@ from dragon.core import warnings
 from dragon.vm.torch.utils.data import _utils
 from dragon.vm.torch.utils.data._utils.collate import default_collate, default_convert
 from dragon.vm.torch.utils.data._utils.worker import get_worker_info
+from dragon.vm.torch.utils.data.datapipes.datapipe import IterDataPipe
 from dragon.vm.torch.utils.data.dataset import IterableDataset
 from dragon.vm.torch.utils.data.iterators import (_BaseDataLoaderIter, _DatasetKind, _MultiProcessingDataLoaderIter,
                                                   _SingleProcessDataLoaderIter)
@@ -91,6 +92,9 @@ class DataLoader(Generic[_T_co]):
         self.multiprocessing_context = multiprocessing_context
         iterable = isinstance(dataset, IterableDataset)
         self._dataset_kind = _DatasetKind.Iterable if iterable else _DatasetKind.Map
+        if isinstance(dataset, IterDataPipe):
+            from dragon.vm.torch.utils.data.graph_settings import apply_shuffle_settings
+            self.dataset, shuffle = apply_shuffle_settings(dataset, shuffle), None
         if iterable:
             _check_iterable(shuffle, sampler, batch_sampler)
         _check_batching(batch_size, shuffle, sampler, batch_sampler, drop_last)

@@ -4,7 +4,8 @@ import socket
 import time
 from datetime import datetime
 
-from dragon.vm.torch.utils.tensorboard import summary
+from dragon.vm.torch.utils.tensorboard import charts, graphs, projector, summary
+from dragon.vm.torch.utils.tensorboard.boxes import draw as draw_boxes
 from dragon.vm.torch.utils.tensorboard.records import RecordWriter, field
 
 _count = 0
@@ -50,6 +51,17 @@ class FileWriter:
         self._write(field(1, float(time.time() if walltime is None else walltime)) + field(2, step)
                     + field(5, content))
 
+    def add_graph(self, graph_profile, walltime=None):
+        """Write a graph, and what its run has told."""
+        message, told = graph_profile
+        now = field(1, float(time.time() if walltime is None else walltime))
+        self._write(now + field(4, message))
+        self._write(now + field(8, told))
+
+    def add_onnx_graph(self, graph, walltime=None):
+        """Write a graph of which no run is known."""
+        self._write(field(1, float(time.time() if walltime is None else walltime)) + field(4, graph))
+
     def flush(self):
         """Write what waits."""
         self._records.flush()
@@ -83,6 +95,7 @@ class SummaryWriter:
         self.log_dir, self.purge_step = log_dir, purge_step
         self.max_queue, self.flush_secs, self.filename_suffix = max_queue, flush_secs, filename_suffix
         self.file_writer = self.all_writers = None
+        self._projector_lines = []
         self._get_file_writer()
         self.default_bins = summary.default_bins()
 
@@ -165,9 +178,103 @@ class SummaryWriter:
         """Add a sound, of numbers from -1 to 1."""
         self._add(summary.audio(summary.clean_tag(tag), snd_tensor, sample_rate), global_step, walltime)
 
+    def add_video(self, tag, vid_tensor, global_step=None, fps=4, walltime=None):
+        """Add films, (films, frames, channels, height, width), side by side; this needs Pillow."""
+        self._add(charts.video(summary.clean_tag(tag), vid_tensor, fps), global_step, walltime)
+
+    def add_image_with_boxes(self, tag, img_tensor, box_tensor, global_step=None, walltime=None, rescale=1,
+                             dataformats="CHW", labels=None):
+        """Add a picture with boxes, (boxes, 4) of left, top, right and bottom, and their labels; this needs Pillow."""
+        labels = [labels] if isinstance(labels, str) else labels
+        boxes = summary.as_array(box_tensor)
+        if labels is not None and len(labels) != len(boxes):
+            labels = None
+        pixels = summary.to_pixels(img_tensor, dataformats)
+        height, width, channels = pixels.shape
+        encoded = summary.encode_png(draw_boxes(pixels, boxes, labels, rescale))
+        self._add(charts.picture(summary.clean_tag(tag), height, width, channels, encoded), global_step, walltime)
+
     def add_text(self, tag, text_string, global_step=None, walltime=None):
         """Add a text, which may be Markdown."""
         self._add(summary.text(tag, text_string), global_step, walltime)
+
+    def add_pr_curve(self, tag, labels, predictions, global_step=None, num_thresholds=127, weights=None, walltime=None):
+        """Add the curve of precision and recall of predictions, from 0 to 1, for labels of 0 and 1."""
+        self._add(charts.pr_curve(summary.clean_tag(tag), labels, predictions, num_thresholds, weights), global_step,
+                  walltime)
+
+    def add_pr_curve_raw(self, tag, true_positive_counts, false_positive_counts, true_negative_counts,
+                         false_negative_counts, precision, recall, global_step=None, num_thresholds=127, weights=None,
+                         walltime=None):
+        """Add a curve of precision and recall whose points are known; `weights` have been counted by then."""
+        rows = (true_positive_counts, false_positive_counts, true_negative_counts, false_negative_counts, precision,
+                recall)
+        self._add(charts.pr_curve_raw(summary.clean_tag(tag), rows, num_thresholds), global_step, walltime)
+
+    def add_mesh(self, tag, vertices, colors=None, faces=None, config_dict=None, global_step=None, walltime=None):
+        """Add shapes in space, (shapes, points, 3), with their points' colours and their triangles."""
+        self._add(charts.mesh(summary.clean_tag(tag), vertices, colors, faces, config_dict), global_step, walltime)
+
+    def add_custom_scalars(self, layout):
+        """Say which curves are shown together: {category: {chart: ["Multiline" or "Margin", tags]}}."""
+        self._add(charts.custom_scalars(layout), None, None)
+
+    def add_custom_scalars_multilinechart(self, tags, category="default", title="untitled"):
+        """Say that some curves are shown in one chart."""
+        self.add_custom_scalars({category: {title: ["Multiline", tags]}})
+
+    def add_custom_scalars_marginchart(self, tags, category="default", title="untitled"):
+        """Say that three curves are a value and what it lies between."""
+        if len(tags) != 3:
+            raise AssertionError("Expected 3 tags")
+        self.add_custom_scalars({category: {title: ["Margin", tags]}})
+
+    def add_graph(self, model, input_to_model=None, verbose=False, use_strict_trace=True):
+        """Add a module's graph, as it is exported with some arguments.
+
+        Parameters
+        ----------
+        model : Module
+            The module.
+        input_to_model : Union[Tensor, Sequence]
+            Its arguments.
+        verbose : bool, optional, default=False
+            Whether to print the graph as well.
+        use_strict_trace : bool, optional, default=True
+            Accepted: dictionaries are taken as results at all times.
+
+        """
+        message, text = graphs.module_graph(model, input_to_model)
+        if verbose:
+            print(text)
+        self._get_file_writer().add_graph((message, graphs.run_metadata()))
+
+    def add_onnx_graph(self, prototxt):
+        """Add the graph of an ONNX file; this needs onnx."""
+        self._get_file_writer().add_onnx_graph(graphs.onnx_graph(prototxt))
+
+    def add_embedding(self, mat, metadata=None, label_img=None, global_step=None, tag="default", metadata_header=None):
+        """Add points in many dimensions for the projector.
+
+        Parameters
+        ----------
+        mat : Union[Tensor, numpy.ndarray]
+            A row for each point.
+        metadata : Sequence, optional
+            A label each, or a sequence of as many as `metadata_header` names.
+        label_img : Tensor, optional
+            A picture each: (points, channels, height, width), of numbers from 0 to 1.
+        global_step : int, optional
+            When.
+        tag : str, optional, default="default"
+            What the points are called.
+        metadata_header : Sequence[str], optional
+            What the labels are.
+
+        """
+        folder = self._get_file_writer().get_logdir()
+        self._projector_lines += projector.add(folder, tag, mat, metadata, label_img, global_step, metadata_header)
+        projector.write_text(os.path.join(folder, projector.CONFIG), self._projector_lines)
 
     def add_hparams(self, hparam_dict, metric_dict, hparam_domain_discrete=None, run_name=None, global_step=None):
         """Add a run's hyperparameters and what came out, in a folder of their own."""
@@ -197,18 +304,3 @@ class SummaryWriter:
 
     def __exit__(self, *_):
         self.close()
-
-
-def _refuse(name, reason):
-    def add(self, *args, **kwargs):
-        raise NotImplementedError(f"SummaryWriter.{name}: {reason}")
-    add.__name__, add.__qualname__ = name, f"SummaryWriter.{name}"
-    add.__doc__ = f"Raise: {reason}."
-    setattr(SummaryWriter, name, add)
-
-
-for _name in ("add_graph", "add_onnx_graph"):
-    _refuse(_name, "Dragon makes no graphs of Python programs (yet)")
-for _name in ("add_video", "add_embedding", "add_pr_curve", "add_pr_curve_raw", "add_mesh", "add_image_with_boxes",
-              "add_custom_scalars", "add_custom_scalars_multilinechart", "add_custom_scalars_marginchart"):
-    _refuse(_name, "Dragon does not write this kind of summary (yet)")

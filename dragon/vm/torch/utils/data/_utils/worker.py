@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from dragon.vm import torch
+from dragon.vm.torch.utils.data.datapipes.datapipe import IterDataPipe
 
 _worker_info = None
 
@@ -79,9 +80,17 @@ class Start:
         torch.manual_seed(seed)
         np.random.seed(_generate_state(self.base_seed, worker_id))
         _worker_info = WorkerInfo(worker_id, self.num_workers, seed, self.dataset)
+        if isinstance(self.dataset, IterDataPipe):
+            self._share_out(worker_id)
         if self.init_fn is not None:
             self.init_fn(worker_id)
         return Handler(self.make_fetcher, self.iterable, worker_id)
+
+    def _share_out(self, worker_id):
+        """Have a graph of pipes shuffle as in every worker, and give this worker's part."""
+        from dragon.vm.torch.utils.data.graph_settings import SHARDING_PRIORITIES, apply_random_seed, apply_sharding
+        apply_random_seed(self.dataset, torch.Generator().manual_seed(self.base_seed))
+        apply_sharding(self.dataset, self.num_workers, worker_id, SHARDING_PRIORITIES.MULTIPROCESSING)
 
 
 class Handler:

@@ -16,6 +16,12 @@ class _Functional:
             return partial(functions[name], self)
         raise explain(f"torch.utils.data.{type(self).__name__}", name, functions)
 
+    def __repr__(self):
+        return type(self).__qualname__
+
+    def __dir__(self):
+        return [*super().__dir__(), *type(self).functions]
+
     @classmethod
     def register_function(cls, function_name, function):
         """Make a function of a pipe a method of all pipes."""
@@ -33,6 +39,36 @@ class IterDataPipe(_Functional, IterableDataset):
     """Samples as they come, made of another pipe's."""
 
     functions = {}
+
+    def reset(self):
+        """Do nothing; pipes that keep something between rounds forget it here."""
+
+
+class DFIterDataPipe(IterDataPipe):
+    """Data frames as they come."""
+
+
+class DataChunk(list):
+    """A batch of samples that are not joined yet.
+
+    Parameters
+    ----------
+    items : Iterable
+        The samples.
+
+    """
+
+    def __init__(self, items):
+        super().__init__(items)
+        self.items = items
+
+    def as_str(self, indent=""):
+        """Return the samples as one line."""
+        return f"{indent}[{', '.join(map(str, self))}]"
+
+    def raw_iterator(self):
+        """Yield the samples."""
+        yield from self.items
 
 
 class MapDataPipe(_Functional, Dataset):

@@ -1,0 +1,1 @@
+"""What PyTorch's own tests are written with, and those of libraries beside them: `torch.testing._internal`."""
