@@ -20,6 +20,8 @@ struct PyOp {
   GuestNames* names;   ///< as the guest calls the arguments
   PyObject* named;     ///< the class of its tuple of results, or null; the frontend's table holds it
   PyObject* fallback;  ///< called with the same arguments if the schema refuses them, or null
+  PyObject* refusal;   ///< called with (args, kwargs) where numbers stand for tensors, or null
+  int numbers;         ///< where `refusal` is called: 1, 2 for one as the first, second argument, 4 for both
 };
 
 /// The device of this thread's new tensors for which none is named.
@@ -246,12 +248,34 @@ bool ParseOrFallBack(const PyOp* me, PyObject* const* args, Py_ssize_t count, Py
   }
 }
 
+/// Whether numbers stand where this operator's users expect tensors. Arguments by keyword are looked at by `refusal`.
+bool MayRefuse(const PyOp* me, PyObject* const* args, Py_ssize_t count) {
+  if (count < 2) return true;
+  const auto is_number = [](PyObject* x) {
+    return PyLong_Check(x) || PyFloat_CheckExact(x) || PyComplex_CheckExact(x);
+  };
+  const bool first = is_number(args[0]), second = is_number(args[1]);
+  return (first && me->numbers & 1) || (second && me->numbers & 2) || (first && second && me->numbers & 4);
+}
+
+/// Have `refusal` raise what it thinks fit.
+void AskRefusal(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  py::tuple positional(count);
+  for (Py_ssize_t i = 0; i < count; ++i) positional[i] = py::handle(args[i]);
+  py::dict named;
+  for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k) {
+    named[py::handle(PyTuple_GET_ITEM(keywords, k))] = py::handle(args[count + k]);
+  }
+  py::handle(me->refusal)(positional, named);
+}
+
 PyObject* CallOpPlainly(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
   const auto* me = reinterpret_cast<PyOp*>(self);
   const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
   if (DRAGON_UNLIKELY(WantsOverride(me->frontend, args, count, keywords))) {
     return CallOverride(me->frontend, self, args, count, keywords);
   }
+  if (DRAGON_UNLIKELY(me->refusal != nullptr) && MayRefuse(me, args, count)) AskRefusal(me, args, count, keywords);
   ParsedCall parsed;
   if (DRAGON_UNLIKELY(!ParseOrFallBack(me, args, count, keywords, &parsed))) {
     return PyObject_Vectorcall(me->fallback, args, nargsf, keywords);
@@ -289,6 +313,7 @@ void OpDealloc(PyObject* self) {
   for (PyObject* name : *reinterpret_cast<PyOp*>(self)->names) Py_DECREF(name);
   delete reinterpret_cast<PyOp*>(self)->names;
   Py_XDECREF(reinterpret_cast<PyOp*>(self)->fallback);
+  Py_XDECREF(reinterpret_cast<PyOp*>(self)->refusal);
   PyObject_Free(self);
 }
 
@@ -356,6 +381,8 @@ PyObject* MakeOp(const std::string& name, const Frontend* frontend) {
   object->in_place = in_place;
   object->positional = 0;
   object->fallback = nullptr;
+  object->refusal = nullptr;
+  object->numbers = 0;
   object->named = frontend->results ? PyDict_GetItemString(frontend->results, op->name().c_str()) : nullptr;
   object->names = new GuestNames(NamesFor(*op, frontend));
   for (const Argument& argument : arguments) object->positional += !argument.keyword_only;
@@ -447,6 +474,17 @@ void RegisterFrontends(py::module_& m) {
           },
           "Return an operator that hands arguments its schema refuses to a Python function.", py::arg("name"),
           py::arg("fallback"))
+      .def(
+          "tensors_only",
+          [](const Ops& self, const std::string& name, int numbers, py::object refusal) {
+            py::object op = py::reinterpret_steal<py::object>(MakeOp(name, &self.frontend));
+            reinterpret_cast<PyOp*>(op.ptr())->refusal = refusal.release().ptr();
+            reinterpret_cast<PyOp*>(op.ptr())->numbers = numbers;
+            return op;
+          },
+          "Return an operator that asks `refusal(args, kwargs)`, which may raise, where a number is its first (1) or "
+          "second (2) argument, or both are (4), and where arguments are named.",
+          py::arg("name"), py::arg("numbers"), py::arg("refusal"))
       .def(
           "resize_destinations", [](Ops& self, bool enabled) { self.frontend.resizes_destinations = enabled; },
           "Say whether an `out=` of another shape takes on the result's.", py::arg("enabled"))

@@ -6,6 +6,7 @@ from dragon import _C
 NUMBERS = frozenset((bool, int, float, complex))
 # Operators by the arguments that have to be tensors: both of the first two, the first, or one of them.
 BOTH, FIRST, ONE = "both", "first", "one"
+ASKED = {BOTH: 3, FIRST: 1, ONE: 4}  # as the engine is told where numbers are to be looked at
 RULES = {name: rule for rule, names in (
     (BOTH, "atan2 fmax fmin gcd heaviside hypot igamma igammac isclose lcm ldexp logaddexp logaddexp2 logical_and "
            "logical_or logical_xor maximum minimum nextafter"),
@@ -42,7 +43,7 @@ def refuse_numbers(who, rule, names, values):
 
 @functools.cache
 def guarded(name, operator, ops):
-    """Return an operator as a function that refuses numbers, or the operator itself if it may have them.
+    """Return an operator that refuses numbers, or the operator itself if it may have them.
 
     Parameters
     ----------
@@ -57,20 +58,10 @@ def guarded(name, operator, ops):
     rule = RULES.get(name)
     if rule is None:
         return operator
-    is_strict = rule == BOTH
-
-    def call(*args, **kwargs):
-        if len(args) < 2 or args[0].__class__ in NUMBERS or is_strict and args[1].__class__ in NUMBERS:
-            check(args, kwargs)
-        return operator(*args, **kwargs)
 
     def check(args, kwargs):
         words = operator.__text_signature__.strip("()").split(", ")[:2]
         names = [word.partition("=")[0] for word in words]
         refuse_numbers(name, rule, names, [*args[:2], *(kwargs[word] for word in names[len(args):] if word in kwargs)])
 
-    call.__name__ = call.__qualname__ = operator.__name__
-    home = __name__.partition("._api")[0]
-    call.__module__ = home + ".special" if name in ("xlog1py", "zeta") else home
-    call.__wrapped__ = operator  # which tells the signature and the docstring
-    return ops.overridable(call)
+    return ops.tensors_only(name, ASKED[rule], check)
