@@ -105,8 +105,8 @@ def test_pip_takes_them_away(tmp_path, bare):
     pathlib.Path(cached).write_bytes(b"")
 
     def pip(*words):
-        return subprocess.run([sys.executable, "-m", "pip", "--python", python, *words], capture_output=True,
-                              text=True)
+        return subprocess.run([sys.executable, "-m", "pip", "--python", python, *words], cwd=tmp_path,
+                              capture_output=True, text=True)
     assert json.loads(pip("list", "--format", "json").stdout) == [{"name": "keras", "version": "3.15.1"}]
     assert "keras 3.15.1 requires h5py" in pip("check").stdout
     assert "Requirement already satisfied: keras>=3" in pip("install", "--no-index", "--no-deps", "keras>=3").stdout

@@ -54,7 +54,7 @@ def test_the_genuine_framework_is_asked(tmp_path):
     names = ["torch.add", "torch.add(out=)", "torch.add(bogus=)", "torch.free(any=)", "torch.nn", "torch.gone",
              "torch.value.real", "absent_framework.name"]
     done = subprocess.run([sys.executable, "-c", tool.QUESTION], input=json.dumps(names), capture_output=True,
-                          text=True, env={"PYTHONPATH": str(tmp_path)})
+                          cwd=tmp_path, text=True, env={"PYTHONPATH": str(tmp_path)})
     assert list(json.loads(done.stdout.removeprefix("answer ")).values()) == [
         True, True, False, True, True, False, True, None]
     with pytest.raises(SystemExit, match="expected a Python that answers"):
