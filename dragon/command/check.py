@@ -1,5 +1,4 @@
 """`dragon check`: whether a program runs on Dragon, runs slower, or where it fails: read, or really run for a while."""
-import ast
 import collections
 import difflib
 import importlib.util
@@ -7,7 +6,8 @@ import json
 import os
 import warnings
 
-from dragon.command import coverage, foresight, program, trial
+from dragon.command import coverage, foresight, program, refusals, trial
+from dragon.command.notebook import SUFFIX
 from dragon.command.parser import Mistake, add_json, number
 from dragon.command.uses import read_uses
 from dragon.core.progress import Progress
@@ -20,7 +20,7 @@ EXAMPLES = (
     ("dragon check --run --steps 20 train.py --epochs 1", "run it for twenty steps of its optimizer, and tell what "
                                                           "happened"),
 )
-WORDS = {"usage": "dragon check [--json] (script.py | folder | package) ...\n"
+WORDS = {"usage": "dragon check [--json] (script.py | notebook.ipynb | folder | package) ...\n"
                   "       dragon check --run [--steps N] [--timeout SECONDS] [--json] script.py [arguments ...]",
          "description": "Tell whether a program runs on Dragon, runs slower, or where it fails. Names and keyword "
                         "arguments are read, and nothing\nis run, unless --run is said."}
@@ -36,7 +36,7 @@ def describe(parser):
                         help="with --run: end it after so long (default 60)")
     add_json(parser)
     parser.add_argument("targets", nargs="+", metavar="script.py",
-                        help="scripts, folders or packages; with --run a script, then its own words")
+                        help="scripts, notebooks, folders or packages; with --run a script, then its own words")
 
 
 def split(words):
@@ -77,18 +77,25 @@ def judge_whole(report):
     if fails:
         first = fails[0]
         what = first["name"] + (f"({first['keyword']}=)" if first.get("keyword") else "")
-        reason = (f"{first['file']}:{first['line']}: no CUDA device for {what}" if first.get("kind") == "device" else
-                  f"{first['file']}:{first['line']}: `{what}` is not there"
-                  + (f"; the nearest is {first['nearest']}" if first["nearest"] else ""))
+        reason = f"{place_of(first)}: " + (
+            f"no CUDA device for {what}" if first["kind"] == "device" else
+            f"`{what}` raises: {first['reason']}" if first["kind"] == "refused" else
+            f"`{what}` is not there" + (f"; the nearest is {first['nearest']}" if first["nearest"] else ""))
         return {**report, "verdict": "fails", "reason": reason}
     if report["slower"]:
         first = report["slower"][0]
-        return {**report, "verdict": "runs slower", "reason": f"{first['file']}:{first['line']}: {first['reason']}"}
+        return {**report, "verdict": "runs slower", "reason": f"{place_of(first)}: {first['reason']}"}
     if found:
         first = found[0]
         return {**report, "verdict": "runs", "reason": "everything that it names is there, unless what has "
-                f"`.{first['name'].rpartition('.')[2]}` at {first['file']}:{first['line']} is a tensor"}
+                f"`.{first['name'].rpartition('.')[2]}` at {place_of(first)} is a tensor"}
     return {**report, "verdict": "runs", "reason": "everything that it names is there"}
+
+
+def place_of(entry):
+    """Return where something stands: the file and the line, of a notebook the cell and the line within it."""
+    cell = f"cell {entry['cell']}:" if "cell" in entry else ""
+    return f"{entry['file']}:{cell}{entry['line']}"
 
 
 def find_files(target):
@@ -122,7 +129,7 @@ def walk(folder):
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".") and name != "node_modules"
                       and not os.path.exists(os.path.join(place, name, "pyvenv.cfg"))]
-        found += [os.path.join(place, name) for name in names if name.endswith(".py")]
+        found += [os.path.join(place, name) for name in names if name.endswith((".py", SUFFIX))]
     return sorted(found)
 
 
@@ -132,12 +139,14 @@ def check(paths, imported=()):
     cuda = config.device_count("cuda")
     report = {"version": VERSION, "files": len(paths), "unreadable": [], "uses": 0, "names": 0, "missing": [],
               "devices": [], "slower": [], "unseen": []}
-    files, own = [], set()
+    files, own, notebooks, roots = [], set(), {}, {}
     for path in Progress(paths, what="reading", unit="files"):
         try:
-            with open(path, "rb") as file, warnings.catch_warnings():
+            with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                tree = ast.parse(file.read(), path)
+                tree, notebooks[path] = program.read_tree(path)
+                roots.update(dict.fromkeys(name.partition(".")[0] for name, level in program.list_imports(tree)
+                                           if not level))
                 tree.body = [node for node in tree.body if path not in imported or not program.is_main(node)]
                 uses, defined = read_uses(tree, ROOTS, coverage.gives_tensor)
                 seen = foresight.read(tree, path, cuda)
@@ -161,9 +170,14 @@ def check(paths, imported=()):
             if problem is not None:
                 report["missing"].append({"file": path, "line": use.line, "column": use.column, **problem,
                                           "guarded": use.guarded})
+    for kind in ("missing", "devices", "slower", "unseen"):
+        for entry in report[kind]:
+            if notebooks.get(entry["file"]) is not None:
+                entry["cell"], entry["line"] = notebooks[entry["file"]].place(entry["line"])
     report["names"] = len(names)
-    report["unseen"] += list_unread(paths)
-    report["share"] = 1 - len(report["missing"]) / report["uses"] if report["uses"] else 1.0
+    report["unseen"] += list_unread(roots)
+    sure = sum(entry["kind"] != "possible method" for entry in report["missing"])
+    report["share"] = 1 - sure / report["uses"] if report["uses"] else 1.0
     return report
 
 
@@ -173,20 +187,25 @@ def judge(use, own, foreign=False):
         # Of an unknown object: a tensor's, if PyTorch's tensors have it and nothing in the program does.
         if foreign or use.name not in coverage.tensor_names() or use.name in own:
             return False, None
-        missing = missing_name("torch.Tensor." + use.name, "possible method")
-        return (False, None) if missing and use.name in PLAIN else (True, missing)
+        # It is never counted: `words.index` is no more covered than it is missing.
+        return False, None if use.name in PLAIN else missing_name("torch.Tensor." + use.name, "possible method")
     name = "torch.Tensor." + use.name if use.kind.startswith("method") else use.name
+    if use.kind.endswith("call"):
+        # Its name is counted where it stands with points; what an import has bound is used here.
+        return use.kind == "bare call" and not coverage.missing_part(name), refused_name(name)
     if use.keyword is None:
         # What PyTorch's tensors lack as well is asked of something else, however sure it looks.
         sure = use.kind != "method" or use.name in coverage.tensor_names()
-        return True, missing_name(name, use.kind if sure else "possible method")
+        problem = missing_name(name, use.kind if sure else "possible method")
+        return sure, problem or (refused_name(name) if use.kind == "method" else None)
     if coverage.missing_part(name):
         return False, None  # its name is reported already
     known = coverage.keywords_of(name)
     if known is None or use.keyword in known:
         return True, None
     near = difflib.get_close_matches(use.keyword, known, 1, 0.6)
-    return True, {"kind": "keyword", "name": name, "keyword": use.keyword, "nearest": near[0] if near else None}
+    return True, {"kind": "keyword", "name": name, "keyword": use.keyword, "nearest": near[0] if near else None,
+                  "reason": None}
 
 
 # What lists, texts and numbers have as well: of something unknown that is the likelier meaning.
@@ -196,17 +215,20 @@ PLAIN = frozenset(name for kind in (list, dict, set, str, bytes, float, int) for
 def missing_name(name, kind):
     """Return what is missing of a dotted name, or None."""
     part = coverage.missing_part(name)
-    return part and {"kind": kind, "name": part, "keyword": None, "nearest": coverage.nearest_name(part)}
+    return part and {"kind": kind, "name": part, "keyword": None, "nearest": coverage.nearest_name(part),
+                     "reason": None}
 
 
-def list_unread(paths):
+def refused_name(name):
+    """Return a name that is there and raises whenever it is used, or None."""
+    reason = refusals.reason_of(name)
+    return reason and {"kind": "refused", "name": name, "keyword": None, "nearest": None, "reason": reason}
+
+
+def list_unread(roots):
     """Return the packages that a program imports which stand on a framework themselves, and are not read with it."""
-    found = []
-    for name in program.list_roots(paths):
-        if name in STANDING:
-            found.append({"file": None, "line": None, "reason": f"{name} uses a framework itself, and is not read: "
-                                                                f"`dragon check {name}` does"})
-    return found
+    return [{"file": None, "line": None, "reason": f"{name} uses a framework itself, and is not read: `dragon check "
+                                                   f"{name}` does"} for name in roots if name in STANDING]
 
 
 # Packages that many programs import and that use a framework's inner names.
@@ -225,10 +247,12 @@ def as_text(report):
         near = f"; the nearest is {entry['nearest']}" if entry["nearest"] else ""
         note = {"possible method": " (if this is a tensor)"}.get(entry["kind"], "")
         note += " (the program can do without)" if entry["guarded"] else ""
-        lines.append(f"{entry['file']}:{entry['line']}:{entry['column']}: Dragon lacks {what}{note}{near}")
-    lines += [f"{entry['file']}:{entry['line']}: {entry['name']} needs a CUDA device, and there is none"
+        told = (f"{what} raises{note}: {entry['reason']}" if entry["kind"] == "refused" else
+                f"Dragon lacks {what}{note}{near}")
+        lines.append(f"{place_of(entry)}:{entry['column']}: {told}")
+    lines += [f"{place_of(entry)}: {entry['name']} needs a CUDA device, and there is none"
               for entry in report["devices"] if not entry["guarded"]]
-    lines += [f"{entry['file']}:{entry['line']}: slower: {entry['reason']}" for entry in report["slower"]]
+    lines += [f"{place_of(entry)}: slower: {entry['reason']}" for entry in report["slower"]]
     if len(counts) > 1 and len(report["missing"]) > 10:
         lines.append("most often: " + ", ".join(f"{name} ({count})" for name, count in counts.most_common(10)))
     lines.append(f"{report['files']} files, {report['uses']} uses of {report['names']} names: "
@@ -236,7 +260,7 @@ def as_text(report):
     if "run" in report:
         lines += trial.as_lines(report["run"])
     else:
-        lines += [f"not seen: {entry['file'] + ':' + str(entry['line']) + ': ' if entry['file'] else ''}"
-                  f"{entry['reason']}" for entry in report["unseen"][:5]]
+        lines += [f"not seen: {place_of(entry) + ': ' if entry['file'] else ''}{entry['reason']}"
+                  for entry in report["unseen"][:5]]
         lines.append("reading sees no values: shapes, dtypes and methods of unknown objects are judged by --run alone")
     return "\n".join([*lines, f"verdict: {report['verdict']}: {report['reason']}"])

@@ -2,6 +2,8 @@
 import os
 from collections import namedtuple
 
+from dragon.vm.alias import MARK
+
 FINE, SLOW, MISSING = "fine", "slow", "missing"
 GIB = 1 << 30
 # `optional`: missing without harm to what is installed.
@@ -183,7 +185,12 @@ def install(extra):
 
 def genuine(machine, config):
     """Say which genuine frameworks lie beside Dragon."""
-    there = [name for name in ("torch", "tensorflow", "keras") if has(machine, name)]
+    names = [name for name in ("torch", "tensorflow", "keras") if has(machine, name)]
+    ours = [name for name in names if any(os.path.exists(os.path.join(place, MARK)) for place in
+                                          machine.spec(name).submodule_search_locations or ())]
+    there = [name for name in names if name not in ours]
+    if ours:
+        yield Finding("guests", FINE, f"{', '.join(ours)}: plain `python` runs on Dragon, by `dragon guest install`")
     if there:
         yield Finding("genuine frameworks", FINE, f"{', '.join(there)}: `dragon run` leaves them unread, "
                                                   "`dragon verify` compares with them")

@@ -3,6 +3,8 @@ import ast
 import os
 import re
 
+from dragon.command.notebook import SUFFIX, Notebook
+
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 LONGEST = 300  # characters of a message in a line
 
@@ -33,19 +35,32 @@ def list_files(script):
     return found
 
 
+def read_tree(path):
+    """Return (the syntax tree of a file, its notebook or None); what cannot be read raises what Python says of it."""
+    with open(path, "rb") as file:
+        data = file.read()
+    notebook = Notebook(data) if path.endswith(SUFFIX) else None
+    return ast.parse(data if notebook is None else notebook.source, path), notebook
+
+
 def parse(path):
     """Return the syntax tree of a file, or None if it has none."""
     try:
-        with open(path, "rb") as file:
-            return ast.parse(file.read(), path)
+        return read_tree(path)[0]
     except (OSError, SyntaxError, ValueError, RecursionError):
         return None
 
 
 def read_imports(path):
     """Return [(dotted name, level)] of what a file imports; names from a package count as modules as well."""
-    tree, found = parse(path), []
-    for node in ast.walk(tree) if tree is not None else ():
+    tree = parse(path)
+    return [] if tree is None else list_imports(tree)
+
+
+def list_imports(tree):
+    """Return the same of a syntax tree."""
+    found = []
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found += [(alias.name, 0) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

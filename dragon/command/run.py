@@ -1,5 +1,6 @@
 """`dragon run`: a program as `python` would run it, with Dragon in the place of the frameworks it imports."""
 import builtins
+import functools
 import os
 import sys
 import types
@@ -13,8 +14,9 @@ EXAMPLES = (
     ("dragon run train.py --epochs 3", "a script, with its own arguments"),
     ("dragon run -m package.train", "a module, as `python -m` does"),
     ("dragon run --as torch train.py", "torch and torchvision are Dragon's; tensorflow and keras the genuine ones"),
+    ("dragon run --guests torch,keras train.py", "libraries that look around find torch and keras, and no tensorflow"),
 )
-WORDS = {"usage": "dragon run [--as FRAMEWORK] (script.py | -m module | -c code | -) [arguments ...]",
+WORDS = {"usage": "dragon run [--as FRAMEWORK] [--guests NAMES] (script.py | -m module | -c code | -) [arguments ...]",
          "description": "Run a program that imports torch, tensorflow or keras, unmodified, on Dragon. The program has "
                         "the rest of the line,\nand its exit status is the command's: all is as `python` does it."}
 
@@ -24,6 +26,8 @@ def describe(parser):
     parser.add_argument("--as", dest="guests", action="append", choices=tuple(alias.VERSIONS), metavar="FRAMEWORK",
                         help="what Dragon stands for: torch (with torchvision), tensorflow or keras; all unless it is "
                              "said; may be repeated")
+    parser.add_argument("--guests", metavar="NAMES", help="what libraries that look around find installed, such as "
+                        "torch,keras; what the program's own files import unless it is said")
     parser.add_argument("-m", metavar="MODULE", help="run a module")
     parser.add_argument("-c", metavar="CODE", help="run code given on the command line")
     parser.add_argument("program", nargs="?", metavar="script.py", help="a script, or a folder or archive with a "
@@ -32,8 +36,10 @@ def describe(parser):
 
 def main(arguments):
     """Run the program that the rest of a command line names."""
-    guests, arguments = read_options(arguments)
+    guests, shown, arguments = read_options(arguments)
     alias.install(*guests)
+    for guest in shown:
+        alias.FINDER.reveal(guest)
     if not arguments:
         arguments = ["-"]
     what, rest = arguments[0], arguments[1:]
@@ -48,25 +54,40 @@ def main(arguments):
 
 
 def read_options(arguments):
-    """Return the guests that options name and the words from the first that is no option of ours."""
-    guests = []
+    """Return the guests that `--as` names, those of `--guests`, and the words from the first that is no option."""
+    guests, shown = [], []
     while arguments and arguments[0].startswith("-") and arguments[0] not in ("-", "-m", "-c"):
         option, equals, value = arguments[0].partition("=")
         if option in ("-h", "--help"):
             make(table.find("run"), sys.modules[__name__]).print_help()
             sys.exit(0)
-        if option != "--as":
-            mistake(f"got {option!r}, expected --as, -m, -c, - or the path of a script{nearest(option, ['--as'])}")
+        if option not in ("--as", "--guests"):
+            mistake(f"got {option!r}, expected --as, --guests, -m, -c, - or the path of a script"
+                    f"{nearest(option, ['--as', '--guests'])}")
         if not equals:
             if len(arguments) < 2:
-                mistake("got --as alone, expected a framework after it")
+                mistake(f"got {option} alone, expected a framework after it")
             value, arguments = arguments[1], arguments[1:]
-        if value not in alias.VERSIONS:
-            mistake(f"got --as {value}, expected one of {', '.join(alias.VERSIONS)}{nearest(value, alias.VERSIONS)}")
-        # torchvision is part of what a script that imports torch means.
-        guests += [name for name in alias.VERSIONS if name.startswith(value)]
+        for name in value.split(",") if option == "--guests" else [value]:
+            if name not in alias.VERSIONS:
+                mistake(f"got {option} {value}, expected {'some' if option == '--guests' else 'one'} of "
+                        f"{', '.join(alias.VERSIONS)}{nearest(name, alias.VERSIONS)}")
+            # torchvision is part of what a script that imports torch means.
+            if option == "--guests":
+                shown.append(name)
+            else:
+                guests += [other for other in alias.VERSIONS if other.startswith(name)]
         arguments = arguments[1:]
-    return guests, arguments
+    return guests, shown, arguments
+
+
+def read_later(path):
+    """Have the files of a program read once a library asks for a guest that the program may import."""
+    @functools.cache
+    def roots():
+        from dragon.command import program
+        return frozenset(program.list_roots(program.list_files(path)) if os.path.isfile(path) else ())
+    alias.FINDER.roots = roots
 
 
 def mistake(message):
@@ -84,6 +105,7 @@ def run_file(path, rest):
         except OSError as error:
             mistake(f"can't open file {os.path.abspath(path)!r}: [Errno {error.errno}] {error.strerror}")
         whole = os.path.abspath(path)
+        read_later(whole)
         start(source, whole, [path, *rest], __file__=whole, __cached__=None,
               __loader__=SourceFileLoader("__main__", whole))
     elif os.path.exists(path):
@@ -91,6 +113,7 @@ def run_file(path, rest):
         if spec is None or not hasattr(spec.loader, "get_code"):
             mistake(f"can't find '__main__' module in {path!r}")
         set_path(os.path.abspath(path))
+        read_later(spec.origin)
         start(lambda: spec.loader.get_code("__main__"), spec.origin, [path, *rest], __file__=spec.origin,
               __cached__=spec.cached, __loader__=spec.loader, __package__="", __spec__=spec)
     else:
@@ -116,6 +139,7 @@ def run_module(name, rest):
     except ModuleNotAvailable as error:
         print(f"dragon: {error}", file=sys.stderr)
         sys.exit(1)
+    read_later(spec.origin)
     start(lambda: code, spec.origin, [spec.origin, *rest], __file__=spec.origin, __cached__=spec.cached,
           __loader__=spec.loader, __package__=spec.parent, __spec__=spec)
 

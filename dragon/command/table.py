@@ -21,6 +21,8 @@ TABLE = [Command(*row) for row in (
      "dragon verify train.py", "verify"),
     ("programs", "stubs", "write stubs that show Dragon's API to editors where a program says import torch",
      "dragon stubs", "stubs"),
+    ("programs", "guest", "make torch, keras and tensorflow of this environment Dragon's, for pip and plain python",
+     "dragon guest install torch", "guest"),
     ("graphs", "plan", "show the plan of a saved graph: its calls and its memory, as text, SVG or JSON",
      "dragon plan model.dragon", "plan"),
     ("graphs", "run-graph", "run, time and compare a saved graph, without Python",

@@ -2,8 +2,9 @@
 import ast
 from collections import namedtuple
 
-# What kind "name" (a dotted name of the guest), "keyword" (of a call of it), "method" (of what surely is a tensor) or
-# "attribute" (of what may be one) is; `keyword` only for those of calls.
+# What kind "name" (a dotted name of the guest), "call" (of one: it is entered, not only mentioned), "bare call" (of one
+# that an import has bound), "method" (of what surely is a tensor) or "attribute" (of what may be one) is; "name
+# keyword" and "method keyword" are those of calls.
 Use = namedtuple("Use", "kind name keyword line column guarded")
 GUARDS = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException", "NotImplementedError"}
 
@@ -62,7 +63,10 @@ class Reader(ast.NodeVisitor):
         """Note a dotted name, a method of a tensor, or an attribute of something unknown."""
         name = self.dotted(node)
         if name is not None:
+            stored = not isinstance(node.ctx, ast.Load)  # setting what is not there does not fail
+            self.guarded += stored
             self.add("name", name, node)
+            self.guarded -= stored
             return
         self.add("method" if self.is_tensor(node.value) else "attribute", node.attr, node)
         self.visit(node.value)
@@ -76,10 +80,16 @@ class Reader(ast.NodeVisitor):
             kind = "name"
         elif isinstance(node.func, ast.Attribute) and self.is_tensor(node.func.value):
             kind, name = "method", node.func.attr
+        if name is not None and kind == "name":
+            self.note_call(node.func, name)
         for keyword in node.keywords:
             if name is not None and keyword.arg is not None:
                 self.add(kind + " keyword", name, keyword.value, keyword.arg)
         self.generic_visit(node)
+
+    def note_call(self, node, name):
+        """Note that a name of the guest is entered: called, or used as a decorator."""
+        self.add("bare call" if isinstance(node, ast.Name) else "call", name, node)
 
     def note_question(self, node):
         """Note `getattr(torch, "name")`; with a default, or as `hasattr`, the program can do without."""
@@ -122,19 +132,55 @@ class Reader(ast.NodeVisitor):
         elif isinstance(target, ast.Attribute):
             self.own.add(target.attr)
 
+    def visit_Name(self, node):
+        """Forget what a name was where something else binds it: a loop, a `with`, several names at once."""
+        if not isinstance(node.ctx, ast.Load):
+            self.tensors[-1].discard(node.id)
+            self.bound.pop(node.id, None)
+
+    def visit_AugAssign(self, node):
+        """Read `x += y`, which leaves a tensor one."""
+        self.visit(node.value)
+        if not isinstance(node.target, ast.Name):
+            self.visit(node.target)
+
     # --- scopes and guards
 
     def visit_FunctionDef(self, node):
         """Read a function in a scope of its own."""
         self.own.add(node.name)
-        self.tensors.append(set())
-        self.generic_visit(node)
-        self.tensors.pop()
+        self.note_decorators(node)
+        self.read_scope(node)
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
+    def visit_Lambda(self, node):
+        """Read a function without a name."""
+        self.read_scope(node)
+
+    def read_scope(self, node):
+        """Read what has parameters, behind which outer names hide; what is bound within stays within."""
+        outer, self.bound = self.bound, dict(self.bound)
+        arguments = node.args
+        for entry in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg,
+                      arguments.kwarg):
+            if entry is not None:
+                self.bound.pop(entry.arg, None)
+        self.tensors.append(set())
+        self.generic_visit(node)
+        self.tensors.pop()
+        self.bound = outer
+
+    def note_decorators(self, node):
+        """Note decorators that stand without brackets: they are called all the same."""
+        for entry in node.decorator_list:
+            name = self.dotted(entry)
+            if name is not None:
+                self.note_call(entry, name)
+
     def visit_ClassDef(self, node):
         """Read a class; its attributes are the program's own."""
+        self.note_decorators(node)
         self.own.update(entry.target.id for entry in node.body
                         if isinstance(entry, ast.AnnAssign) and isinstance(entry.target, ast.Name))
         self.generic_visit(node)

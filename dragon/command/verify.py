@@ -64,17 +64,18 @@ def main(options):
 
 def check_genuine(python, guests):
     """Raise a letter where the genuine framework cannot be imported."""
-    question = ("import importlib.util, sys\nfor name in sys.argv[1:]:\n"
+    from dragon.vm.alias import MARK, VERSIONS
+    question = ("import importlib.util, os, sys\nfor name in sys.argv[2:]:\n"
                 "    spec = importlib.util.find_spec(name)\n"
-                "    print(name, spec is not None and spec.origin is not None)")
+                "    print(name, spec is not None and spec.origin is not None and not os.path.exists("
+                "os.path.join(os.path.dirname(spec.origin), sys.argv[1])))")
     try:
-        done = subprocess.run([python, "-c", question, *guests, "numpy"], capture_output=True, text=True, cwd="/")
+        done = subprocess.run([python, "-c", question, MARK, *guests, "numpy"], capture_output=True, text=True, cwd="/")
     except OSError as error:
         raise Mistake(f"got --python {python}, expected a Python that starts: {error.strerror}") from None
     answers = dict(line.split() for line in done.stdout.splitlines())
     absent = [name for name in (*guests, "numpy") if answers.get(name) != "True"]
     if absent:
-        from dragon.vm.alias import VERSIONS
         packages = " ".join(f"{name}=={VERSIONS[name]}" if name in VERSIONS else name for name in absent)
         raise Mistake(f"got no genuine {' and no '.join(absent)} in {python}, expected it to be installed there: "
                       f"{python} -m pip install {packages}; or name a Python that has it by --python")

@@ -9,6 +9,9 @@ from dragon.vm.guest import ROOM, GuestLoader
 # The guests, the versions whose behaviour they have, and what else their genuine packages put on a disk: that may not
 # come into the process either, since it would find a torch that it was not compiled for.
 VERSIONS = {"torch": "2.13.0", "torchvision": "0.28.0", "tensorflow": "2.21.0", "keras": "3.15.1"}
+# What programs that ask for a guest expect beside it.
+COMES_WITH = {"torch": ("torchvision",), "torchvision": ("torch",), "tensorflow": ("keras",)}
+MARK = "dragon_guest.txt"  # lies in a package that `dragon guest install` wrote
 COMPANIONS = {"torch": ("functorch", "torchgen"), "tensorflow": ("tf_keras",)}
 # Guests that are part of another one's package as well: `tensorflow.keras` and below are the modules of `keras`.
 PARTS = {"tensorflow.keras": "keras"}
@@ -30,7 +33,9 @@ def install(*guests):
     Parameters
     ----------
     guests : str
-        Names of packages to stand for; all that Dragon has unless some are named.
+        Names of packages to stand for. Unless some are named, all that Dragon has are offered: each answers as
+        installed once the program imports it, and for libraries that cannot do without, but not for those that only
+        look whether it is there.
 
     Examples
     --------
@@ -46,8 +51,27 @@ def install(*guests):
             if wanted not in FINDER.asked:
                 _install_guest(wanted)
                 FINDER.asked.append(wanted)
+                FINDER.hidden.add(wanted)
+        if guests:
+            FINDER.reveal(guest)
+    if FINDER.hidden and PathFinder in sys.meta_path:
+        sys.meta_path[sys.meta_path.index(PathFinder)] = Shade
     if SPAWN in sys.modules:
         follow_children(sys.modules[SPAWN])
+
+
+def take_place(guest):
+    """Hand the name of a guest over to Dragon's module: what a package that `dragon guest install` wrote calls.
+
+    Parameters
+    ----------
+    guest : str
+        The name of the package that is being imported, such as "torch".
+
+    """
+    sys.modules.pop(guest, None)
+    install(guest)
+    importlib.import_module(guest)
 
 
 def _install_guest(guest):
@@ -74,6 +98,8 @@ class Finder:
         # guest -> (prefix of the name that its modules carry, prefix of their second name)
         self.prefixes = {}
         self.asked = []
+        self.hidden = set()  # of these, what nobody has wanted yet
+        self.roots = set  # returns the packages that the program's own files import
 
     def find_spec(self, name, path=None, target=None):
         """Return the spec of a module of a guest, under whichever name; None for others."""
@@ -84,6 +110,8 @@ class Finder:
         path_of_guest = name.removeprefix(ROOM)
         guest = path_of_guest.partition(".")[0]
         if guest not in self.prefixes and not name.startswith(ROOM):
+            return None
+        if name in self.hidden and not self.answers(name):
             return None
         if path_of_guest in MOVED:
             return self.find_twin(name, ROOM + MOVED[path_of_guest])
@@ -98,6 +126,18 @@ class Finder:
         if name == twin or name.startswith(twin + "."):
             return self.find_twin(name, own + name[len(twin):])
         return None
+
+    def answers(self, guest):
+        """Return whether a guest that is offered is there for who asks now; who wants it has it from then on."""
+        from dragon.vm.asking import is_wanted
+        wanted = is_wanted(guest, self.roots)
+        if wanted:
+            self.reveal(guest)
+        return wanted is not False
+
+    def reveal(self, guest):
+        """Let a guest, and what comes with it, answer as installed."""
+        self.hidden -= {guest, *COMES_WITH.get(guest, ())}
 
     def name_of(self, guest):
         """Return the name that the modules of a guest carry."""
@@ -131,10 +171,33 @@ class Finder:
         from dragon.vm.metadata import make_distribution
         for guest in self.prefixes:
             if context.name is None or context.name.lower() == guest:
+                if guest in self.hidden and not self.answers(guest):
+                    continue
                 yield make_distribution(guest, VERSIONS[guest])
 
     def invalidate_caches(self):
         """Do nothing: nothing is cached."""
+
+
+class Shade(PathFinder):
+    """Python's own finder, but for genuine packages whose names are offered to the program and not wanted."""
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        """Return the spec of a module on the disk."""
+        spec = super().find_spec(name, path, target)
+        if name in FINDER.hidden and spec is not None and not any(
+                os.path.exists(os.path.join(place, MARK)) for place in spec.submodule_search_locations or ()):
+            return None
+        return spec
+
+    @classmethod
+    def find_distributions(cls, *context):
+        """Yield the metadata of what is installed."""
+        for distribution in super().find_distributions(*context):
+            name = (distribution.metadata or {}).get("Name")  # of a torn one there are no metadata
+            if name not in FINDER.hidden or distribution.read_text(MARK) is not None:
+                yield distribution
 
 
 class OwnLoader(GuestLoader):
@@ -187,7 +250,19 @@ class Message:
     """The object that a child process unpickles before it imports the parent's `__main__`."""
 
     def __reduce__(self):
-        return install, tuple(FINDER.asked)
+        wanted = FINDER.roots() if FINDER.hidden else ()
+        return follow, ([name for name in FINDER.asked if name not in FINDER.hidden or name in wanted],
+                        [name for name in FINDER.asked if name in FINDER.hidden])
+
+
+def follow(wanted, offered):
+    """Install in a child process what is installed in its parent."""
+    for guest in offered:
+        if guest not in FINDER.asked:
+            _install_guest(guest)
+            FINDER.asked.append(guest)
+            FINDER.hidden.add(guest)
+    install(*wanted) if wanted else install()
 
 
 def follow_children(spawn):
