@@ -10,8 +10,9 @@ from dragon.vm.guest import ROOM, GuestLoader
 # come into the process either, since it would find a torch that it was not compiled for.
 VERSIONS = {"torch": "2.13.0", "torchvision": "0.28.0", "tensorflow": "2.21.0", "keras": "3.15.1"}
 COMPANIONS = {"torch": ("functorch", "torchgen"), "tensorflow": ("tf_keras",)}
-# Guests that are part of another one's package as well: `tensorflow.keras` and below are the modules of `keras`.
-PARTS = {"tensorflow.keras": "keras"}
+# Guests that are part of a package as well: `tensorflow.keras` and below are the modules of `keras`, and so is what
+# editors write into programs.
+PARTS = {"tensorflow.keras": "keras", "keras.api": "keras", "keras._tf_keras.keras": "keras"}
 # Modules that pickles of earlier days name, and where what they held is now.
 MOVED = {"tensorflow.core." + old: "shared." + new for old, new in (
     ("convert", "tensors.convert"), ("dtypes", "tensors.dtypes"), ("ragged", "ragged.tensor"),
