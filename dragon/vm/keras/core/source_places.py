@@ -41,9 +41,10 @@ datasets: npz_utils
 distillation: distillation_loss < distillation.losses
 distribution: distribution_lib
 dtype_policies: dtype_policy dtype_policy_map < core.dtype_policies
+export < export layers
 export: saved_model saved_model_export_archive < export.archive
 export: tfsm_layer < layers
-initializers: constant_initializers random_initializers
+initializers: constant_initializers random_initializers < initializers initializers.chance
 layers.convolutional: base_conv conv1d conv2d conv3d < layers.convolutional layers.convolutional.conv
 layers.convolutional: base_conv_transpose conv1d_transpose conv2d_transpose conv3d_transpose < layers.convolutional \
 layers.convolutional.conv_transpose
@@ -51,7 +52,8 @@ layers.convolutional: base_depthwise_conv depthwise_conv1d depthwise_conv2d < la
 layers.convolutional.depthwise_conv
 layers.convolutional: base_separable_conv separable_conv1d separable_conv2d < layers.convolutional \
 layers.convolutional.separable_conv
-layers < layers GroupedQueryAttention=layers.GroupQueryAttention
+layers < layers GroupedQueryAttention=layers.GroupQueryAttention \
+IndexLookup=layers.preprocessing.index_lookup.IndexLookup
 layers: layer < layers.layer core.call_spec core.shapes
 layers.merging: base_merge < layers.merging.merge
 layers.merging: add average concatenate dot maximum minimum multiply subtract < layers.merging layers.merging.dot
@@ -80,15 +82,18 @@ layers.regularization.dropout
 layers.reshaping: cropping1d cropping2d cropping3d flatten permute repeat_vector up_sampling1d up_sampling2d \
 up_sampling3d zero_padding1d zero_padding2d zero_padding3d
 layers.rnn: conv_lstm1d conv_lstm2d conv_lstm3d < layers.rnn layers.rnn.conv_lstm
-legacy.saving: json_utils legacy_h5_format saving_options saving_utils < saving.legacy_h5
+legacy.saving: json_utils saving_options saving_utils < saving.legacy_h5
+legacy.saving: legacy_h5_format < saving.legacy_h5 save_model_to_hdf5=saving.legacy_h5.write_model \
+load_model_from_hdf5=saving.legacy_h5.read_model
 legacy.saving: serialization < legacy.saving
 losses: losses < losses losses.wrapper losses.classification losses.regression losses.margins losses.regions
 metrics: accuracy_metrics confusion_metrics correlation_metrics f_score_metrics hinge_metrics iou_metrics \
 metrics_utils probabilistic_metrics reduction_metrics regression_metrics < metrics metrics.auc metrics.confusion \
 metrics.means metrics.reduction metrics.iou
+models < models models.functional
 models: functional < models.functional core.function
 models: sequential model < models.sequential models.model models.functional
-ops < ops core.operation_classes
+ops < ops core.operation_classes random=src.random
 ops.core < ops.core core.operation_classes
 ops.einops < ops.einops core.operation_classes
 ops.image < ops.image core.operation_classes
@@ -103,12 +108,15 @@ ops: operation_utils < core.graph_files core.shapes
 optimizers: adadelta adafactor adagrad adamax adamw base_optimizer ftrl lamb lion loss_scale_optimizer multi_optimizer \
 nadam rmsprop schedule_free_adamw sgd < optimizers optimizers.optimizer optimizers.scaling
 optimizers.schedules: learning_rate_schedule
-quantizers: awq_config gptq_config quantization_config < quantizers.configuration
-quantizers: quantizers < quantizers quantizers.quantizer quantizers.rounding
+quantizers: awq_config gptq_config quantization_config utils < quantizers.configuration models.model \
+validate_and_resolve_config=quantizers.configuration.resolve \
+get_block_size_for_layer=quantizers.configuration.block_size_of should_quantize_layer=models.model.is_meant
+quantizers < quantizers quantizers.groups
+quantizers: quantizers < quantizers quantizers.quantizer quantizers.rounding quantizers.groups
 random: random
 regularizers: regularizers < regularizers regularizers.regularizer
 saving: object_registration < saving.registration
-saving: saving_api saving_lib < saving.api saving.files saving.stores H5IOStore=saving.stores.H5Store
+saving: saving_api saving_lib < saving.api saving.files saving.stores H5IOStore=saving.stores.WeightsStore
 saving: serialization_lib < saving.serialization saving.registration core.config
 trainers: compile_utils < trainers.compile_utils trainers.compile_metrics trainers.compile_loss
 trainers: epoch_iterator < trainers.epochs
@@ -129,7 +137,8 @@ utils: model_visualization < utils.plotting
 utils: module_utils < core.backend_facts
 utils: naming < core.naming
 utils: numerical_utils < utils.numerical
-utils: python_utils < saving.code core.operation
+utils < utils core.operation core.backend_facts
+utils: python_utils < saving.code core.operation core.backend_facts
 utils: rng_utils < utils.rng
 utils: sequence_utils < utils.sequence
 utils: summary_utils < utils.summary

@@ -74,7 +74,11 @@ class Branch:
         if not name.startswith(TREE + "."):
             return None
         below = name[len(TREE) + 1:]
-        return None if places_of(below) is None else ModuleSpec(name, Branch(below), is_package=True)
+        if places_of(below) is None:
+            return None
+        spec = ModuleSpec(name, Branch(below), is_package=True)
+        spec.submodule_search_locations.append(name)  # where nothing is: what is below is found here, not in folders
+        return spec
 
     def create_module(self, spec):
         """Have Python make the module."""
