@@ -94,3 +94,13 @@ assert keras.src.layers.core.dense.__name__ == "keras.src.layers.core.dense"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
                           cwd=tmp_path, env=os.environ)
     assert done.returncode == 0, done.stderr
+
+
+def test_operations_have_their_classes():
+    rooms = importlib.import_module("dragon.vm.keras.src.ops.numpy")
+    assert rooms.Absolute is importlib.import_module("dragon.vm.keras.src.ops").Absolute
+    assert rooms.Abs.__name__ == "Absolute"
+    assert rooms.Add()(keras.KerasTensor((2, 1)), keras.KerasTensor((3,))).shape == (2, 3)
+    assert rooms.All(1).get_config()["axis"] == 1
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        rooms.Nonsense
