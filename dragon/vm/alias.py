@@ -13,8 +13,9 @@ VERSIONS = {"torch": "2.13.0", "torchvision": "0.28.0", "tensorflow": "2.21.0", 
 COMES_WITH = {"torch": ("torchvision",), "torchvision": ("torch",), "tensorflow": ("keras",)}
 MARK = "dragon_guest.txt"  # lies in a package that `dragon guest install` wrote
 COMPANIONS = {"torch": ("functorch", "torchgen"), "tensorflow": ("tf_keras",)}
-# Guests that are part of another one's package as well: `tensorflow.keras` and below are the modules of `keras`.
-PARTS = {"tensorflow.keras": "keras"}
+# Guests that are part of a package as well: `tensorflow.keras` and below are the modules of `keras`, and so is what
+# editors write into programs.
+PARTS = {"tensorflow.keras": "keras", "keras.api": "keras", "keras._tf_keras.keras": "keras"}
 # Modules that pickles of earlier days name, and where what they held is now.
 MOVED = {"tensorflow.core." + old: "shared." + new for old, new in (
     ("convert", "tensors.convert"), ("dtypes", "tensors.dtypes"), ("ragged", "ragged.tensor"),

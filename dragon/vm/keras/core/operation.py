@@ -202,8 +202,12 @@ class FunctionOperation(Operation):
     _function = None
     _takes = TENSORS
 
-    def __init__(self, *, name=None, **config):
+    def __init__(self, *args, name=None, **config):
         super().__init__(name=name)
+        if args:
+            told = [parameter for parameter in inspect.signature(self._function).parameters
+                    if parameter not in self._takes]
+            config = {**dict(zip(told, args)), **config}
         self._config = config
 
     def call(self, *args, **kwargs):

@@ -26,12 +26,10 @@ def store(layer, given, names="", weights=""):
         setattr(layer, name, given[name] if kind is None else kind.get(given[name]))
 
 
-def refuse_quantization(layer, quantization_config):
-    """Raise for quantized weights, which no kernel of the engine takes."""
-    if quantization_config is not None:
-        raise NotImplementedError(f"{type(layer).__name__}: quantized weights are not supported by Dragon. Received: "
-                                  f"quantization_config={quantization_config}")
-    layer.quantization_config = None
+def refuse_calibration(layer, given):
+    """Raise for weights that were quantized by data, which Dragon does not do."""
+    raise NotImplementedError(f"{type(layer).__name__}: weights that GPTQ or AWQ quantized by data are not supported "
+                              f"by Dragon, 'int8', 'int4' and 'float8' are. Received: {given}")
 
 
 def int_tuple(value, count, name, allow_zero=False):

@@ -20,6 +20,7 @@ from dragon.vm.keras.core.scopes import AutocastScope, get_autocast_scope
 from dragon.vm.keras.core.stateless import StatelessScope
 from dragon.vm.keras.core.shapes import is_shape_tuple
 from dragon.vm.keras.core.spec import compute_spec
+from dragon.vm.keras.layers.quantizing import quantizing
 from dragon.vm.keras.layers.input_spec import assert_input_compatibility
 from dragon.vm.shared.tensors.tensor import Base, Tensor, as_tensor, ops
 
@@ -69,6 +70,11 @@ class Layer(BaseLayer):
     1
 
     """
+
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if "quantize" in cls.__dict__:
+            cls.quantize = quantizing(cls.__dict__["quantize"])
 
     def call(self, *args, **kwargs):
         """Apply the layer; subclasses say how."""
@@ -360,6 +366,7 @@ class Layer(BaseLayer):
 
     # --- quantization
 
+    @quantizing
     def quantize(self, mode=None, type_check=True, config=None):
         """Refuse: the layer cannot keep its weights as small integers."""
         raise self._not_implemented_error(self.quantize)

@@ -62,8 +62,10 @@ def ctc(y_true, y_pred):
     labels = ops.cast(y_true, "int64")
     lengths = ops.sum(ops.cast(labels != 0, "int64"), axis=-1)
     steps = ops.full_like(lengths, y_pred.shape[1])
-    logs = ops.permute(ops.log_softmax(y_pred, axis=-1), (1, 0, 2))
-    return ops.ctc_loss(logs, labels, steps, lengths, blank=0, reduction="none")
+    # In 32 bits at least, which the sums over all alignments need.
+    wide = ops.cast(y_pred, "float32") if y_pred.dtype.name in ("float16", "bfloat16") else y_pred
+    logs = ops.permute(ops.log_softmax(wide, axis=-1), (1, 0, 2))
+    return ops.cast(ops.ctc_loss(logs, labels, steps, lengths, blank=0, reduction="none"), y_pred.dtype)
 
 
 class Dice(NamedLoss):

@@ -27,6 +27,8 @@ def binary_accuracy(y_true, y_pred, threshold=0.5):
 
     """
     y_true, y_pred = squeeze_or_expand_to_same_rank(convert_to_tensor(y_true), convert_to_tensor(y_pred))
+    if y_pred.dtype.name == "bool":  # a yes is above a threshold as 1 is
+        y_pred = ops.cast(y_pred, floatx())
     if not isinstance(threshold, (int, float)):
         threshold = convert_to_tensor(threshold, dtype=y_pred.dtype)
     return ops.cast(y_true == ops.cast(y_pred > threshold, y_true.dtype), floatx())

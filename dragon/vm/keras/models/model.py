@@ -1,15 +1,25 @@
 """`keras.Model`: a layer that can be trained, saved and told about."""
 import json
+import re
 import types
 
 from dragon.core import warnings
 from dragon.vm.keras.core.operation import is_default
+from dragon.vm.keras.core.settings import refuse_calibration
 from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.keras.quantizers.configuration import CALIBRATED
 from dragon.vm.keras.trainers.trainer import Trainer
 
 # Models that are graphs: `functional.py`, which this package always imports, enters what it has.
 graphs = types.SimpleNamespace()
 EXPORT_FORMATS = ("tf_saved_model", "onnx", "openvino", "litert", "torch")
+
+
+def is_meant(layer, filters):
+    """Return whether a layer is one of those that filters of `quantize` mean."""
+    if filters is None or callable(filters):
+        return filters is None or bool(filters(layer))
+    return any(re.search(pattern, layer.name) for pattern in ([filters] if isinstance(filters, str) else filters))
 
 
 class Model(Trainer, Layer):
@@ -198,21 +208,36 @@ class Model(Trainer, Layer):
         return None
 
     def quantize(self, mode=None, config=None, filters=None, **kwargs):
-        """Quantize every layer that can be; the others say that they cannot, and so does the model if none can."""
-        if filters is not None:
-            raise NotImplementedError(f"Model.quantize: layers are not chosen by filters. Received: filters={filters}")
+        """Keep the weights of layers as small integers, or have them trained as eight-bit floats.
+
+        Parameters
+        ----------
+        mode : str, optional
+            "int8", "int4" or "float8"; that of the configuration by default.
+        config : QuantizationConfig, optional
+            What makes integers of weights and of inputs.
+        filters : Union[str, Sequence[str], Callable], optional
+            Which layers: regular expressions of their names, or what is called with a layer.
+
+        """
+        type_check = kwargs.pop("type_check", True)
+        if kwargs:
+            raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
+        if filters is not None and not (callable(filters) or isinstance(filters, (str, list, tuple))):
+            raise ValueError("The `filters` argument must be a regex string, a list of regex strings, or a callable. "
+                             f"Received: {type(filters)}")
+        if mode in CALIBRATED:
+            refuse_calibration(self, f"mode={mode!r}")
         done = False
         for layer in self._flatten_layers(include_self=False):
-            if len(layer._flatten_layers()) == 1:
+            if len(layer._flatten_layers()) == 1 and is_meant(layer, filters):
                 try:
-                    layer.quantize(mode, config=config)
+                    layer.quantize(mode, type_check=type_check, config=config)
                     done = True
                 except NotImplementedError as error:
                     warnings.warn(str(error))
-        if not done:
-            raise NotImplementedError(f"Model.quantize: no layer of '{self.name}' has a quantized form. "
-                                      f"Received: mode={mode}")
-        self.train_function = self.test_function = self.predict_function = None
+        if done:
+            self.train_function = self.test_function = self.predict_function = None
 
     # --- building
 

@@ -1,5 +1,6 @@
 """How a model shall be quantized."""
 from dragon.vm.keras.core.configuration import Configured
+from dragon.vm.keras.core.dtype_policies import QUANTIZATION_MODES
 
 
 class QuantizationConfig(Configured):
@@ -92,6 +93,61 @@ class Float8QuantizationConfig(QuantizationConfig, mode="float8"):
 
     def __init__(self):
         super().__init__()
+
+
+def block_size_of(layer, config):
+    """Return how many rows of a layer's four-bit weights have a scale of their own, or None for all together."""
+    if isinstance(config, Int4QuantizationConfig):
+        size = config.block_size
+    else:
+        size = getattr(layer._own_policy(), "block_size", None)
+    return None if size == -1 else size
+
+
+def resolve(mode, config):
+    """Return the configuration that a mode and a configuration say together.
+
+    Parameters
+    ----------
+    mode : Optional[str]
+        "int8", "int4", "float8", "gptq" or "awq".
+    config : Optional[QuantizationConfig]
+        The configuration; that of the mode by default.
+
+    Returns
+    -------
+    QuantizationConfig
+        The configuration.
+
+    """
+    if isinstance(config, str):
+        mode, config = config, None
+    _check_mode(mode)
+    if config is None:
+        if mode is None:
+            raise ValueError("You must provide either `mode` or `config` to `quantize`.")
+        if mode in CALIBRATED:
+            raise ValueError(f"For {mode.upper()}, you must pass {CALIBRATED[mode]} object in the `config` argument.")
+        return MODES[mode]()
+    if not isinstance(config, QuantizationConfig):
+        raise ValueError("Argument `config` must be an instance of `QuantizationConfig`. Received: "
+                         f"config={config} (of type {type(config)})")
+    if mode is not None and config.mode != mode:
+        raise ValueError(f"Contradictory arguments: mode='{mode}' but config.mode='{config.mode}'")
+    _check_mode(config.mode)
+    if config.mode in CALIBRATED and not isinstance(config, Calibrated):
+        raise ValueError(f"Mode '{config.mode}' requires a valid `config` argument of type "
+                         f"{CALIBRATED[config.mode].split()[1]}. Received: {type(config)}")
+    return config
+
+
+def _check_mode(mode):
+    if mode is not None and mode not in QUANTIZATION_MODES:
+        raise ValueError(f"Invalid quantization mode. Expected one of {QUANTIZATION_MODES}. Received: mode={mode}")
+
+
+MODES = {"int8": Int8QuantizationConfig, "int4": Int4QuantizationConfig, "float8": Float8QuantizationConfig}
+CALIBRATED = {"gptq": "a `GPTQConfig`", "awq": "an `AWQConfig`"}
 
 
 class Calibrated(QuantizationConfig):

@@ -97,18 +97,21 @@ def abs_max_quantize_grouped_with_zero_point(inputs, block_size, value_range=(-8
         How many rows make a block.
     epsilon : float, optional, default=1e-07
         What is added to ranges.
+    to_numpy : bool, optional, default=False
+        As genuine Keras's NumPy has it: a block that is not full has zeros among its numbers, were it the only one.
 
     """
     x = convert_to_tensor(inputs)
     rows, columns = x.shape
     least, most = value_range
     blocks = math.ceil(rows / block_size)
-    size = block_size if blocks > 1 else rows
+    size = block_size if blocks > 1 or to_numpy else rows
     padded = ops.pad(x, (0, 0, 0, blocks * size - rows)) if blocks * size > rows else x
     parts = ops.reshape(padded, (blocks, size, columns))
     low, high = ops.amin(parts, axis=1), ops.amax(parts, axis=1)
-    flat = low == high  # a block of one number has no range of its own
-    low, high = ops.where(flat, low - 1, low), ops.where(flat, high + 1, high)
+    if not to_numpy:
+        flat = low == high  # a block of one number has no range of its own
+        low, high = ops.where(flat, low - 1, low), ops.where(flat, high + 1, high)
     step = (high - low + epsilon) / (most - least)
     step = ops.where(step <= 0, 1e-8, step)
     zero = ops.clamp(ops.round(-low / step) + least, least, most)
@@ -168,8 +171,11 @@ def unpack_int4(packed, orig_len, axis=0, dtype="int8"):
     x = convert_to_tensor(packed)
     if standardize_dtype(x.dtype) not in ("int8", "uint8"):
         raise TypeError(f"Expected int8 or uint8 tensor for unpacking, got {standardize_dtype(x.dtype)}")
-    x = ops.bitwise_and(ops.cast(ops.moveaxis(x, axis, 0), "int16"), 255)
-    halves = ops.stack([ops.bitwise_and(x, 15), ops.floor_divide(x, 16)], axis=1)
+    # In arithmetic that exported models have, too: 32 bits, and no operator of single bits.
+    x = ops.cast(ops.moveaxis(x, axis, 0), "int32")
+    x = ops.where(x < 0, x + 256, x)
+    high = ops.floor_divide(x, 16)
+    halves = ops.stack([x - high * 16, high], axis=1)
     if dtype == "int8":
         halves = ops.where(halves > 7, halves - 16, halves)
     numbers = ops.narrow(ops.reshape(ops.cast(halves, dtype), (-1, *x.shape[1:])), 0, 0, orig_len)

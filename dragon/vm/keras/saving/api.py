@@ -106,22 +106,20 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
 
 
 def save_weights(model, filepath, overwrite=True, max_shard_size=None, **kwargs):
-    """Write a model's weights into a `.weights.h5` file.
+    """Write a model's weights into a `.weights.h5` file, or into several.
 
     Parameters
     ----------
     max_shard_size : float, optional
-        Must be None: weights are written into one file.
+        How large a file may be, in units of 1024 ** 3 bytes; the path ends in `.weights.json` then, and names a table
+        of the files, which are beside it.
 
     """
-    if max_shard_size is not None:
-        raise NotImplementedError("save_weights: weights are written into one file. "
-                                  f"Received: max_shard_size={max_shard_size}")
     path, skip = os.fspath(filepath), kwargs.pop("objects_to_skip", None) or ()
     if kwargs:
         raise ValueError(f"Invalid keyword arguments: {kwargs}")
     if _may_write(path, overwrite):
-        files.write_weights(model, path, skip)
+        files.write_weights(model, path, skip, max_shard_size)
 
 
 def load_weights(model, filepath, skip_mismatch=False, **kwargs):
@@ -145,9 +143,7 @@ def load_weights(model, filepath, skip_mismatch=False, **kwargs):
     if by_name and not is_legacy:
         raise ValueError("`by_name` is only supported when loading a `.h5` or `.hdf5` file. "
                          f"Received: filepath={path}")
-    if path.endswith(".json"):
-        raise NotImplementedError(f"load_weights: weights in several files are not read. Received: filepath={path}")
-    if not is_legacy and not path.endswith((".keras", ".weights.h5")):
+    if not is_legacy and not path.endswith((".keras", ".weights.h5", ".weights.json")):
         raise ValueError("File format not supported. Keras 3 only supports V3 `.keras` and `.weights.h5` files, or "
                          f"legacy V1/V2 `.h5` files. Received: filepath={path}")
     if not os.path.exists(path):

@@ -9,6 +9,7 @@ import zipfile
 from dragon.core import warnings
 from dragon.core import files as whole
 from dragon.vm.keras.saving.serialization import ObjectSharingScope, deserialize_keras_object, serialize_keras_object
+from dragon.vm.keras.saving.shards import SUFFIX, ShardsReader, ShardsWriter
 from dragon.vm.keras.saving.state import Reader, Writer
 from dragon.vm.keras.saving.stores import AssetsStore, WeightsStore, open_archive, read_member, read_weights_of
 
@@ -100,11 +101,22 @@ def _fill(model, weights, assets):
         assets.close()
 
 
-def write_weights(model, path, skip=()):
-    """Write a model's weights into a `.weights.h5` file."""
+def write_weights(model, path, skip=(), max_shard_size=None):
+    """Write a model's weights into a `.weights.h5` file, or into several and a table of them."""
     if not model.built:
         raise ValueError("You are saving a model that has not yet been built. Try building the model first by calling "
                          f"it on some data or by using `build()`. Received: model={model}")
+    if max_shard_size is not None:
+        if str(path).endswith(".weights.h5"):
+            told, path = path, str(path).removesuffix(".weights.h5") + SUFFIX
+            warnings.warn("Saving sharded weights requires `*.json` as the extension. The original path: "
+                          f"{told} will be renamed to {path}.")
+        if not str(path).endswith(SUFFIX):
+            raise ValueError("The filename must end in `.weights.json` when `max_shard_size` is specified. "
+                             f"Received: filepath={path}")
+        with ShardsWriter(str(path), max_shard_size) as shards:
+            Writer(shards, skip=skip).write(model)
+        return
     if not str(path).endswith(".weights.h5"):
         raise ValueError(f"The filename must end in `.weights.h5`. Received: filepath={path}")
     with whole.replacing(path) as place, contextlib.closing(WeightsStore(place, "w")) as weights:
@@ -120,7 +132,7 @@ def read_weights(model, path, skip_mismatch=False, skip=()):
         with open_archive(path) as archive:
             weights = read_weights_of(archive)
     else:
-        weights = WeightsStore(path, "r")
+        weights = ShardsReader(str(path)) if str(path).endswith(SUFFIX) else WeightsStore(path, "r")
     try:
         reader = Reader(weights, skip_mismatch=skip_mismatch, skip=skip)
         reader.read(model)

@@ -53,7 +53,8 @@ def read_dataset(group, path):
     if not isinstance(dataset, h5py.Dataset):
         raise ValueError(f"Invalid H5 file, expected a Dataset at '{path}'. Received: {type(dataset).__name__}")
     if dataset.external or dataset.is_virtual:
-        raise ValueError(f"Not allowed: H5 dataset whose numbers lie outside the file. Received: '{path}'")
+        raise ValueError("Not allowed: H5 dataset whose numbers lie outside the file, external or virtual. Received: "
+                         f"'{path}'")
     claimed, stored = math.prod(dataset.shape) * dataset.dtype.itemsize, dataset.id.get_storage_size()
     if not may_hold(claimed, min(stored, dataset.file.id.get_filesize())):
         raise ValueError(f"Not allowed: H5 dataset '{path}' claims {claimed} bytes where {stored} are stored.")

@@ -11,7 +11,10 @@ from dragon.vm.shared.tensors.tensor import Tensor, as_tensor, ops
 
 
 def _is_inexact(x):
-    return isinstance(x, _C.Tensor) and (x.dtype.is_floating_point or x.dtype.is_complex)
+    if not isinstance(x, _C.Tensor):
+        return False
+    dtype = _C.Tensor.dtype.__get__(x)  # a variable of Keras's says a name
+    return dtype.is_floating_point or dtype.is_complex
 
 
 def _variables_behind(outputs, arguments):

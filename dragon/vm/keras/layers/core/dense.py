@@ -1,7 +1,7 @@
 """The layer that most nets are made of."""
 from dragon.vm.keras.core.promotion import alike
-from dragon.vm.keras.core.settings import refuse_quantization, store
-from dragon.vm.keras.layers.core.lowrank import LowRank
+from dragon.vm.keras.core.settings import store
+from dragon.vm.keras.layers.core.quantized import SMALL, Quantized
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.tensors.tensor import ops
@@ -17,7 +17,7 @@ def _apply(x, kernel, bias):
     return _mm(x, kernel) if bias is None else _addmm(bias, x, kernel)
 
 
-class Dense(LowRank, Layer):
+class Dense(Quantized, Layer):
     """Multiply by a matrix, add a vector, apply an activation: `activation(inputs @ kernel + bias)`.
 
     Parameters
@@ -36,6 +36,8 @@ class Dense(LowRank, Layer):
         The rank of a trained product that is added to the frozen kernel.
     lora_alpha : float, optional
         The product is scaled by `lora_alpha / lora_rank`.
+    quantization_config : QuantizationConfig, optional
+        What makes integers of the weight, where the dtype policy says that it is kept as such.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class Dense(LowRank, Layer):
 
     """
 
+    quantized_modes = Quantized.quantized_modes
     _arguments = "... lora_rank=_told_rank? lora_alpha=_told_alpha?"
 
     def __init__(self, units, activation=None, use_bias=True, kernel_initializer="glorot_uniform",
@@ -57,15 +60,19 @@ class Dense(LowRank, Layer):
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         store(self, locals(), "units activation use_bias", "kernel bias")
         self.prepare_lora(lora_rank, lora_alpha)
-        refuse_quantization(self, quantization_config)
+        self.quantization_config = quantization_config
         self.input_spec = InputSpec(min_ndim=2)
         self.supports_masking = True
 
     def build(self, input_shape):
         """Make the weights."""
-        self._kernel = self.add_weight(
-            name="kernel", shape=(input_shape[-1], self.units), initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint)
+        shape, mode = (input_shape[-1], self.units), self.quantization_mode
+        if mode is not None:
+            self.quantized_build(shape, mode, self.quantization_config)
+        if mode not in SMALL:
+            self._kernel = self.add_weight(
+                name="kernel", shape=shape, initializer=self.kernel_initializer, regularizer=self.kernel_regularizer,
+                constraint=self.kernel_constraint)
         self.bias = self.add_weight(
             name="bias", shape=(self.units,), initializer=self.bias_initializer, regularizer=self.bias_regularizer,
             constraint=self.bias_constraint) if self.use_bias else None
@@ -81,6 +88,28 @@ class Dense(LowRank, Layer):
         inputs, kernel = alike(inputs, kernel)
         bias = self.bias
         made = _apply(inputs, kernel, None if bias is None else bias.value)
+        return made if self.activation is None else self.activation(made)
+
+    def quantized_call(self, inputs, training=None):
+        """Compute with the numbers that integers stand for, or with eight-bit floats."""
+        self.check_mode()
+        if self.quantization_mode == "float8":
+            return self._float8_call(inputs, training)
+        made = _apply(*alike(self.quantized_inputs(inputs), self.float_weight()), None)
+        return self._finish(made, inputs, None if self.bias is None else self.bias.value)
+
+    def _float8_call(self, inputs, training):
+        if self.lora_enabled:
+            raise NotImplementedError("Currently, `_float8_call` doesn't support LoRA")
+        kernel = self.rounded(self._kernel.value, "kernel", training)
+        made = self.with_rounded_gradient(_apply(self.rounded(inputs, "inputs", training), kernel, None))
+        return self._finish(made, inputs, None if self.bias is None else self.float8_bias())
+
+    def _finish(self, made, inputs, bias):
+        product = self.low_rank_product()
+        if product is not None:
+            made = ops.cast(made + _apply(inputs, ops.cast(product, inputs.dtype), None), self.compute_dtype)
+        made = made if bias is None else made + bias
         return made if self.activation is None else self.activation(made)
 
     def compute_output_shape(self, input_shape):

@@ -1,9 +1,10 @@
 """A dense layer whose product is written as an Einstein sum."""
+import math
 import re
 
 from dragon.vm.keras.core.promotion import alike
-from dragon.vm.keras.core.settings import refuse_quantization, store
-from dragon.vm.keras.layers.core.lowrank import LowRank
+from dragon.vm.keras.core.settings import refuse_calibration, store
+from dragon.vm.keras.layers.core.quantized import SMALL, Quantized
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.letters import expect
@@ -94,7 +95,7 @@ def split_equation(equation):
                      f"Invalid einsum equation '{equation}'.")
 
 
-class EinsumDense(LowRank, Layer):
+class EinsumDense(Quantized, Layer):
     """Multiply by a weight along the axes that an equation names, add a bias, apply an activation.
 
     Parameters
@@ -115,6 +116,7 @@ class EinsumDense(LowRank, Layer):
     _arguments = ("output_shape=partial_output_shape ... activity_regularizer kernel_constraint "
                   "bias_constraint quantization_config lora_rank=_told_rank? lora_alpha=_told_alpha?")
     _left_out = "gptq_unpacked_column_size"
+    quantized_modes = Quantized.quantized_modes
 
     def __init__(self, equation, output_shape, activation=None, bias_axes=None, kernel_initializer="glorot_uniform",
                  bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, kernel_constraint=None,
@@ -127,8 +129,8 @@ class EinsumDense(LowRank, Layer):
         self.partial_output_shape = shape
         self.prepare_lora(lora_rank, lora_alpha)
         if gptq_unpacked_column_size is not None:
-            refuse_quantization(self, f"gptq_unpacked_column_size={gptq_unpacked_column_size}")
-        refuse_quantization(self, quantization_config)
+            refuse_calibration(self, f"gptq_unpacked_column_size={gptq_unpacked_column_size}")
+        self.quantization_config = quantization_config
 
     def shapes(self, input_shape):
         """Return the shapes that the equation asks for."""
@@ -138,9 +140,13 @@ class EinsumDense(LowRank, Layer):
         """Make the weights."""
         shapes = self.shapes(input_shape)
         self.input_spec = InputSpec(ndim=len(input_shape))
-        self._kernel = self.add_weight(
-            name="kernel", shape=shapes.weight, initializer=self.placed_initializer(shapes),
-            regularizer=self.kernel_regularizer, constraint=self.kernel_constraint, dtype=self.dtype)
+        mode = self.quantization_mode
+        if mode is not None:
+            self.quantized_build(shapes.weight, mode, self.quantization_config)
+        if mode not in SMALL:
+            self._kernel = self.add_weight(
+                name="kernel", shape=shapes.weight, initializer=self.placed_initializer(shapes),
+                regularizer=self.kernel_regularizer, constraint=self.kernel_constraint, dtype=self.dtype)
         self.bias = None if shapes.bias is None else self.add_weight(
             name="bias", shape=shapes.bias, initializer=self.bias_initializer, regularizer=self.bias_regularizer,
             constraint=self.bias_constraint, dtype=self.dtype)
@@ -164,6 +170,74 @@ class EinsumDense(LowRank, Layer):
         kernel = self.adapted() if self.lora_enabled else self._kernel.value
         made = ops.einsum(self.equation, list(alike(inputs, kernel)))
         made = made if self.bias is None else ops.add(made, self.bias.value)
+        return made if self.activation is None else self.activation(made)
+
+    # --- quantized forms
+
+    def _letters(self):
+        """Return the letters of input, weight and result, those that dots stand for included."""
+        side, specs = split_equation(self.equation)
+        elided = "0123456789"[:max(self.input_spec.ndim - len(specs[0]), 0)]  # which are no letters of an equation
+        given, weight, made = specs
+        return (elided + given, weight, elided + made) if side == "left" else (given + elided, weight, made + elided)
+
+    @property
+    def step_axis(self):
+        """Tuple[int]: the axes of the weight that are summed over."""
+        _, weight, made = self._letters()
+        return tuple(axis for axis, letter in enumerate(weight) if letter not in made)
+
+    def matrix_shape(self):
+        rows = math.prod(self.whole_shape[axis] for axis in self.step_axis)
+        return rows, math.prod(self.whole_shape) // rows
+
+    def as_matrix(self, weight):
+        return ops.reshape(weight, self.matrix_shape())
+
+    def from_matrix(self, matrix):
+        return ops.reshape(matrix, self.whole_shape)
+
+    def scale_shape(self):
+        _, weight, made = self._letters()
+        return tuple(self.whole_shape[weight.index(letter)] if letter in weight else 1 for letter in made)
+
+    def to_outputs(self, scale):
+        _, weight, made = self._letters()
+        kept = [letter for letter in weight if letter in made]
+        order = [kept.index(letter) for letter in made if letter in kept]
+        return ops.reshape(ops.permute(ops.squeeze(scale, self.step_axis), order), self.scale_shape())
+
+    def from_outputs(self, scale):
+        _, weight, made = self._letters()
+        placed = [letter for letter in made if letter in weight]
+        sizes = [self.whole_shape[weight.index(letter)] for letter in placed]
+        order = [placed.index(letter) for letter in weight if letter in placed]
+        scale = ops.permute(ops.reshape(scale, sizes), order)
+        return ops.reshape(scale, [size if letter in made else 1 for letter, size in zip(weight, self.whole_shape)])
+
+    def quantized_call(self, inputs, training=None):
+        """Compute with the numbers that integers stand for, or with eight-bit floats."""
+        self.check_mode()
+        if self.quantization_mode == "float8":
+            return self._float8_call(inputs, training)
+        given, _, made = self._letters()
+        summed = tuple(axis for axis, letter in enumerate(given) if letter not in made)
+        made = ops.einsum(self.equation, list(alike(self.quantized_inputs(inputs, summed), self.float_weight())))
+        return self._finish(made, inputs, None if self.bias is None else self.bias.value)
+
+    def _float8_call(self, inputs, training):
+        if self.lora_enabled:
+            raise NotImplementedError("Currently, `_float8_call` doesn't support LoRA")
+        kernel = self.rounded(self._kernel.value, "kernel", training)
+        made = ops.einsum(self.equation, list(alike(self.rounded(inputs, "inputs", training), kernel)))
+        return self._finish(self.with_rounded_gradient(made), inputs, None if self.bias is None else self.float8_bias())
+
+    def _finish(self, made, inputs, bias):
+        product = self.low_rank_product()
+        if product is not None:
+            more = ops.einsum(self.equation, [inputs, ops.cast(product, inputs.dtype)])
+            made = ops.cast(made + more, self.compute_dtype)
+        made = made if bias is None else made + bias
         return made if self.activation is None else self.activation(made)
 
     def compute_output_shape(self, input_shape):

@@ -25,9 +25,16 @@ class LowRank:
         weight = getattr(self, "_" + target)
         if not self.lora_enabled:
             return weight
-        first, second = (getattr(self, f"lora_{target}_{part}") for part in "ab")
+        first, second = (getattr(self, self._lora_name(part)) for part in "ab")
         product = ops.mul(ops.matmul(first.value, second.value), self.lora_alpha / self.lora_rank)
         return ops.cast(ops.add(weight.value, product), self.compute_dtype)
+
+    def adapted_shape(self):
+        """Return the shape of the big weight as the low-rank product has it."""
+        return tuple(getattr(self, "_" + self.lora_target).shape)
+
+    def _lora_name(self, part):
+        return f"lora_{self.lora_target}_{part}"
 
     def enable_lora(self, rank, lora_alpha=None, a_initializer="he_uniform", b_initializer="zeros"):
         """Freeze the big weight and train two thin ones, whose product is added to it.
@@ -53,11 +60,11 @@ class LowRank:
         if self.lora_enabled:
             raise ValueError("lora is already enabled. This can only be done once per layer.")
         weight = getattr(self, "_" + target)
-        shape = tuple(weight.shape)
+        shape = self.adapted_shape()
         shapes = {"a": shape[:-1] + (rank,), "b": (rank, shape[-1])}
         self._tracker.unlock()
         for part, initializer in (("a", a_initializer), ("b", b_initializer)):
-            name = f"lora_{target}_{part}"
+            name = self._lora_name(part)
             made = self.add_weight(name=name, shape=shapes[part], initializer=initializers.get(initializer),
                                    dtype="float32", regularizer=regularizer)
             setattr(self, name, made)
@@ -76,9 +83,14 @@ class LowRank:
         """Write the weights, the low-rank product merged into the big one."""
         if not self.built:
             return
+        changed = self.merged()
         for position, name in enumerate(self.saved_weights()):
-            weight = self.adapted() if name == "_" + self.lora_target else getattr(self, name)
+            weight = changed[name] if name in changed else getattr(self, name)
             store[str(position)] = weight.numpy()
+
+    def merged(self):
+        """Return {attribute: value} of what a low-rank product changes in files."""
+        return {"_" + self.lora_target: self.adapted()} if self.lora_enabled else {}
 
     def load_own_variables(self, store):
         """Read the weights; a low-rank product begins again at zero."""
@@ -90,7 +102,7 @@ class LowRank:
             getattr(self, name).assign(store[str(position)])
         if self.lora_enabled:
             for part in "ab":
-                weight = getattr(self, f"lora_{self.lora_target}_{part}")
+                weight = getattr(self, self._lora_name(part))
                 weight.assign(ops.zeros_like(weight))
 
     # What configurations say: nothing of a product that there is not.

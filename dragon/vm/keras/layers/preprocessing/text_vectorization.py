@@ -70,7 +70,7 @@ class TextVectorization(HostLayer):
             _standardize=standardize, _split=split, _ngrams_arg=ngrams, _ragged=ragged, _output_mode=output_mode,
             _ngrams=tuple(range(1, ngrams + 1)) if isinstance(ngrams, int) else ngrams,
             _output_sequence_length=output_sequence_length, _encoding=encoding)
-        given = kwargs.pop("has_input_vocabulary", vocabulary is not None)
+        self._has_input_vocabulary = given = kwargs.pop("has_input_vocabulary", vocabulary is not None)
         size = kwargs.pop("vocabulary_size", None)
         super().__init__(name=name, **kwargs)
         self._lookup_layer = StringLookup(
