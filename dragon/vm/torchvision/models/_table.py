@@ -1,6 +1,7 @@
 """The checkpoints: class without "_Weights", member, file, transform, parameters, least side of an image."""
-# A `*` marks the default. Transforms: an image's crop, side before it and, unless bilinear, the pixels between; a
-# video's crop and sides before it. A least side of a video may be followed by the least number of its frames.
+# A `*` marks the default. Transforms: an image's crop, the side before it and, unless bilinear, the pixels between; a
+# video's crop, the sides before it and, unless those of videos, the means and deviations. A least side of a video may
+# be followed by the least number of its frames.
 WEIGHTS = """
 AlexNet IMAGENET1K_V1* alexnet-owt-7be5be79.pth image:224:256 61100840 63
 ConvNeXt_Tiny IMAGENET1K_V1* convnext_tiny-983f1562.pth image:224:236 28589128 32
@@ -142,10 +143,10 @@ MViT_V2_S KINETICS400_V1* mvit_v2_s-ae3be167.pth video:224:256:grey 34537744 224
 R2Plus1D_18 KINETICS400_V1* r2plus1d_18-91a641e6.pth video:112:128x171 31505325 1
 R3D_18 KINETICS400_V1* r3d_18-b3b3357e.pth video:112:128x171 33371472 1
 S3D KINETICS400_V1* s3d-d76dad2f.pth video:224:256x256 8320048 224x14
-Swin3D_B KINETICS400_V1* swin3d_b_1k-24f7c7c6.pth video:224:256 88048984 1x1
-Swin3D_B KINETICS400_IMAGENET22K_V1 swin3d_b_22k-7c6ae6fa.pth video:224:256 88048984 1x1
-Swin3D_S KINETICS400_V1* swin3d_s-da41c237.pth video:224:256 49816678 1x1
-Swin3D_T KINETICS400_V1* swin3d_t-7615ae03.pth video:224:256 28158070 1x1
+Swin3D_B KINETICS400_V1* swin3d_b_1k-24f7c7c6.pth video:224:256:imagenet 88048984 1x1
+Swin3D_B KINETICS400_IMAGENET22K_V1 swin3d_b_22k-7c6ae6fa.pth video:224:256:imagenet 88048984 1x1
+Swin3D_S KINETICS400_V1* swin3d_s-da41c237.pth video:224:256:imagenet 49816678 1x1
+Swin3D_T KINETICS400_V1* swin3d_t-7615ae03.pth video:224:256:imagenet 28158070 1x1
 Raft_Large C_T_V1 raft_large_C_T_V1-22a6c225.pth flow 5257536 128
 Raft_Large C_T_V2 raft_large_C_T_V2-1bb1363a.pth flow 5257536 128
 Raft_Large C_T_SKHT_V1 raft_large_C_T_SKHT_V1-0b8c9e55.pth flow 5257536 128

@@ -44,11 +44,11 @@ class WeightsEnum(Enum):
     meta = property(lambda self: self.value.meta, doc="The facts known about it.")
 
 
-# Two checkpoints were trained on pixels normalized otherwise; so were the videos of two networks.
+# Two checkpoints were trained on pixels normalized otherwise.
 _NORMALIZED = {"VGG16_Weights.IMAGENET1K_FEATURES": ((0.48235, 0.45882, 0.40784), (1.0 / 255.0,) * 3),
-               "EfficientNet_V2_L_Weights.IMAGENET1K_V1": ((0.5,) * 3, (0.5,) * 3),
-               "MViT_V1_B_Weights.KINETICS400_V1": ((0.45,) * 3, (0.225,) * 3),
-               "MViT_V2_S_Weights.KINETICS400_V1": ((0.45,) * 3, (0.225,) * 3)}
+               "EfficientNet_V2_L_Weights.IMAGENET1K_V1": ((0.5,) * 3, (0.5,) * 3)}
+# Means and deviations of videos by name.
+_VIDEOS = {"grey": ((0.45,) * 3, (0.225,) * 3), "imagenet": ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))}
 
 
 def _preset(kind, words, normalized):
@@ -60,10 +60,11 @@ def _preset(kind, words, normalized):
         keywords["resize_size"] = 520
     elif kind == "VideoClassification":
         keywords.update(crop_size=(int(words[0]),) * 2, resize_size=tuple(map(int, words[1].split("x"))))
+        keywords.update(zip(("mean", "std"), _VIDEOS[words[2]] if words[2:] else ()))
 
     def make(**kwargs):
         from dragon.vm.torchvision.transforms import _presets
-        if words[2:]:
+        if kind == "ImageClassification" and words[2:]:
             kwargs.setdefault("interpolation", _presets.InterpolationMode(words[2]))
         return getattr(_presets, kind)(**{**keywords, **kwargs})
     return make

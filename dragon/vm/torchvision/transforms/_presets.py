@@ -95,8 +95,8 @@ class VideoClassification(Preset):
     def describe(self):
         """Return what is done, as a sentence."""
         return (f"Frames (..., T, C, H, W) are resized to {self.resize_size} ({self.interpolation}), cut to their "
-                f"middle {self.crop_size}, scaled to [0, 1], normalized by means {self.mean} and deviations {self.std}, and "
-                "turned into (..., C, T, H, W).")
+                f"middle {self.crop_size}, scaled to [0, 1], normalized by means {self.mean} and deviations "
+                f"{self.std}, and turned into (..., C, T, H, W).")
 
 
 class SemanticSegmentation(Preset):
