@@ -30,13 +30,13 @@ def _points_of_box(maps, left, top, width, height):
 
 
 def heatmaps_to_keypoints(maps, rois):
-    """Return the points (N, K, 3) of boxes, and their scores (N, K)."""
+    """Return the points (N, K, 3) of boxes, and their scores (N, K), as floats of 32 bits whatever the maps are."""
     sides = (rois[:, 2:] - rois[:, :2]).clamp(min=1)
     made = [_points_of_box(*item) for item in zip(maps, rois[:, 0], rois[:, 1], sides[:, 0], sides[:, 1])]
     if not made:
         return maps.new_zeros((0, maps.shape[1], 3)).float(), maps.new_zeros((0, maps.shape[1])).float()
     points, scores = zip(*made)
-    return torch.stack(points), torch.stack(scores)
+    return torch.stack(points).float(), torch.stack(scores).float()
 
 
 def keypointrcnn_loss(keypoint_logits, proposals, gt_keypoints, keypoint_matched_idxs):
