@@ -1,4 +1,7 @@
 """Models beside genuine torchvision: the same seed makes the same parameters, and they the same results."""
+import inspect
+from operator import attrgetter
+
 import genuine
 import pytest
 import torch
@@ -96,17 +99,25 @@ def test_parts(name):
 
 
 def test_lists_and_checkpoints():
-    theirs = {name for name, make in BUILTIN_MODELS.items()
-              if make.__module__.rpartition(".")[0] == "torchvision.models"}
-    assert set(models.list_models()) == theirs
+    assert models.list_models() == tv.models.list_models()
+    for part in (lambda m: m, *(attrgetter(name) for name in (
+            "detection", "segmentation", "video", "optical_flow", "quantization"))):
+        assert models.list_models(part(models)) == tv.models.list_models(part(tv.models))
+        assert not {name for name in dir(part(tv.models)) if name[0] != "_"} - set(dir(part(models)))
     assert models.list_models(include="resnet*", exclude="*50") == ["resnet101", "resnet152", "resnet18", "resnet34"]
     for name in models.list_models():
+        shown, wanted_shown = (inspect.signature(m.get_model_builder(name)).parameters.values()
+                               for m in (models, tv.models))
+        assert [(p.name, str(p.default), p.kind) for p in shown] == [
+            (p.name, str(p.default), p.kind) for p in wanted_shown]
         wanted, found = tv.models.get_model_weights(name), models.get_model_weights(name)
         assert list(found.__members__) == list(wanted.__members__) and found.__name__ == wanted.__name__
         for member in wanted.__members__:
             assert found[member].url == wanted[member].url
-            assert found[member].meta["num_params"] == wanted[member].meta["num_params"]
-            assert found[member].meta["categories"] == wanted[member].meta["categories"]
+            facts, wanted_facts = found[member].meta, wanted[member].meta
+            for key in ("num_params", "min_size", "categories", "min_temporal_size", "keypoint_names", "backend"):
+                assert facts.get(key) == wanted_facts.get(key)
+            assert str(facts.get("unquantized")) == str(wanted_facts.get("unquantized"))
             assert repr(found[member].transforms()) == repr(wanted[member].transforms())
             assert repr(found[member]) == repr(wanted[member])
     assert models.get_weight("ResNet50_Weights.DEFAULT") is models.ResNet50_Weights.IMAGENET1K_V2

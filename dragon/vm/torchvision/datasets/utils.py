@@ -74,6 +74,12 @@ def download_url(url, root, filename=None, md5=None, max_redirect_hops=3):
         raise RuntimeError("File not found or corrupted.")
 
 
+def download_file_from_google_drive(file_id, root, filename=None, md5=None):
+    """Fetch a file that Google Drive knows by a number, into a folder, unless it is there."""
+    url = f"https://drive.usercontent.google.com/download?id={file_id}&export=download&authuser=0&confirm=t"
+    download_url(url, root, filename or file_id, md5)
+
+
 def list_dir(root, prefix=False):
     """Return the folders in a folder."""
     found = [name for name in os.listdir(root) if os.path.isdir(os.path.join(root, name))]

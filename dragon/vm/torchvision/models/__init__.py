@@ -1,4 +1,4 @@
-"""Models for classes of images, and their checkpoints by name."""
+"""Models, and their checkpoints by name."""
 from dragon.vm.torchvision.models._api import (get_model, get_model_builder, get_model_weights,  # noqa: F401
                                                get_weight, list_models, Weights, WeightsEnum)
 from dragon.vm.torchvision.models import (alexnet as _alexnet, convnext as _convnext, densenet as _densenet,
@@ -23,4 +23,5 @@ def _public(module):
 for _module in (_alexnet, _convnext, _densenet, _efficientnet, _googlenet, _inception, _maxvit, _mnasnet,
                 _mobilenetv2, _mobilenetv3, _regnet, _resnet, _shufflenetv2, _squeezenet, _swin, _vgg, _vit):
     globals().update(_public(_module))
-mobilenet = _mobilenetv3
+from dragon.vm.torchvision.models import (  # noqa: E402, F401
+    detection, mobilenet, optical_flow, quantization, segmentation, video)

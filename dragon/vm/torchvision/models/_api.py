@@ -1,110 +1,15 @@
 """Models by name, and the checkpoints that belong to them."""
 import fnmatch
-import functools
 import importlib
-import importlib.resources
 import inspect
 from dataclasses import dataclass
-from enum import Enum
 from typing import Optional
 
 from dragon.core import warnings
-from dragon.vm.torchvision._internally_replaced_utils import load_state_dict_from_url
-from dragon.vm.torchvision.models._table import WEIGHTS
+from dragon.vm.torchvision._utils import sequence_to_str
+from dragon.vm.torchvision.models._weights import Weights, weights_enum, WeightsEnum  # noqa: F401
 
 BUILTIN_MODELS = {}
-BASE = "https://download.pytorch.org/models/"
-
-
-@dataclass
-class Weights:
-    """A checkpoint: its address, the transform for its images, and what is known of it."""
-
-    url: str
-    transforms: object
-    meta: dict
-
-
-class WeightsEnum(Enum):
-    """The checkpoints of a model."""
-
-    @classmethod
-    def verify(cls, obj):
-        """Return a member given as such or by its name; None as it is."""
-        if isinstance(obj, str):
-            return cls[obj.replace(cls.__name__ + ".", "")]
-        if obj is not None and not isinstance(obj, cls):
-            raise TypeError(f"Invalid Weight class provided; expected {cls.__name__} but received "
-                            f"{obj.__class__.__name__}.")
-        return obj
-
-    def get_state_dict(self, *args, **kwargs):
-        """Return the checkpoint, from the cache or fetched."""
-        return load_state_dict_from_url(self.url, *args, **kwargs)
-
-    def __repr__(self):
-        return f"{self.__class__.__name__}.{self._name_}"
-
-    url = property(lambda self: self.value.url, doc="The checkpoint's address.")
-    transforms = property(lambda self: self.value.transforms,
-                          doc="The transform for its images: a function without arguments that makes the transform.")
-    meta = property(lambda self: self.value.meta, doc="The facts known about it.")
-
-
-class Meta(dict):
-    """The facts known about a checkpoint; the names of its classes are read when first asked for."""
-
-    def __missing__(self, key):
-        if key != "categories":
-            raise KeyError(key)
-        self[key] = categories()
-        return self[key]
-
-
-@functools.cache
-def categories():
-    """Return the names of ImageNet's thousand classes."""
-    return importlib.resources.files(__package__).joinpath("imagenet.txt").read_text("utf-8").splitlines()
-
-
-class _Preset:
-    """Makes the transform of a checkpoint; Pillow is needed only then."""
-
-    def __init__(self, crop, resize, interpolation, raw):
-        self.keywords = {"crop_size": crop, "resize_size": resize, "interpolation": interpolation}
-        self.raw = raw
-
-    def __call__(self, **kwargs):
-        from dragon.vm.torchvision.transforms._presets import ImageClassification, InterpolationMode
-        given = {**self.keywords, "interpolation": InterpolationMode(self.keywords["interpolation"]), **kwargs}
-        if self.raw:
-            given = {"mean": self.raw[0], "std": self.raw[1], **given}
-        return ImageClassification(**given)
-
-
-# Two checkpoints were trained on pixels normalized otherwise.
-_RAW = {"VGG16_Weights": ((0.48235, 0.45882, 0.40784), (1.0 / 255.0,) * 3),
-        "EfficientNet_V2_L_Weights": ((0.5,) * 3, (0.5,) * 3)}
-
-
-def weights_enum(name):
-    """Return the class of a model's checkpoints, by its name."""
-    members, default = {}, None
-    for line in WEIGHTS.strip().splitlines():
-        enum, member, file, crop, resize, interpolation, count, least, *raw = line.split()
-        if enum != name:
-            continue
-        meta = Meta(num_params=int(count), min_size=(int(least), int(least)))
-        if member == "IMAGENET1K_FEATURES":
-            meta["categories"] = None
-        preset = _Preset(int(crop), int(resize), interpolation, _RAW[name] if raw else None)
-        members[member.rstrip("*")] = Weights(BASE + file, preset, meta)
-        default = members[member.rstrip("*")] if member.endswith("*") else default
-    if default is not None:
-        members["DEFAULT"] = default
-    enum = WeightsEnum(name, members)
-    enum.__module__ = "torchvision.models"
-    return enum
 
 
 def get_weight(name):
@@ -174,25 +79,84 @@ def overwrite(kwargs, name, value):
         raise ValueError(f"The parameter '{name}' expected value {value} but got {kwargs[name]} instead.")
 
 
-def _old_arguments(name, enum, args, kwargs):
-    """Return (weights, progress) from arguments in the manner of old: `pretrained`, or by position."""
-    if args:
-        warnings.warn("Using 'weights' as positional parameter(s) is deprecated since 0.13 and may be removed in the "
-                      "future. Please use keyword parameter(s) instead.")
-        kwargs.update(zip(("weights", "progress"), args))
-    weights = kwargs.pop("weights", None)
-    if "pretrained" in kwargs:
-        warnings.warn("The parameter 'pretrained' is deprecated since 0.13 and may be removed in the future, please "
-                      "use 'weights' instead.")
-        weights = kwargs.pop("pretrained")
-    if weights is not None and not isinstance(weights, (str, WeightsEnum)):
-        warnings.warn("Arguments other than a weight enum or `None` for 'weights' are deprecated since 0.13 and may be "
-                      "removed in the future.")
-        first = next(iter(enum), None)
-        if weights and first is None:
-            raise ValueError(f"No weights available for model {name}")
-        weights = first if weights else None
-    return enum.verify(weights), kwargs.pop("progress", True)
+@dataclass
+class Choice:
+    """An argument that names a checkpoint: its class, its default, the flag of old, and the member that flag means."""
+
+    enum: type
+    default: object = None
+    old: str = "pretrained"
+    member: Optional[str] = None
+
+    def settle(self, who, name, kwargs):
+        """Put the member that arguments name, perhaps in the manner of old, among the arguments."""
+        given = kwargs.pop(name, self.default)
+        if self.old in kwargs:
+            warnings.warn(f"The parameter '{self.old}' is deprecated since 0.13 and may be removed in the future, "
+                          f"please use '{name}' instead.")
+            given = kwargs.pop(self.old)
+        if given is not None and not isinstance(given, (str, WeightsEnum)):
+            warnings.warn(f"Arguments other than a weight enum or `None` for '{name}' are deprecated since 0.13 and "
+                          "may be removed in the future.")
+            first = self._meant(given)
+            if given and first is None:
+                raise ValueError(f"No weights available for model {who}")
+            given = first if given else None
+        kwargs[name] = self.enum.verify(given)
+
+    def _meant(self, given):
+        if given == "legacy" and "COCO_LEGACY" in self.enum.__members__:
+            return self.enum["COCO_LEGACY"]
+        return self.enum[self.member] if self.member else next(iter(self.enum), None)
+
+    def annotation(self):
+        """Return the type of the argument."""
+        return Optional[self.enum]
+
+
+def publish(namespace, name, call, parameters, listed=None):
+    """Define a model's function in a module, and list it.
+
+    Parameters
+    ----------
+    namespace : dict
+        The module's globals.
+    name : str
+        The function's name.
+    call : Callable
+        Makes the model, from keyword arguments that are all there.
+    parameters : Dict[str, Any]
+        The named arguments in their order, with defaults; a `Choice` for a checkpoint.
+    listed : str, optional
+        The name among the models; the function's otherwise.
+
+    """
+    def build(*args, **kwargs):
+        if args:
+            names = list(parameters)
+            if len(args) > len(names):
+                raise TypeError(f"{name}: got {len(args)} arguments by position, expected at most {len(names)}")
+            warnings.warn(f"Using {sequence_to_str(names[:len(args)], separate_last='and ')} as positional "
+                          "parameter(s) is deprecated since 0.13 and may be removed in the future. Please use keyword "
+                          "parameter(s) instead.")
+            kwargs.update(zip(names, args))
+        for parameter, default in parameters.items():
+            if isinstance(default, Choice):
+                default.settle(name, parameter, kwargs)
+            else:
+                kwargs.setdefault(parameter, default)
+        return call(**kwargs)
+    build.__name__ = build.__qualname__ = name
+    build.__module__ = namespace["__name__"]
+    known = parameters["weights"].enum.__name__
+    build.__doc__ = f"Return the model {name}, with a checkpoint of `{known}` if one is named."
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    build.__signature__ = inspect.Signature([
+        inspect.Parameter(parameter, keyword, default=default.default, annotation=default.annotation())
+        if isinstance(default, Choice) else inspect.Parameter(parameter, keyword, default=default)
+        for parameter, default in parameters.items()] + [
+        inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)])
+    namespace[name] = register_model(listed)(build)
 
 
 def define(namespace, name, enum_name, make, prepare=None, finish=None):
@@ -216,8 +180,7 @@ def define(namespace, name, enum_name, make, prepare=None, finish=None):
     """
     enum = namespace.setdefault(f"{enum_name}_Weights", weights_enum(f"{enum_name}_Weights"))
 
-    def build(*args, **kwargs):
-        weights, progress = _old_arguments(name, enum, args, kwargs)
+    def call(weights, progress, **kwargs):
         before = dict(kwargs)
         if weights is not None:
             if weights.meta["categories"] is not None:
@@ -232,12 +195,4 @@ def define(namespace, name, enum_name, make, prepare=None, finish=None):
             else:
                 finish(model, state, before)
         return model
-    build.__name__ = build.__qualname__ = name
-    build.__module__ = namespace["__name__"]
-    build.__doc__ = f"Return the model {name}, with a checkpoint of `{enum.__name__}` if one is named."
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    build.__signature__ = inspect.Signature([
-        inspect.Parameter("weights", keyword, default=None, annotation=Optional[enum]),
-        inspect.Parameter("progress", keyword, default=True),
-        inspect.Parameter("kwargs", inspect.Parameter.VAR_KEYWORD)])
-    namespace[name] = register_model()(build)
+    publish(namespace, name, call, {"weights": Choice(enum), "progress": True})

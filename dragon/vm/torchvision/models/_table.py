@@ -1,119 +1,172 @@
-"""The checkpoints: class, member, file, crop, side before it, pixels between, parameters, least side."""
-# A `*` marks the default. Where an image is normalized otherwise, `raw` says so.
+"""The checkpoints: class without "_Weights", member, file, transform, parameters, least side of an image."""
+# A `*` marks the default. Transforms: an image's crop, the side before it and, unless bilinear, the pixels between; a
+# video's crop, the sides before it and, unless those of videos, the means and deviations. A least side of a video may
+# be followed by the least number of its frames.
 WEIGHTS = """
-AlexNet_Weights IMAGENET1K_V1* alexnet-owt-7be5be79.pth 224 256 bilinear 61100840 63
-ConvNeXt_Tiny_Weights IMAGENET1K_V1* convnext_tiny-983f1562.pth 224 236 bilinear 28589128 32
-ConvNeXt_Small_Weights IMAGENET1K_V1* convnext_small-0c510722.pth 224 230 bilinear 50223688 32
-ConvNeXt_Base_Weights IMAGENET1K_V1* convnext_base-6075fbad.pth 224 232 bilinear 88591464 32
-ConvNeXt_Large_Weights IMAGENET1K_V1* convnext_large-ea097f82.pth 224 232 bilinear 197767336 32
-DenseNet121_Weights IMAGENET1K_V1* densenet121-a639ec97.pth 224 256 bilinear 7978856 29
-DenseNet161_Weights IMAGENET1K_V1* densenet161-8d451a50.pth 224 256 bilinear 28681000 29
-DenseNet169_Weights IMAGENET1K_V1* densenet169-b2777c0a.pth 224 256 bilinear 14149480 29
-DenseNet201_Weights IMAGENET1K_V1* densenet201-c1103571.pth 224 256 bilinear 20013928 29
-EfficientNet_B0_Weights IMAGENET1K_V1* efficientnet_b0_rwightman-7f5810bc.pth 224 256 bicubic 5288548 1
-EfficientNet_B1_Weights IMAGENET1K_V1 efficientnet_b1_rwightman-bac287d4.pth 240 256 bicubic 7794184 1
-EfficientNet_B1_Weights IMAGENET1K_V2* efficientnet_b1-c27df63c.pth 240 255 bilinear 7794184 1
-EfficientNet_B2_Weights IMAGENET1K_V1* efficientnet_b2_rwightman-c35c1473.pth 288 288 bicubic 9109994 1
-EfficientNet_B3_Weights IMAGENET1K_V1* efficientnet_b3_rwightman-b3899882.pth 300 320 bicubic 12233232 1
-EfficientNet_B4_Weights IMAGENET1K_V1* efficientnet_b4_rwightman-23ab8bcd.pth 380 384 bicubic 19341616 1
-EfficientNet_B5_Weights IMAGENET1K_V1* efficientnet_b5_lukemelas-1a07897c.pth 456 456 bicubic 30389784 1
-EfficientNet_B6_Weights IMAGENET1K_V1* efficientnet_b6_lukemelas-24a108a5.pth 528 528 bicubic 43040704 1
-EfficientNet_B7_Weights IMAGENET1K_V1* efficientnet_b7_lukemelas-c5b4e57e.pth 600 600 bicubic 66347960 1
-EfficientNet_V2_S_Weights IMAGENET1K_V1* efficientnet_v2_s-dd5fe13b.pth 384 384 bilinear 21458488 33
-EfficientNet_V2_M_Weights IMAGENET1K_V1* efficientnet_v2_m-dc08266a.pth 480 480 bilinear 54139356 33
-EfficientNet_V2_L_Weights IMAGENET1K_V1* efficientnet_v2_l-59c71312.pth 480 480 bicubic 118515272 33 raw
-GoogLeNet_Weights IMAGENET1K_V1* googlenet-1378be20.pth 224 256 bilinear 6624904 15
-Inception_V3_Weights IMAGENET1K_V1* inception_v3_google-0cc3c7bd.pth 299 342 bilinear 27161264 75
-MaxVit_T_Weights IMAGENET1K_V1* maxvit_t-bc5ab103.pth 224 224 bicubic 30919624 224
-MNASNet0_5_Weights IMAGENET1K_V1* mnasnet0.5_top1_67.823-3ffadce67e.pth 224 256 bilinear 2218512 1
-MNASNet0_75_Weights IMAGENET1K_V1* mnasnet0_75-7090bc5f.pth 224 232 bilinear 3170208 1
-MNASNet1_0_Weights IMAGENET1K_V1* mnasnet1.0_top1_73.512-f206786ef8.pth 224 256 bilinear 4383312 1
-MNASNet1_3_Weights IMAGENET1K_V1* mnasnet1_3-a4c69d6f.pth 224 232 bilinear 6282256 1
-MobileNet_V2_Weights IMAGENET1K_V1 mobilenet_v2-b0353104.pth 224 256 bilinear 3504872 1
-MobileNet_V2_Weights IMAGENET1K_V2* mobilenet_v2-7ebf99e0.pth 224 232 bilinear 3504872 1
-MobileNet_V3_Large_Weights IMAGENET1K_V1 mobilenet_v3_large-8738ca79.pth 224 256 bilinear 5483032 1
-MobileNet_V3_Large_Weights IMAGENET1K_V2* mobilenet_v3_large-5c1a4163.pth 224 232 bilinear 5483032 1
-MobileNet_V3_Small_Weights IMAGENET1K_V1* mobilenet_v3_small-047dcff4.pth 224 256 bilinear 2542856 1
-RegNet_Y_400MF_Weights IMAGENET1K_V1 regnet_y_400mf-c65dace8.pth 224 256 bilinear 4344144 1
-RegNet_Y_400MF_Weights IMAGENET1K_V2* regnet_y_400mf-e6988f5f.pth 224 232 bilinear 4344144 1
-RegNet_Y_800MF_Weights IMAGENET1K_V1 regnet_y_800mf-1b27b58c.pth 224 256 bilinear 6432512 1
-RegNet_Y_800MF_Weights IMAGENET1K_V2* regnet_y_800mf-58fc7688.pth 224 232 bilinear 6432512 1
-RegNet_Y_1_6GF_Weights IMAGENET1K_V1 regnet_y_1_6gf-b11a554e.pth 224 256 bilinear 11202430 1
-RegNet_Y_1_6GF_Weights IMAGENET1K_V2* regnet_y_1_6gf-0d7bc02a.pth 224 232 bilinear 11202430 1
-RegNet_Y_3_2GF_Weights IMAGENET1K_V1 regnet_y_3_2gf-b5a9779c.pth 224 256 bilinear 19436338 1
-RegNet_Y_3_2GF_Weights IMAGENET1K_V2* regnet_y_3_2gf-9180c971.pth 224 232 bilinear 19436338 1
-RegNet_Y_8GF_Weights IMAGENET1K_V1 regnet_y_8gf-d0d0e4a8.pth 224 256 bilinear 39381472 1
-RegNet_Y_8GF_Weights IMAGENET1K_V2* regnet_y_8gf-dc2b1b54.pth 224 232 bilinear 39381472 1
-RegNet_Y_16GF_Weights IMAGENET1K_V1 regnet_y_16gf-9e6ed7dd.pth 224 256 bilinear 83590140 1
-RegNet_Y_16GF_Weights IMAGENET1K_V2* regnet_y_16gf-3e4a00f9.pth 224 232 bilinear 83590140 1
-RegNet_Y_16GF_Weights IMAGENET1K_SWAG_E2E_V1 regnet_y_16gf_swag-43afe44d.pth 384 384 bicubic 83590140 1
-RegNet_Y_16GF_Weights IMAGENET1K_SWAG_LINEAR_V1 regnet_y_16gf_lc_swag-f3ec0043.pth 224 224 bicubic 83590140 1
-RegNet_Y_32GF_Weights IMAGENET1K_V1 regnet_y_32gf-4dee3f7a.pth 224 256 bilinear 145046770 1
-RegNet_Y_32GF_Weights IMAGENET1K_V2* regnet_y_32gf-8db6d4b5.pth 224 232 bilinear 145046770 1
-RegNet_Y_32GF_Weights IMAGENET1K_SWAG_E2E_V1 regnet_y_32gf_swag-04fdfa75.pth 384 384 bicubic 145046770 1
-RegNet_Y_32GF_Weights IMAGENET1K_SWAG_LINEAR_V1 regnet_y_32gf_lc_swag-e1583746.pth 224 224 bicubic 145046770 1
-RegNet_Y_128GF_Weights IMAGENET1K_SWAG_E2E_V1* regnet_y_128gf_swag-c8ce3e52.pth 384 384 bicubic 644812894 1
-RegNet_Y_128GF_Weights IMAGENET1K_SWAG_LINEAR_V1 regnet_y_128gf_lc_swag-cbe8ce12.pth 224 224 bicubic 644812894 1
-RegNet_X_400MF_Weights IMAGENET1K_V1 regnet_x_400mf-adf1edd5.pth 224 256 bilinear 5495976 1
-RegNet_X_400MF_Weights IMAGENET1K_V2* regnet_x_400mf-62229a5f.pth 224 232 bilinear 5495976 1
-RegNet_X_800MF_Weights IMAGENET1K_V1 regnet_x_800mf-ad17e45c.pth 224 256 bilinear 7259656 1
-RegNet_X_800MF_Weights IMAGENET1K_V2* regnet_x_800mf-94a99ebd.pth 224 232 bilinear 7259656 1
-RegNet_X_1_6GF_Weights IMAGENET1K_V1 regnet_x_1_6gf-e3633e7f.pth 224 256 bilinear 9190136 1
-RegNet_X_1_6GF_Weights IMAGENET1K_V2* regnet_x_1_6gf-a12f2b72.pth 224 232 bilinear 9190136 1
-RegNet_X_3_2GF_Weights IMAGENET1K_V1 regnet_x_3_2gf-f342aeae.pth 224 256 bilinear 15296552 1
-RegNet_X_3_2GF_Weights IMAGENET1K_V2* regnet_x_3_2gf-7071aa85.pth 224 232 bilinear 15296552 1
-RegNet_X_8GF_Weights IMAGENET1K_V1 regnet_x_8gf-03ceed89.pth 224 256 bilinear 39572648 1
-RegNet_X_8GF_Weights IMAGENET1K_V2* regnet_x_8gf-2b70d774.pth 224 232 bilinear 39572648 1
-RegNet_X_16GF_Weights IMAGENET1K_V1 regnet_x_16gf-2007eb11.pth 224 256 bilinear 54278536 1
-RegNet_X_16GF_Weights IMAGENET1K_V2* regnet_x_16gf-ba3796d7.pth 224 232 bilinear 54278536 1
-RegNet_X_32GF_Weights IMAGENET1K_V1 regnet_x_32gf-9d47f8d0.pth 224 256 bilinear 107811560 1
-RegNet_X_32GF_Weights IMAGENET1K_V2* regnet_x_32gf-6eb8fdc6.pth 224 232 bilinear 107811560 1
-ResNet18_Weights IMAGENET1K_V1* resnet18-f37072fd.pth 224 256 bilinear 11689512 1
-ResNet34_Weights IMAGENET1K_V1* resnet34-b627a593.pth 224 256 bilinear 21797672 1
-ResNet50_Weights IMAGENET1K_V1 resnet50-0676ba61.pth 224 256 bilinear 25557032 1
-ResNet50_Weights IMAGENET1K_V2* resnet50-11ad3fa6.pth 224 232 bilinear 25557032 1
-ResNet101_Weights IMAGENET1K_V1 resnet101-63fe2227.pth 224 256 bilinear 44549160 1
-ResNet101_Weights IMAGENET1K_V2* resnet101-cd907fc2.pth 224 232 bilinear 44549160 1
-ResNet152_Weights IMAGENET1K_V1 resnet152-394f9c45.pth 224 256 bilinear 60192808 1
-ResNet152_Weights IMAGENET1K_V2* resnet152-f82ba261.pth 224 232 bilinear 60192808 1
-ResNeXt50_32X4D_Weights IMAGENET1K_V1 resnext50_32x4d-7cdf4587.pth 224 256 bilinear 25028904 1
-ResNeXt50_32X4D_Weights IMAGENET1K_V2* resnext50_32x4d-1a0047aa.pth 224 232 bilinear 25028904 1
-ResNeXt101_32X8D_Weights IMAGENET1K_V1 resnext101_32x8d-8ba56ff5.pth 224 256 bilinear 88791336 1
-ResNeXt101_32X8D_Weights IMAGENET1K_V2* resnext101_32x8d-110c445d.pth 224 232 bilinear 88791336 1
-ResNeXt101_64X4D_Weights IMAGENET1K_V1* resnext101_64x4d-173b62eb.pth 224 232 bilinear 83455272 1
-Wide_ResNet50_2_Weights IMAGENET1K_V1 wide_resnet50_2-95faca4d.pth 224 256 bilinear 68883240 1
-Wide_ResNet50_2_Weights IMAGENET1K_V2* wide_resnet50_2-9ba9bcbe.pth 224 232 bilinear 68883240 1
-Wide_ResNet101_2_Weights IMAGENET1K_V1 wide_resnet101_2-32ee1156.pth 224 256 bilinear 126886696 1
-Wide_ResNet101_2_Weights IMAGENET1K_V2* wide_resnet101_2-d733dc28.pth 224 232 bilinear 126886696 1
-ShuffleNet_V2_X0_5_Weights IMAGENET1K_V1* shufflenetv2_x0.5-f707e7126e.pth 224 256 bilinear 1366792 1
-ShuffleNet_V2_X1_0_Weights IMAGENET1K_V1* shufflenetv2_x1-5666bf0f80.pth 224 256 bilinear 2278604 1
-ShuffleNet_V2_X1_5_Weights IMAGENET1K_V1* shufflenetv2_x1_5-3c479a10.pth 224 232 bilinear 3503624 1
-ShuffleNet_V2_X2_0_Weights IMAGENET1K_V1* shufflenetv2_x2_0-8be3c8ee.pth 224 232 bilinear 7393996 1
-SqueezeNet1_0_Weights IMAGENET1K_V1* squeezenet1_0-b66bff10.pth 224 256 bilinear 1248424 21
-SqueezeNet1_1_Weights IMAGENET1K_V1* squeezenet1_1-b8a52dc0.pth 224 256 bilinear 1235496 17
-VGG11_Weights IMAGENET1K_V1* vgg11-8a719046.pth 224 256 bilinear 132863336 32
-VGG11_BN_Weights IMAGENET1K_V1* vgg11_bn-6002323d.pth 224 256 bilinear 132868840 32
-VGG13_Weights IMAGENET1K_V1* vgg13-19584684.pth 224 256 bilinear 133047848 32
-VGG13_BN_Weights IMAGENET1K_V1* vgg13_bn-abd245e5.pth 224 256 bilinear 133053736 32
-VGG16_Weights IMAGENET1K_V1* vgg16-397923af.pth 224 256 bilinear 138357544 32
-VGG16_Weights IMAGENET1K_FEATURES vgg16_features-amdegroot-88682ab5.pth 224 256 bilinear 138357544 32 raw
-VGG16_BN_Weights IMAGENET1K_V1* vgg16_bn-6c64b313.pth 224 256 bilinear 138365992 32
-VGG19_Weights IMAGENET1K_V1* vgg19-dcbb9e9d.pth 224 256 bilinear 143667240 32
-VGG19_BN_Weights IMAGENET1K_V1* vgg19_bn-c79401a0.pth 224 256 bilinear 143678248 32
-ViT_B_16_Weights IMAGENET1K_V1* vit_b_16-c867db91.pth 224 256 bilinear 86567656 224
-ViT_B_16_Weights IMAGENET1K_SWAG_E2E_V1 vit_b_16_swag-9ac1b537.pth 384 384 bicubic 86859496 384
-ViT_B_16_Weights IMAGENET1K_SWAG_LINEAR_V1 vit_b_16_lc_swag-4e70ced5.pth 224 224 bicubic 86567656 224
-ViT_B_32_Weights IMAGENET1K_V1* vit_b_32-d86f8d99.pth 224 256 bilinear 88224232 224
-ViT_L_16_Weights IMAGENET1K_V1* vit_l_16-852ce7e3.pth 224 242 bilinear 304326632 224
-ViT_L_16_Weights IMAGENET1K_SWAG_E2E_V1 vit_l_16_swag-4f3808c9.pth 512 512 bicubic 305174504 512
-ViT_L_16_Weights IMAGENET1K_SWAG_LINEAR_V1 vit_l_16_lc_swag-4d563306.pth 224 224 bicubic 304326632 224
-ViT_L_32_Weights IMAGENET1K_V1* vit_l_32-c7638314.pth 224 256 bilinear 306535400 224
-ViT_H_14_Weights IMAGENET1K_SWAG_E2E_V1* vit_h_14_swag-80465313.pth 518 518 bicubic 633470440 518
-ViT_H_14_Weights IMAGENET1K_SWAG_LINEAR_V1 vit_h_14_lc_swag-c1eb923e.pth 224 224 bicubic 632045800 224
-Swin_T_Weights IMAGENET1K_V1* swin_t-704ceda3.pth 224 232 bicubic 28288354 224
-Swin_S_Weights IMAGENET1K_V1* swin_s-5e29d889.pth 224 246 bicubic 49606258 224
-Swin_B_Weights IMAGENET1K_V1* swin_b-68c6b09e.pth 224 238 bicubic 87768224 224
-Swin_V2_T_Weights IMAGENET1K_V1* swin_v2_t-b137f0e2.pth 256 260 bicubic 28351570 256
-Swin_V2_S_Weights IMAGENET1K_V1* swin_v2_s-637d8ceb.pth 256 260 bicubic 49737442 256
-Swin_V2_B_Weights IMAGENET1K_V1* swin_v2_b-781e5279.pth 256 272 bicubic 87930848 256
+AlexNet IMAGENET1K_V1* alexnet-owt-7be5be79.pth image:224:256 61100840 63
+ConvNeXt_Tiny IMAGENET1K_V1* convnext_tiny-983f1562.pth image:224:236 28589128 32
+ConvNeXt_Small IMAGENET1K_V1* convnext_small-0c510722.pth image:224:230 50223688 32
+ConvNeXt_Base IMAGENET1K_V1* convnext_base-6075fbad.pth image:224:232 88591464 32
+ConvNeXt_Large IMAGENET1K_V1* convnext_large-ea097f82.pth image:224:232 197767336 32
+DenseNet121 IMAGENET1K_V1* densenet121-a639ec97.pth image:224:256 7978856 29
+DenseNet161 IMAGENET1K_V1* densenet161-8d451a50.pth image:224:256 28681000 29
+DenseNet169 IMAGENET1K_V1* densenet169-b2777c0a.pth image:224:256 14149480 29
+DenseNet201 IMAGENET1K_V1* densenet201-c1103571.pth image:224:256 20013928 29
+EfficientNet_B0 IMAGENET1K_V1* efficientnet_b0_rwightman-7f5810bc.pth image:224:256:bicubic 5288548 1
+EfficientNet_B1 IMAGENET1K_V1 efficientnet_b1_rwightman-bac287d4.pth image:240:256:bicubic 7794184 1
+EfficientNet_B1 IMAGENET1K_V2* efficientnet_b1-c27df63c.pth image:240:255 7794184 1
+EfficientNet_B2 IMAGENET1K_V1* efficientnet_b2_rwightman-c35c1473.pth image:288:288:bicubic 9109994 1
+EfficientNet_B3 IMAGENET1K_V1* efficientnet_b3_rwightman-b3899882.pth image:300:320:bicubic 12233232 1
+EfficientNet_B4 IMAGENET1K_V1* efficientnet_b4_rwightman-23ab8bcd.pth image:380:384:bicubic 19341616 1
+EfficientNet_B5 IMAGENET1K_V1* efficientnet_b5_lukemelas-1a07897c.pth image:456:456:bicubic 30389784 1
+EfficientNet_B6 IMAGENET1K_V1* efficientnet_b6_lukemelas-24a108a5.pth image:528:528:bicubic 43040704 1
+EfficientNet_B7 IMAGENET1K_V1* efficientnet_b7_lukemelas-c5b4e57e.pth image:600:600:bicubic 66347960 1
+EfficientNet_V2_S IMAGENET1K_V1* efficientnet_v2_s-dd5fe13b.pth image:384:384 21458488 33
+EfficientNet_V2_M IMAGENET1K_V1* efficientnet_v2_m-dc08266a.pth image:480:480 54139356 33
+EfficientNet_V2_L IMAGENET1K_V1* efficientnet_v2_l-59c71312.pth image:480:480:bicubic 118515272 33
+GoogLeNet IMAGENET1K_V1* googlenet-1378be20.pth image:224:256 6624904 15
+Inception_V3 IMAGENET1K_V1* inception_v3_google-0cc3c7bd.pth image:299:342 27161264 75
+MaxVit_T IMAGENET1K_V1* maxvit_t-bc5ab103.pth image:224:224:bicubic 30919624 224
+MNASNet0_5 IMAGENET1K_V1* mnasnet0.5_top1_67.823-3ffadce67e.pth image:224:256 2218512 1
+MNASNet0_75 IMAGENET1K_V1* mnasnet0_75-7090bc5f.pth image:224:232 3170208 1
+MNASNet1_0 IMAGENET1K_V1* mnasnet1.0_top1_73.512-f206786ef8.pth image:224:256 4383312 1
+MNASNet1_3 IMAGENET1K_V1* mnasnet1_3-a4c69d6f.pth image:224:232 6282256 1
+MobileNet_V2 IMAGENET1K_V1 mobilenet_v2-b0353104.pth image:224:256 3504872 1
+MobileNet_V2 IMAGENET1K_V2* mobilenet_v2-7ebf99e0.pth image:224:232 3504872 1
+MobileNet_V3_Large IMAGENET1K_V1 mobilenet_v3_large-8738ca79.pth image:224:256 5483032 1
+MobileNet_V3_Large IMAGENET1K_V2* mobilenet_v3_large-5c1a4163.pth image:224:232 5483032 1
+MobileNet_V3_Small IMAGENET1K_V1* mobilenet_v3_small-047dcff4.pth image:224:256 2542856 1
+RegNet_Y_400MF IMAGENET1K_V1 regnet_y_400mf-c65dace8.pth image:224:256 4344144 1
+RegNet_Y_400MF IMAGENET1K_V2* regnet_y_400mf-e6988f5f.pth image:224:232 4344144 1
+RegNet_Y_800MF IMAGENET1K_V1 regnet_y_800mf-1b27b58c.pth image:224:256 6432512 1
+RegNet_Y_800MF IMAGENET1K_V2* regnet_y_800mf-58fc7688.pth image:224:232 6432512 1
+RegNet_Y_1_6GF IMAGENET1K_V1 regnet_y_1_6gf-b11a554e.pth image:224:256 11202430 1
+RegNet_Y_1_6GF IMAGENET1K_V2* regnet_y_1_6gf-0d7bc02a.pth image:224:232 11202430 1
+RegNet_Y_3_2GF IMAGENET1K_V1 regnet_y_3_2gf-b5a9779c.pth image:224:256 19436338 1
+RegNet_Y_3_2GF IMAGENET1K_V2* regnet_y_3_2gf-9180c971.pth image:224:232 19436338 1
+RegNet_Y_8GF IMAGENET1K_V1 regnet_y_8gf-d0d0e4a8.pth image:224:256 39381472 1
+RegNet_Y_8GF IMAGENET1K_V2* regnet_y_8gf-dc2b1b54.pth image:224:232 39381472 1
+RegNet_Y_16GF IMAGENET1K_V1 regnet_y_16gf-9e6ed7dd.pth image:224:256 83590140 1
+RegNet_Y_16GF IMAGENET1K_V2* regnet_y_16gf-3e4a00f9.pth image:224:232 83590140 1
+RegNet_Y_16GF IMAGENET1K_SWAG_E2E_V1 regnet_y_16gf_swag-43afe44d.pth image:384:384:bicubic 83590140 1
+RegNet_Y_16GF IMAGENET1K_SWAG_LINEAR_V1 regnet_y_16gf_lc_swag-f3ec0043.pth image:224:224:bicubic 83590140 1
+RegNet_Y_32GF IMAGENET1K_V1 regnet_y_32gf-4dee3f7a.pth image:224:256 145046770 1
+RegNet_Y_32GF IMAGENET1K_V2* regnet_y_32gf-8db6d4b5.pth image:224:232 145046770 1
+RegNet_Y_32GF IMAGENET1K_SWAG_E2E_V1 regnet_y_32gf_swag-04fdfa75.pth image:384:384:bicubic 145046770 1
+RegNet_Y_32GF IMAGENET1K_SWAG_LINEAR_V1 regnet_y_32gf_lc_swag-e1583746.pth image:224:224:bicubic 145046770 1
+RegNet_Y_128GF IMAGENET1K_SWAG_E2E_V1* regnet_y_128gf_swag-c8ce3e52.pth image:384:384:bicubic 644812894 1
+RegNet_Y_128GF IMAGENET1K_SWAG_LINEAR_V1 regnet_y_128gf_lc_swag-cbe8ce12.pth image:224:224:bicubic 644812894 1
+RegNet_X_400MF IMAGENET1K_V1 regnet_x_400mf-adf1edd5.pth image:224:256 5495976 1
+RegNet_X_400MF IMAGENET1K_V2* regnet_x_400mf-62229a5f.pth image:224:232 5495976 1
+RegNet_X_800MF IMAGENET1K_V1 regnet_x_800mf-ad17e45c.pth image:224:256 7259656 1
+RegNet_X_800MF IMAGENET1K_V2* regnet_x_800mf-94a99ebd.pth image:224:232 7259656 1
+RegNet_X_1_6GF IMAGENET1K_V1 regnet_x_1_6gf-e3633e7f.pth image:224:256 9190136 1
+RegNet_X_1_6GF IMAGENET1K_V2* regnet_x_1_6gf-a12f2b72.pth image:224:232 9190136 1
+RegNet_X_3_2GF IMAGENET1K_V1 regnet_x_3_2gf-f342aeae.pth image:224:256 15296552 1
+RegNet_X_3_2GF IMAGENET1K_V2* regnet_x_3_2gf-7071aa85.pth image:224:232 15296552 1
+RegNet_X_8GF IMAGENET1K_V1 regnet_x_8gf-03ceed89.pth image:224:256 39572648 1
+RegNet_X_8GF IMAGENET1K_V2* regnet_x_8gf-2b70d774.pth image:224:232 39572648 1
+RegNet_X_16GF IMAGENET1K_V1 regnet_x_16gf-2007eb11.pth image:224:256 54278536 1
+RegNet_X_16GF IMAGENET1K_V2* regnet_x_16gf-ba3796d7.pth image:224:232 54278536 1
+RegNet_X_32GF IMAGENET1K_V1 regnet_x_32gf-9d47f8d0.pth image:224:256 107811560 1
+RegNet_X_32GF IMAGENET1K_V2* regnet_x_32gf-6eb8fdc6.pth image:224:232 107811560 1
+ResNet18 IMAGENET1K_V1* resnet18-f37072fd.pth image:224:256 11689512 1
+ResNet34 IMAGENET1K_V1* resnet34-b627a593.pth image:224:256 21797672 1
+ResNet50 IMAGENET1K_V1 resnet50-0676ba61.pth image:224:256 25557032 1
+ResNet50 IMAGENET1K_V2* resnet50-11ad3fa6.pth image:224:232 25557032 1
+ResNet101 IMAGENET1K_V1 resnet101-63fe2227.pth image:224:256 44549160 1
+ResNet101 IMAGENET1K_V2* resnet101-cd907fc2.pth image:224:232 44549160 1
+ResNet152 IMAGENET1K_V1 resnet152-394f9c45.pth image:224:256 60192808 1
+ResNet152 IMAGENET1K_V2* resnet152-f82ba261.pth image:224:232 60192808 1
+ResNeXt50_32X4D IMAGENET1K_V1 resnext50_32x4d-7cdf4587.pth image:224:256 25028904 1
+ResNeXt50_32X4D IMAGENET1K_V2* resnext50_32x4d-1a0047aa.pth image:224:232 25028904 1
+ResNeXt101_32X8D IMAGENET1K_V1 resnext101_32x8d-8ba56ff5.pth image:224:256 88791336 1
+ResNeXt101_32X8D IMAGENET1K_V2* resnext101_32x8d-110c445d.pth image:224:232 88791336 1
+ResNeXt101_64X4D IMAGENET1K_V1* resnext101_64x4d-173b62eb.pth image:224:232 83455272 1
+Wide_ResNet50_2 IMAGENET1K_V1 wide_resnet50_2-95faca4d.pth image:224:256 68883240 1
+Wide_ResNet50_2 IMAGENET1K_V2* wide_resnet50_2-9ba9bcbe.pth image:224:232 68883240 1
+Wide_ResNet101_2 IMAGENET1K_V1 wide_resnet101_2-32ee1156.pth image:224:256 126886696 1
+Wide_ResNet101_2 IMAGENET1K_V2* wide_resnet101_2-d733dc28.pth image:224:232 126886696 1
+ShuffleNet_V2_X0_5 IMAGENET1K_V1* shufflenetv2_x0.5-f707e7126e.pth image:224:256 1366792 1
+ShuffleNet_V2_X1_0 IMAGENET1K_V1* shufflenetv2_x1-5666bf0f80.pth image:224:256 2278604 1
+ShuffleNet_V2_X1_5 IMAGENET1K_V1* shufflenetv2_x1_5-3c479a10.pth image:224:232 3503624 1
+ShuffleNet_V2_X2_0 IMAGENET1K_V1* shufflenetv2_x2_0-8be3c8ee.pth image:224:232 7393996 1
+SqueezeNet1_0 IMAGENET1K_V1* squeezenet1_0-b66bff10.pth image:224:256 1248424 21
+SqueezeNet1_1 IMAGENET1K_V1* squeezenet1_1-b8a52dc0.pth image:224:256 1235496 17
+VGG11 IMAGENET1K_V1* vgg11-8a719046.pth image:224:256 132863336 32
+VGG11_BN IMAGENET1K_V1* vgg11_bn-6002323d.pth image:224:256 132868840 32
+VGG13 IMAGENET1K_V1* vgg13-19584684.pth image:224:256 133047848 32
+VGG13_BN IMAGENET1K_V1* vgg13_bn-abd245e5.pth image:224:256 133053736 32
+VGG16 IMAGENET1K_V1* vgg16-397923af.pth image:224:256 138357544 32
+VGG16 IMAGENET1K_FEATURES vgg16_features-amdegroot-88682ab5.pth image:224:256 138357544 32
+VGG16_BN IMAGENET1K_V1* vgg16_bn-6c64b313.pth image:224:256 138365992 32
+VGG19 IMAGENET1K_V1* vgg19-dcbb9e9d.pth image:224:256 143667240 32
+VGG19_BN IMAGENET1K_V1* vgg19_bn-c79401a0.pth image:224:256 143678248 32
+ViT_B_16 IMAGENET1K_V1* vit_b_16-c867db91.pth image:224:256 86567656 224
+ViT_B_16 IMAGENET1K_SWAG_E2E_V1 vit_b_16_swag-9ac1b537.pth image:384:384:bicubic 86859496 384
+ViT_B_16 IMAGENET1K_SWAG_LINEAR_V1 vit_b_16_lc_swag-4e70ced5.pth image:224:224:bicubic 86567656 224
+ViT_B_32 IMAGENET1K_V1* vit_b_32-d86f8d99.pth image:224:256 88224232 224
+ViT_L_16 IMAGENET1K_V1* vit_l_16-852ce7e3.pth image:224:242 304326632 224
+ViT_L_16 IMAGENET1K_SWAG_E2E_V1 vit_l_16_swag-4f3808c9.pth image:512:512:bicubic 305174504 512
+ViT_L_16 IMAGENET1K_SWAG_LINEAR_V1 vit_l_16_lc_swag-4d563306.pth image:224:224:bicubic 304326632 224
+ViT_L_32 IMAGENET1K_V1* vit_l_32-c7638314.pth image:224:256 306535400 224
+ViT_H_14 IMAGENET1K_SWAG_E2E_V1* vit_h_14_swag-80465313.pth image:518:518:bicubic 633470440 518
+ViT_H_14 IMAGENET1K_SWAG_LINEAR_V1 vit_h_14_lc_swag-c1eb923e.pth image:224:224:bicubic 632045800 224
+Swin_T IMAGENET1K_V1* swin_t-704ceda3.pth image:224:232:bicubic 28288354 224
+Swin_S IMAGENET1K_V1* swin_s-5e29d889.pth image:224:246:bicubic 49606258 224
+Swin_B IMAGENET1K_V1* swin_b-68c6b09e.pth image:224:238:bicubic 87768224 224
+Swin_V2_T IMAGENET1K_V1* swin_v2_t-b137f0e2.pth image:256:260:bicubic 28351570 256
+Swin_V2_S IMAGENET1K_V1* swin_v2_s-637d8ceb.pth image:256:260:bicubic 49737442 256
+Swin_V2_B IMAGENET1K_V1* swin_v2_b-781e5279.pth image:256:272:bicubic 87930848 256
+FasterRCNN_MobileNet_V3_Large_320_FPN COCO_V1* fasterrcnn_mobilenet_v3_large_320_fpn-907ea3f9.pth objects 19386354 1
+FasterRCNN_MobileNet_V3_Large_FPN COCO_V1* fasterrcnn_mobilenet_v3_large_fpn-fb6a3cc7.pth objects 19386354 1
+FasterRCNN_ResNet50_FPN COCO_V1* fasterrcnn_resnet50_fpn_coco-258fb6c6.pth objects 41755286 1
+FasterRCNN_ResNet50_FPN_V2 COCO_V1* fasterrcnn_resnet50_fpn_v2_coco-dd69338a.pth objects 43712278 1
+FCOS_ResNet50_FPN COCO_V1* fcos_resnet50_fpn_coco-99b0c9b7.pth objects 32269600 1
+KeypointRCNN_ResNet50_FPN COCO_LEGACY keypointrcnn_resnet50_fpn_coco-9f466800.pth people 59137258 1
+KeypointRCNN_ResNet50_FPN COCO_V1* keypointrcnn_resnet50_fpn_coco-fc266e95.pth people 59137258 1
+MaskRCNN_ResNet50_FPN COCO_V1* maskrcnn_resnet50_fpn_coco-bf2d0c1e.pth objects 44401393 1
+MaskRCNN_ResNet50_FPN_V2 COCO_V1* maskrcnn_resnet50_fpn_v2_coco-73cbd019.pth objects 46359409 1
+RetinaNet_ResNet50_FPN COCO_V1* retinanet_resnet50_fpn_coco-eeacb38b.pth objects 34014999 1
+RetinaNet_ResNet50_FPN_V2 COCO_V1* retinanet_resnet50_fpn_v2_coco-5905b1c5.pth objects 38198935 1
+SSD300_VGG16 COCO_V1* ssd300_vgg16_coco-b556d3b4.pth objects 35641826 1
+SSDLite320_MobileNet_V3_Large COCO_V1* ssdlite320_mobilenet_v3_large_coco-a79551df.pth objects 3440060 1
+DeepLabV3_MobileNet_V3_Large COCO_WITH_VOC_LABELS_V1* deeplabv3_mobilenet_v3_large-fc3c493d.pth segments 11029328 1
+DeepLabV3_ResNet101 COCO_WITH_VOC_LABELS_V1* deeplabv3_resnet101_coco-586e9e4e.pth segments 60996202 1
+DeepLabV3_ResNet50 COCO_WITH_VOC_LABELS_V1* deeplabv3_resnet50_coco-cd0a2569.pth segments 42004074 1
+FCN_ResNet101 COCO_WITH_VOC_LABELS_V1* fcn_resnet101_coco-7ecb50ca.pth segments 54314346 1
+FCN_ResNet50 COCO_WITH_VOC_LABELS_V1* fcn_resnet50_coco-1167a1af.pth segments 35322218 1
+LRASPP_MobileNet_V3_Large COCO_WITH_VOC_LABELS_V1* lraspp_mobilenet_v3_large-d234d4ea.pth segments 3221538 1
+MC3_18 KINETICS400_V1* mc3_18-a90a0ba3.pth video:112:128x171 11695440 1
+MViT_V1_B KINETICS400_V1* mvit_v1_b-dbeb1030.pth video:224:256:grey 36610672 224x16
+MViT_V2_S KINETICS400_V1* mvit_v2_s-ae3be167.pth video:224:256:grey 34537744 224x16
+R2Plus1D_18 KINETICS400_V1* r2plus1d_18-91a641e6.pth video:112:128x171 31505325 1
+R3D_18 KINETICS400_V1* r3d_18-b3b3357e.pth video:112:128x171 33371472 1
+S3D KINETICS400_V1* s3d-d76dad2f.pth video:224:256x256 8320048 224x14
+Swin3D_B KINETICS400_V1* swin3d_b_1k-24f7c7c6.pth video:224:256:imagenet 88048984 1x1
+Swin3D_B KINETICS400_IMAGENET22K_V1 swin3d_b_22k-7c6ae6fa.pth video:224:256:imagenet 88048984 1x1
+Swin3D_S KINETICS400_V1* swin3d_s-da41c237.pth video:224:256:imagenet 49816678 1x1
+Swin3D_T KINETICS400_V1* swin3d_t-7615ae03.pth video:224:256:imagenet 28158070 1x1
+Raft_Large C_T_V1 raft_large_C_T_V1-22a6c225.pth flow 5257536 128
+Raft_Large C_T_V2 raft_large_C_T_V2-1bb1363a.pth flow 5257536 128
+Raft_Large C_T_SKHT_V1 raft_large_C_T_SKHT_V1-0b8c9e55.pth flow 5257536 128
+Raft_Large C_T_SKHT_V2* raft_large_C_T_SKHT_V2-ff5fadd5.pth flow 5257536 128
+Raft_Large C_T_SKHT_K_V1 raft_large_C_T_SKHT_K_V1-4a6a5039.pth flow 5257536 128
+Raft_Large C_T_SKHT_K_V2 raft_large_C_T_SKHT_K_V2-b5c70766.pth flow 5257536 128
+Raft_Small C_T_V1 raft_small_C_T_V1-ad48884c.pth flow 990162 128
+Raft_Small C_T_V2* raft_small_C_T_V2-01064c6d.pth flow 990162 128
+GoogLeNet_Quantized IMAGENET1K_FBGEMM_V1* googlenet_fbgemm-c81f6644.pth image:224:256 6624904 15
+Inception_V3_Quantized IMAGENET1K_FBGEMM_V1* inception_v3_google_fbgemm-a2837893.pth image:299:342 27161264 75
+MobileNet_V2_Quantized IMAGENET1K_QNNPACK_V1* mobilenet_v2_qnnpack_37f702c5.pth image:224:256 3504872 1
+MobileNet_V3_Large_Quantized IMAGENET1K_QNNPACK_V1* mobilenet_v3_large_qnnpack-5bcacf28.pth image:224:256 5483032 1
+ResNet18_Quantized IMAGENET1K_FBGEMM_V1* resnet18_fbgemm_16fa66dd.pth image:224:256 11689512 1
+ResNet50_Quantized IMAGENET1K_FBGEMM_V1 resnet50_fbgemm_bf931d71.pth image:224:256 25557032 1
+ResNet50_Quantized IMAGENET1K_FBGEMM_V2* resnet50_fbgemm-23753f79.pth image:224:232 25557032 1
+ResNeXt101_32X8D_Quantized IMAGENET1K_FBGEMM_V1 resnext101_32x8_fbgemm_09835ccf.pth image:224:256 88791336 1
+ResNeXt101_32X8D_Quantized IMAGENET1K_FBGEMM_V2* resnext101_32x8_fbgemm-ee16d00c.pth image:224:232 88791336 1
+ResNeXt101_64X4D_Quantized IMAGENET1K_FBGEMM_V1* resnext101_64x4d_fbgemm-605a1cb3.pth image:224:232 83455272 1
+ShuffleNet_V2_X0_5_Quantized IMAGENET1K_FBGEMM_V1* shufflenetv2_x0.5_fbgemm-00845098.pth image:224:256 1366792 1
+ShuffleNet_V2_X1_0_Quantized IMAGENET1K_FBGEMM_V1* shufflenetv2_x1_fbgemm-1e62bb32.pth image:224:256 2278604 1
+ShuffleNet_V2_X1_5_Quantized IMAGENET1K_FBGEMM_V1* shufflenetv2_x1_5_fbgemm-d7401f05.pth image:224:232 3503624 1
+ShuffleNet_V2_X2_0_Quantized IMAGENET1K_FBGEMM_V1* shufflenetv2_x2_0_fbgemm-5cac526c.pth image:224:232 7393996 1
 """

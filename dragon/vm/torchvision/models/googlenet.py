@@ -41,8 +41,11 @@ class Inception(nn.Module):
         self.branch4 = nn.Sequential(nn.MaxPool2d(kernel_size=3, stride=1, padding=1, ceil_mode=True),
                                      conv(in_channels, pool_proj, kernel_size=1))
 
+    def _forward(self, x):
+        return [self.branch1(x), self.branch2(x), self.branch3(x), self.branch4(x)]
+
     def forward(self, x):
-        return torch.cat([self.branch1(x), self.branch2(x), self.branch3(x), self.branch4(x)], 1)
+        return torch.cat(self._forward(x), 1)
 
 
 class InceptionAux(nn.Module):
@@ -127,18 +130,25 @@ class GoogLeNet(nn.Module):
         if init_weights:
             initialize(self, truncated, truncated, norms=(nn.BatchNorm2d,))
 
-    def forward(self, x):
-        x = old_normalization(x) if self.transform_input else x
+    def _transform_input(self, x):
+        return old_normalization(x) if self.transform_input else x
+
+    def _forward(self, x):
         x = self.maxpool2(self.conv3(self.conv2(self.maxpool1(self.conv1(x)))))
         x = self.inception4a(self.maxpool3(self.inception3b(self.inception3a(x))))
         aux1 = self.aux1(x) if self.aux1 is not None and self.training else None
         x = self.inception4d(self.inception4c(self.inception4b(x)))
         aux2 = self.aux2(x) if self.aux2 is not None and self.training else None
         x = self.inception5b(self.inception5a(self.maxpool4(self.inception4e(x))))
-        x = self.fc(self.dropout(torch.flatten(self.avgpool(x), 1)))
-        if torch.jit.is_scripting():
-            return GoogLeNetOutputs(x, aux2, aux1)
+        return self.fc(self.dropout(torch.flatten(self.avgpool(x), 1))), aux2, aux1
+
+    def eager_outputs(self, x, aux2, aux1):
+        """Return the classes, with those from the middle while training."""
         return GoogLeNetOutputs(x, aux2, aux1) if self.training and self.aux_logits else x
+
+    def forward(self, x):
+        found = self._forward(self._transform_input(x))
+        return GoogLeNetOutputs(*found) if torch.jit.is_scripting() else self.eager_outputs(*found)
 
 
 def prepare(kwargs, weights):
@@ -148,7 +158,8 @@ def prepare(kwargs, weights):
     overwrite(kwargs, "init_weights", False)
 
 
-def _finish(model, state, kwargs):
+def finish(model, state, kwargs):
+    """Load a checkpoint; without classes from the middle unless they were asked for."""
     model.load_state_dict(state)
     if not kwargs.get("aux_logits", False):
         model.aux_logits, model.aux1, model.aux2 = False, None, None
@@ -157,4 +168,4 @@ def _finish(model, state, kwargs):
                       "them")
 
 
-define(globals(), "googlenet", "GoogLeNet", GoogLeNet, prepare, _finish)
+define(globals(), "googlenet", "GoogLeNet", GoogLeNet, prepare, finish)

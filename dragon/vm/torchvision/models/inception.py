@@ -37,6 +37,9 @@ class _Branches(nn.Module):
                 made.update(option)
             setattr(self, name, (conv_block or BasicConv2d)(before, after, **made))
 
+    def forward(self, x):
+        return torch.cat(self._forward(x), 1)
+
 
 def _pad(*sizes):
     return {"padding": sizes if len(sizes) > 1 else sizes[0]}
@@ -55,10 +58,10 @@ class InceptionA(_Branches):
             ("branch3x3dbl_1", in_channels, 64, 1), ("branch3x3dbl_2", 64, 96, 3, _pad(1)),
             ("branch3x3dbl_3", 96, 96, 3, _pad(1)), ("branch_pool", in_channels, pool_features, 1)))
 
-    def forward(self, x):
+    def _forward(self, x):
         wide = self.branch5x5_2(self.branch5x5_1(x))
         deep = self.branch3x3dbl_3(self.branch3x3dbl_2(self.branch3x3dbl_1(x)))
-        return torch.cat([self.branch1x1(x), wide, deep, self.branch_pool(_average(x))], 1)
+        return [self.branch1x1(x), wide, deep, self.branch_pool(_average(x))]
 
 
 class InceptionB(_Branches):
@@ -69,9 +72,9 @@ class InceptionB(_Branches):
         self._build(conv_block, (("branch3x3", in_channels, 384, 3, _TWO), ("branch3x3dbl_1", in_channels, 64, 1),
                                  ("branch3x3dbl_2", 64, 96, 3, _pad(1)), ("branch3x3dbl_3", 96, 96, 3, _TWO)))
 
-    def forward(self, x):
+    def _forward(self, x):
         deep = self.branch3x3dbl_3(self.branch3x3dbl_2(self.branch3x3dbl_1(x)))
-        return torch.cat([self.branch3x3(x), deep, _greatest(x)], 1)
+        return [self.branch3x3(x), deep, _greatest(x)]
 
 
 class InceptionC(_Branches):
@@ -86,11 +89,11 @@ class InceptionC(_Branches):
             ("branch7x7dbl_2", c7, c7, *down), ("branch7x7dbl_3", c7, c7, *across), ("branch7x7dbl_4", c7, c7, *down),
             ("branch7x7dbl_5", c7, 192, *across), ("branch_pool", in_channels, 192, 1)))
 
-    def forward(self, x):
+    def _forward(self, x):
         wide = self.branch7x7_3(self.branch7x7_2(self.branch7x7_1(x)))
         deep = self.branch7x7dbl_3(self.branch7x7dbl_2(self.branch7x7dbl_1(x)))
         deep = self.branch7x7dbl_5(self.branch7x7dbl_4(deep))
-        return torch.cat([self.branch1x1(x), wide, deep, self.branch_pool(_average(x))], 1)
+        return [self.branch1x1(x), wide, deep, self.branch_pool(_average(x))]
 
 
 class InceptionD(_Branches):
@@ -103,10 +106,10 @@ class InceptionD(_Branches):
             ("branch7x7x3_1", in_channels, 192, 1), ("branch7x7x3_2", 192, 192, (1, 7), _pad(0, 3)),
             ("branch7x7x3_3", 192, 192, (7, 1), _pad(3, 0)), ("branch7x7x3_4", 192, 192, 3, _TWO)))
 
-    def forward(self, x):
+    def _forward(self, x):
         wide = self.branch7x7x3_2(self.branch7x7x3_1(x))
         wide = self.branch7x7x3_4(self.branch7x7x3_3(wide))
-        return torch.cat([self.branch3x3_2(self.branch3x3_1(x)), wide, _greatest(x)], 1)
+        return [self.branch3x3_2(self.branch3x3_1(x)), wide, _greatest(x)]
 
 
 class InceptionE(_Branches):
@@ -122,12 +125,15 @@ class InceptionE(_Branches):
             ("branch3x3dbl_3a", 384, 384, *across), ("branch3x3dbl_3b", 384, 384, *down),
             ("branch_pool", in_channels, 192, 1)))
 
-    def forward(self, x):
+    def _forward(self, x):
         wide = self.branch3x3_1(x)
         deep = self.branch3x3dbl_2(self.branch3x3dbl_1(x))
-        wide = torch.cat([self.branch3x3_2a(wide), self.branch3x3_2b(wide)], 1)
-        deep = torch.cat([self.branch3x3dbl_3a(deep), self.branch3x3dbl_3b(deep)], 1)
-        return torch.cat([self.branch1x1(x), wide, deep, self.branch_pool(_average(x))], 1)
+        wide = self._join(0, [self.branch3x3_2a(wide), self.branch3x3_2b(wide)])
+        deep = self._join(1, [self.branch3x3dbl_3a(deep), self.branch3x3dbl_3b(deep)])
+        return [self.branch1x1(x), wide, deep, self.branch_pool(_average(x))]
+
+    def _join(self, index, parts):
+        return torch.cat(parts, 1)
 
 
 class InceptionAux(nn.Module):
@@ -194,24 +200,32 @@ class Inception3(nn.Module):
             draw = partial(truncated, stddev=0.1)
             initialize(self, draw, draw, norms=(nn.BatchNorm2d,))
 
-    def forward(self, x):
-        x = old_normalization(x) if self.transform_input else x
+    def _transform_input(self, x):
+        return old_normalization(x) if self.transform_input else x
+
+    def _forward(self, x):
         x = self.maxpool1(self.Conv2d_2b_3x3(self.Conv2d_2a_3x3(self.Conv2d_1a_3x3(x))))
         x = self.maxpool2(self.Conv2d_4a_3x3(self.Conv2d_3b_1x1(x)))
         x = self.Mixed_6a(self.Mixed_5d(self.Mixed_5c(self.Mixed_5b(x))))
         x = self.Mixed_6e(self.Mixed_6d(self.Mixed_6c(self.Mixed_6b(x))))
         aux = self.AuxLogits(x) if self.AuxLogits is not None and self.training else None
         x = self.Mixed_7c(self.Mixed_7b(self.Mixed_7a(x)))
-        x = self.fc(torch.flatten(self.dropout(self.avgpool(x)), 1))
-        if torch.jit.is_scripting():
-            return InceptionOutputs(x, aux)
+        return self.fc(torch.flatten(self.dropout(self.avgpool(x)), 1)), aux
+
+    def eager_outputs(self, x, aux):
+        """Return the classes, with those from the middle while training."""
         return InceptionOutputs(x, aux) if self.training and self.aux_logits else x
 
+    def forward(self, x):
+        found = self._forward(self._transform_input(x))
+        return InceptionOutputs(*found) if torch.jit.is_scripting() else self.eager_outputs(*found)
 
-def _finish(model, state, kwargs):
+
+def finish(model, state, kwargs):
+    """Load a checkpoint; without classes from the middle if that was asked for."""
     model.load_state_dict(state)
     if not kwargs.get("aux_logits", True):
         model.aux_logits, model.AuxLogits = False, None
 
 
-define(globals(), "inception_v3", "Inception_V3", Inception3, prepare, _finish)
+define(globals(), "inception_v3", "Inception_V3", Inception3, prepare, finish)

@@ -135,11 +135,12 @@ def _mobilenet_v3_conf(arch, width_mult=1.0, reduced_tail=False, dilated=False, 
     return setting, InvertedResidualConfig.adjust_channels(last // part, width_mult)
 
 
-def _make(arch, **kwargs):
-    return MobileNetV3(*_mobilenet_v3_conf(arch, **kwargs), **{
+def build(arch, model=MobileNetV3, **kwargs):
+    """Return a network of a class by the name of its architecture."""
+    return model(*_mobilenet_v3_conf(arch, **kwargs), **{
         name: value for name, value in kwargs.items() if name not in ("width_mult", "reduced_tail", "dilated")})
 
 
 for _size in ("Large", "Small"):
     define(globals(), f"mobilenet_v3_{_size.lower()}", f"MobileNet_V3_{_size}",
-           partial(_make, f"mobilenet_v3_{_size.lower()}"))
+           partial(build, f"mobilenet_v3_{_size.lower()}"))

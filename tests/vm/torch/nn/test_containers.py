@@ -25,7 +25,8 @@ def raised(function):
 def play_sequential(nn):
     """Use a Sequential in all its ways."""
     s = nn.Sequential(nn.ReLU(), nn.Tanh(), nn.Sigmoid())
-    notes = [repr(s), len(s), type(s[1]).__name__, type(s[-1]).__name__, repr(s[1:]), repr(s[::2]), "relu" in s]
+    notes = [repr(s), len(s), type(s[1]).__name__, type(s[-1]).__name__, repr(s[1:]), repr(s[::2]), repr(s[3:]),
+             "relu" in s]
     named = nn.Sequential(OrderedDict(a=nn.ReLU(), b=nn.Tanh()))
     notes += [names(named), repr(named[:1]), names(named + s), names(s * 2), names(2 * named)]
     s.append(nn.ELU()).insert(1, nn.GELU()).insert(-1, nn.CELU())

@@ -84,8 +84,8 @@ class Sequential(_Ordered):
 
     def __init__(self, *args):
         super().__init__()
-        named = args[0].items() if len(args) == 1 and isinstance(args[0], OrderedDict) else None
-        for name, module in named or ((str(number), module) for number, module in enumerate(args)):
+        named = len(args) == 1 and isinstance(args[0], OrderedDict)
+        for name, module in args[0].items() if named else ((str(number), item) for number, item in enumerate(args)):
             self.add_module(name, module)
 
     def _get_item_by_idx(self, iterator, idx):
