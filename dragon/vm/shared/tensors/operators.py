@@ -10,6 +10,7 @@ FLOATS = frozenset(OBJECTS[name] for name in ("float16", "bfloat16", "float32", 
 COMPLEX = frozenset(OBJECTS[name] for name in ("complex64", "complex128"))
 INTEGERS = frozenset(OBJECTS[name] for name in ("uint8", "int8", "int16", "int32", "int64"))
 BOOL = OBJECTS["bool"]
+promotion = []  # the function that makes operands agree, where a guest promotes dtypes
 # The dtypes that a Python number can take on.
 FITS = {int: INTEGERS | FLOATS | COMPLEX, float: FLOATS | COMPLEX, complex: COMPLEX,
         bool: INTEGERS | FLOATS | COMPLEX | {BOOL}}
@@ -101,6 +102,8 @@ def _convert_operand(x, other, node):
 
 def apply(operator, node, x, other, reverse=False, allowed=None):
     """Return what an engine's operator makes of a tensor and the other side; see `operand`."""
+    if promotion:
+        x, other = promotion[0](x, other)
     other = operand(x, other, node)
     if other is NotImplemented:
         return NotImplemented
