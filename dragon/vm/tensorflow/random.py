@@ -23,13 +23,9 @@ class Algorithm(enum.Enum):
     AUTO_SELECT = 3
 
 
-_find, _names = _lookup(globals())
-SAMPLERS = ("all_candidate_sampler", "fixed_unigram_candidate_sampler", "learned_unigram_candidate_sampler",
-            "log_uniform_candidate_sampler", "uniform_candidate_sampler")
-
-
-def __dir__():
-    return sorted({*_names(), *SAMPLERS})
+__getattr__, __dir__ = _lookup(globals(), {
+    "core.numbers.samplers": "all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "
+                             "log_uniform_candidate_sampler uniform_candidate_sampler"})
 
 
 def _stream(seed, kind=None, shape=()):
@@ -211,15 +207,6 @@ def shuffle(value, seed=None, name=None):
     if value.ndim == 0:
         return value
     return ops.index_select(value, 0, permutation(_stream(seed), value.shape[0]))
-
-
-# --- draws of classes
-
-def __getattr__(name):
-    if name in SAMPLERS:  # they are made upon `uniform`
-        from dragon.vm.tensorflow.core.numbers import samplers
-        return globals().setdefault(name, getattr(samplers, name))
-    return _find(name)
 
 
 # --- functions of a seed

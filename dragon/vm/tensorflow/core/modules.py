@@ -44,7 +44,7 @@ def enter(name, doc, places=None, members=None):
     return module
 
 
-def enter_table(root, text, doc):
+def enter_table(root, text, doc, members, generated):
     """Make the modules of a table; those above them are made where the table names them only in passing.
 
     Parameters
@@ -55,6 +55,10 @@ def enter_table(root, text, doc):
         Lines `module: place: names`; further lines that begin with blanks are `place: names` of the same module.
     doc : str
         How docstrings begin.
+    members : Dict[str, dict]
+        What further names of a module stand for.
+    generated : Callable
+        Returns the function of a name of a module of generated functions (`gen_...`), or None.
 
     """
     table, module = {}, None
@@ -72,4 +76,16 @@ def enter_table(root, text, doc):
             one = ".".join(parts[:count])
             if one not in known:
                 known.add(one)
-                enter(f"{root}.{one}", f"{doc} `{root}.{one}`.", table.get(one))
+                made = enter(f"{root}.{one}", f"{doc} `{root}.{one}`.", table.get(one), members.get(one))
+                if one.rpartition(".")[2].startswith("gen_"):
+                    _generate(made, generated)
+
+
+def _generate(module, generated):
+    """Have a module's further names be generated functions."""
+    find = module.__getattr__
+
+    def find_or_make(name):
+        function = None if name.startswith("__") else generated(name)
+        return find(name) if function is None else vars(module).setdefault(name, function)
+    module.__getattr__ = find_or_make

@@ -107,7 +107,7 @@ def ctc_unique_labels(labels, name=None):
     """Return (the different labels of each row, padded with zeros, the place among them of each label)."""
     import numpy as np
     array = convert_to_tensor(labels).numpy().astype("int64")
-    unique, places = np.zeros_like(array), np.zeros(array.shape, "int64")
+    unique, places = np.zeros_like(array), np.zeros(array.shape, "int32")
     for number, row in enumerate(array):
         found = {}
         for place, label in enumerate(row.tolist()):

@@ -2,10 +2,10 @@
 from typing import NamedTuple
 
 from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.seed import next_stream
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import int64
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.tensorflow.random import uniform
 
 MOST_TRIES = 1 << 20  # draws for distinct classes, beyond which classes are too rare
 
@@ -46,7 +46,8 @@ def _draw(chances, count, unique, seed):
 
     def more(amount, number):
         own = None if seed is None else int(seed) + number
-        places = uniform([amount], seed=own, dtype="float64").numpy()
+        stream = next_stream(own, ("uniform", "float64"), amount)
+        places = ops.stateless_uniform(stream, (amount,), dtype="float64").numpy()
         return np.minimum(np.searchsorted(ends, places, side="right"), len(ends) - 1)
     if not unique:
         return more(count, 0), count
