@@ -4,6 +4,7 @@ import sys as _sys
 from dragon.vm.guest import gather as _gather, lookup as _lookup
 from dragon.vm.shared.arrays import reducing as _reducing
 from dragon.vm.tensorflow.core.numbers import elementwise as _elementwise
+from dragon.vm.tensorflow.core.numbers.rankings import approx_max_k, approx_min_k  # noqa: F401
 from dragon.vm.tensorflow.core.numbers.rows import fill as _fill
 
 _gather(globals(), _elementwise, _reducing)

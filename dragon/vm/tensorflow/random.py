@@ -3,6 +3,7 @@ import enum
 
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
+from dragon.vm.guest import lookup as _lookup
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.letters import expect
@@ -20,6 +21,11 @@ class Algorithm(enum.Enum):
     PHILOX = 1
     THREEFRY = 2
     AUTO_SELECT = 3
+
+
+__getattr__, __dir__ = _lookup(globals(), {
+    "core.numbers.samplers": "all_candidate_sampler fixed_unigram_candidate_sampler learned_unigram_candidate_sampler "
+                             "log_uniform_candidate_sampler uniform_candidate_sampler"})
 
 
 def _stream(seed, kind=None, shape=()):
@@ -233,6 +239,48 @@ def stateless_categorical(logits, num_samples, seed, dtype="int64", name=None):
     """Return categories drawn by unnormalised log probabilities, a function of a seed of two integers."""
     drawn = ops.stateless_categorical(_words(seed), convert_to_tensor(logits), int(num_samples))
     return ops.cast(drawn, as_dtype(dtype).name)
+
+
+def stateless_poisson(shape, seed, lam, dtype="int32", name=None):
+    """Return Poisson numbers of rates that fit a shape, a function of a seed of two integers.
+
+    The numbers are not TensorFlow's: the engine has a way of its own to draw them.
+    """
+    first, second = _words(seed).tolist()
+    generator = _C.Generator()
+    generator.manual_seed((first << 31 ^ second) & (1 << 63) - 1)
+    rates = convert_to_tensor(lam, dtype_hint="float32")
+    rates = ops.clone(ops.broadcast_to(ops.cast(rates, "float32"), as_shape(shape)))
+    return ops.cast(ops.poisson(rates, generator=generator), as_dtype(dtype).name)
+
+
+def stateless_parameterized_truncated_normal(shape, seed, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, name=None):
+    """Return normal numbers between bounds, a function of a seed of two integers.
+
+    The numbers are not TensorFlow's: they are drawn by the inverse of the distribution.
+
+    Parameters
+    ----------
+    shape : Sequence[int]
+        The shape, which the parameters fit.
+    seed : Tensor
+        Two integers.
+    means, stddevs, minvals, maxvals : Union[float, Tensor], optional
+        The distributions, and the bounds.
+    name : str, optional
+        Accepted.
+
+    """
+    sizes = as_shape(shape)
+    means, stddevs, minvals, maxvals = (ops.cast(convert_to_tensor(one), "float64")
+                                        for one in (means, stddevs, minvals, maxvals))
+    root = 2.0 ** 0.5
+    low, high = (ops.mul(ops.add(ops.erf(ops.div(ops.div(ops.sub(bound, means), stddevs), root)), 1.0), 0.5)
+                 for bound in (minvals, maxvals))
+    share = stateless_uniform(sizes, seed, dtype="float64")
+    share = ops.add(low, ops.mul(share, ops.sub(high, low)))
+    found = ops.add(means, ops.mul(stddevs, ops.mul(ops.erfinv(ops.sub(ops.mul(share, 2.0), 1.0)), root)))
+    return ops.cast(ops.maximum(ops.minimum(found, maxvals), minvals), "float32")
 
 
 def stateless_gamma(shape, seed, alpha, beta=None, dtype="float32", name=None):

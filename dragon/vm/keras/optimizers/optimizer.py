@@ -15,6 +15,7 @@ from dragon.vm.keras.optimizers.gradients import clip
 from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.keras.optimizers.schedules.schedule import LearningRateSchedule
 from dragon.vm.keras.optimizers.state import State
+from dragon.vm.shared.tensors.slices import whole_all
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.tensors.variable import settle
 
@@ -158,6 +159,7 @@ class Optimizer(State, WeightDecay, Configured):
         """
         if len(grads) == 0:
             return
+        grads = whole_all(grads)
         variables = self._variables_of(grads, trainable_variables)
         with scopes.name_scope(self.name, caller=self), no_grad():
             grads, variables = self._filter_empty_gradients(grads, variables)

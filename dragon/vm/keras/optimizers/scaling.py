@@ -9,6 +9,7 @@ from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.registry import serialize, with_objects
 from dragon.vm.keras.optimizers.optimizer import SHARED, Optimizer
 from dragon.vm.shared.letters import expect
+from dragon.vm.shared.tensors.slices import whole_all
 from dragon.vm.shared.tensors.tensor import ops
 
 
@@ -67,6 +68,7 @@ class LossScaleOptimizer(Optimizer):
                 self.build(list(trainable_variables))
             self.built = True
         with no_grad():
+            grads = whole_all(grads)
             finite = self.check_finite(grads)
             variables = trainable_variables or self._trainable_variables
             scale = self.dynamic_scale.value

@@ -6,6 +6,7 @@ from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.core.registry import serialize, with_objects
 from dragon.vm.keras.optimizers.optimizer import Optimizer
 from dragon.vm.keras.optimizers.scaling import LossScaleOptimizer
+from dragon.vm.shared.tensors.slices import whole_all
 
 
 class OptimizerMap(Configured, MutableMapping):
@@ -168,6 +169,7 @@ class MultiOptimizer(Optimizer):
         """Update variables, each by its optimizer."""
         if len(grads) == 0:
             return
+        grads = whole_all(grads)
         if trainable_variables is not None and not self.built:
             self.build(list(trainable_variables))  # outside of its own name: paths begin with the others'
         variables = self._variables_of(grads, trainable_variables)

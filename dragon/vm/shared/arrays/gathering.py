@@ -6,6 +6,7 @@ from dragon.vm.shared.arrays.array import as_ints, at_least, check_axis, indices
 from dragon.vm.shared.arrays.joining import check_dtypes
 from dragon.vm.shared.arrays.moving import is_ragged, is_text, moving, take
 from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.recording.lookups import note
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype, int32
 from dragon.vm.shared.tensors.shape import as_shape
@@ -53,9 +54,12 @@ def gather(params, indices, validate_indices=None, axis=None, batch_dims=0, name
                                "int32, int64 [Op:GatherV2]")
     batch = batch_dims if batch_dims >= 0 else batch_dims + index.ndim
     axis = batch if axis is None else check_axis(as_ints(axis), x.ndim, "GatherV2")
-    index = ops.cast(index, "int64")
+    told, index = index.dtype, ops.cast(index, "int64")
     if not batch:
-        found = ops.index_select(x, axis, ops.reshape(index, (-1,)))
+        flat = ops.reshape(index, (-1,))
+        found = ops.index_select(x, axis, flat)
+        if not axis:
+            note(x, ops.cast(flat, told), found)
         return ops.reshape(found, (*x.shape[:axis], *index.shape, *x.shape[axis + 1:]))
     if axis != batch:
         x = ops.movedim(x, axis, batch)

@@ -8,6 +8,7 @@ from dragon import _C
 from dragon.core import modes
 from dragon.vm.shared import nest
 from dragon.vm.shared.naming import known_as
+from dragon.vm.shared.recording import lookups
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.tensor import Base, Tensor, as_tensor, ops
@@ -61,7 +62,7 @@ class GradientTape:
         self._persistent, self._watches_variables = bool(persistent), bool(watch_accessed_variables)
         self._recording = self._used = False
         self._shared = False  # whether another tape may want the same history
-        self._watched, self._asked = {}, []
+        self._watched, self._asked, self._looked_up = {}, [], []
         self._floor = 0, 0  # what was recorded before is constant to it
 
     # --- recording
@@ -89,10 +90,12 @@ class GradientTape:
         self._former_floor = modes.exchange_history_floor(self._floor)
         self._before = modes.set_recording(True)
         others.append(self)
+        lookups.open_book(self._looked_up)
 
     def _stop(self):
         self._recording = False
         tapes().remove(self)
+        lookups.close_book(self._looked_up)
         modes.set_recording(self._before)
         held = {id(tensor) for tape in tapes() for tensor in tape._asked}
         for tensor in self._asked:
@@ -140,6 +143,7 @@ class GradientTape:
         for tensor in self._asked:
             tensor.requires_grad = False
         self._watched, self._asked, self._used = {}, [], False
+        self._looked_up.clear()
 
     def watched_variables(self):
         """Return the variables that are part of a recorded computation, in order of their making."""
@@ -220,11 +224,23 @@ class GradientTape:
             if not isinstance(source, _C.Tensor):
                 raise ValueError(f"Expected a tensor or a variable as source. Received: {source!r}")
         grads = self._output_gradients(targets, output_gradients)
-        found = self._differentiate(targets, inputs, grads, self._persistent or self._shared)
+        rows = [lookups.only_rows(targets, source, self._looked_up) if self._looked_up and (
+            id(source) in self._watched or self._sees(source)) else None for source in inputs]
+        places = [place for place, used in enumerate(rows) if used]
+        inner = [row for place in places for _, row in rows[place]]
+        wanted = [inputs[place] for place in range(len(inputs)) if place not in places]
+        found = self._differentiate(targets, wanted + inner, grads, self._persistent or self._shared)
+        if places:
+            slopes = iter(found[len(wanted):])
+            found = found[:len(wanted)]
+            for place in places:
+                found.insert(place, lookups.join(inputs[place], [(numbers, next(slopes)) for numbers, _ in
+                                                                 rows[place]]))
         if unconnected is UnconnectedGradients.ZERO:
             found = [ops.zeros_like(source.detach()) if dx is None else dx for source, dx in zip(inputs, found)]
         if not self._persistent:
             self._watched = {} if not self._shared else self._watched
+            self._looked_up.clear()
         return nest.pack_sequence_as(sources, found, expand_composites=True)
 
     @staticmethod

@@ -11,6 +11,7 @@ COMPLEX = frozenset(OBJECTS[name] for name in ("complex64", "complex128"))
 UNSIGNED = frozenset(OBJECTS[name] for name in ("uint8", "uint16", "uint32", "uint64"))
 INTEGERS = UNSIGNED | {OBJECTS[name] for name in ("int8", "int16", "int32", "int64")}
 BOOL = OBJECTS["bool"]
+promotion = []  # the function that makes operands agree, where a guest promotes dtypes
 # The dtypes that a Python number can take on.
 FITS = {int: INTEGERS | FLOATS | COMPLEX, float: FLOATS | COMPLEX, complex: COMPLEX,
         bool: INTEGERS | FLOATS | COMPLEX | {BOOL}}
@@ -102,6 +103,8 @@ def _convert_operand(x, other, node):
 
 def apply(operator, node, x, other, reverse=False, allowed=None):
     """Return what an engine's operator makes of a tensor and the other side; see `operand`."""
+    if promotion:
+        x, other = promotion[0](x, other)
     other = operand(x, other, node)
     if other is NotImplemented:
         return NotImplemented

@@ -1,6 +1,6 @@
 """`tf.IndexedSlices`: some rows of a tensor and their places.
 
-Gradients of look-ups come dense from the tape; only what a program makes itself is of this class.
+Gradients of look-ups are of this class where a tape recorded them at once; those of graphs are whole tensors.
 """
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -89,3 +89,8 @@ class IndexedSlicesSpec(TypeSpec):
     def __repr__(self):
         return (f"IndexedSlicesSpec(shape={self._shape}, dtype={self._dtype!r}, "
                 f"indices_dtype={self._indices!r})")
+
+
+def whole_all(grads):
+    """Return gradients with slices as the whole tensors that they are."""
+    return [grad._dense_tensor() if isinstance(grad, IndexedSlices) else grad for grad in grads]

@@ -1,4 +1,4 @@
-"""`tf.compat`: text and bytes, and TensorFlow 1 by name: it is not here."""
+"""`tf.compat`: text and bytes, and what programs use of TensorFlow 1 (`v1`)."""
 from dragon.vm.guest import lookup as _lookup
 
 bytes_or_text_types = (bytes, str)
@@ -63,9 +63,6 @@ _find, __dir__ = _lookup(globals())
 def __getattr__(name):
     if name in ("integral_types", "real_types", "complex_types"):
         return globals().setdefault(name, _number_types()[name])
-    if name == "v1":
-        raise AttributeError("module 'tensorflow.compat' has no attribute 'v1': Dragon has TensorFlow 2 only",
-                             name=name)
     if name == "v2":
         from dragon.vm import tensorflow
         return tensorflow

@@ -122,7 +122,19 @@ class Operation:
 
 
 @known_as("tensorflow")
-class FuncGraph:
+class Graph:
+    """The base of graphs of functions; none can be made by hand, as calls run at once."""
+
+    def __new__(cls, *args, **kwargs):
+        """Return a graph of a function."""
+        if cls is Graph:
+            raise RuntimeError("tf.Graph: Dragon runs TensorFlow 2, which computes at once; tf.function(f)."
+                               "get_concrete_function(...).graph is the graph of a function")
+        return super().__new__(cls)
+
+
+@known_as("tensorflow")
+class FuncGraph(Graph):
     """A function as operations: placeholders for its arguments and variables, and an `Identity` for each result.
 
     Parameters

@@ -2,6 +2,9 @@
 from dragon.vm.guest import gather as _gather
 from dragon.vm.shared.arrays.array import space_to_batch
 from dragon.vm.shared.arrays.reducing import l2_normalize
-from dragon.vm.tensorflow.nn import activations, convolutions, lookup, losses, norms, pools
+from dragon.vm.tensorflow.core.numbers.rankings import approx_max_k, approx_min_k
+from dragon.vm.tensorflow.nn import (activations, convolutions, lookup, losses, morphology, norms, pools, sampled,
+                                     sequences, sparse_lookup)
 
-_gather(globals(), activations, convolutions, lookup, losses, norms, pools)
+_gather(globals(), activations, convolutions, lookup, losses, morphology, norms, pools, sampled, sequences,
+        sparse_lookup)

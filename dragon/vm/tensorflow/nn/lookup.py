@@ -2,6 +2,7 @@
 from dragon.vm.shared.arrays.array import as_ints, indices_of
 from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.recording.lookups import note
 from dragon.vm.shared.tensors.tensor import ops
 
 
@@ -33,7 +34,10 @@ def embedding_lookup(params, ids, max_norm=None, name=None):
     if table.ndim < 1:
         raise ValueError(f"`params` must be a table with at least one axis. Received: params={params}")
     flat = ops.reshape(table, (table.shape[0], -1))
-    found = ops.reshape(ops.embedding(flat, ids), (*tuple(ids.shape), *tuple(table.shape)[1:]))
+    rows = ops.embedding(flat, ops.reshape(ids, (-1,)))
+    if len(tuple(table.shape)) > 1:
+        note(table, ops.reshape(ids, (-1,)), rows)
+    found = ops.reshape(rows, (*tuple(ids.shape), *tuple(table.shape)[1:]))
     if max_norm is None:
         return found
     axes = list(range(ids.ndim, found.ndim))

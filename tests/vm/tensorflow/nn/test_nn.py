@@ -125,4 +125,4 @@ def test_wrong_arguments(name):
 
 def test_missing_names_say_so():
     with pytest.raises(AttributeError, match="does not have it"):
-        mine.nn.nce_loss
+        mine.nn.RNNCellDeviceWrapper

@@ -1,0 +1,31 @@
+"""`tf.raw_ops`: TensorFlow's operators by their own names, for arguments by name.
+
+`signatures.txt` has a line for each: its name, inputs and attributes. `*` marks a list of inputs, `~T` and `#N` name
+the attributes that tell an input's dtype and how many there are, `@` marks dtypes, `^` shapes, `a>b` an attribute `b`
+that is called `a`. Behind `>` stand the names of several results, `*` for a list of results, 0 for none.
+"""
+import functools as _functools
+import os as _os
+
+from dragon.vm.guest import lookup as _lookup
+
+
+@_functools.cache
+def _lines():
+    with open(_os.path.join(_os.path.dirname(__file__), "signatures.txt"), encoding="utf-8") as file:
+        return dict(line.rstrip("\n").partition(" ")[::2] for line in file)
+
+
+_find, _list_names = _lookup(globals())
+
+
+def __getattr__(name):
+    line = _lines().get(name)
+    if line is None:
+        return _find(name)
+    from dragon.vm.tensorflow.core.saved_model.calling import make_caller
+    return globals().setdefault(name, make_caller(name, line))
+
+
+def __dir__():
+    return sorted({*_list_names(), *_lines()})
