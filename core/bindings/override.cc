@@ -31,18 +31,26 @@ PyTypeObject OverridableType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
 PyOverridable* Me(PyObject* self) { return reinterpret_cast<PyOverridable*>(self); }
 
+/// What was called with, as a tuple and a dictionary.
+struct Collected {
+  py::tuple positional;
+  py::dict named;
+
+  Collected(PyObject* const* args, Py_ssize_t count, PyObject* keywords) : positional(count) {
+    for (Py_ssize_t i = 0; i < count; ++i) positional[i] = py::handle(args[i]);
+    for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k) {
+      named[py::handle(PyTuple_GET_ITEM(keywords, k))] = py::handle(args[count + k]);
+    }
+  }
+};
+
 /// Have the frontend say what an AttributeError, which names something inside, means to the caller.
 void ReplaceError(const PyOverridable* me, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   py::error_already_set error;
   error.value().attr("__traceback__") = error.trace() ? error.trace() : py::none();
-  py::tuple positional(count);
-  for (Py_ssize_t i = 0; i < count; ++i) positional[i] = py::handle(args[i]);
-  py::dict named;
-  for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k) {
-    named[py::handle(PyTuple_GET_ITEM(keywords, k))] = py::handle(args[count + k]);
-  }
-  PyObject* better = PyObject_CallFunctionObjArgs(me->frontend->refusal_handler, me->function, positional.ptr(),
-                                                  named.ptr(), error.value().ptr(), nullptr);
+  const Collected call(args, count, keywords);
+  PyObject* better = PyObject_CallFunctionObjArgs(me->frontend->refusal_handler, me->function, call.positional.ptr(),
+                                                  call.named.ptr(), error.value().ptr(), nullptr);
   if (!better) return;
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(better)), better);
   Py_DECREF(better);
@@ -162,6 +170,17 @@ PyObject* CallOverride(const Frontend* frontend, PyObject* function, PyObject* c
   Py_DECREF(positional);
   Py_DECREF(named);
   return result;
+}
+
+void RefuseNumbers(PyObject* refusal, int where, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  const auto is_number = [](PyObject* x) {
+    return PyLong_Check(x) || PyFloat_CheckExact(x) || PyComplex_CheckExact(x);
+  };
+  const bool first = count > 0 && is_number(args[0]), second = count > 1 && is_number(args[1]);
+  const bool asks = (first && where & 1) || (second && where & 2) || (first && second && where & 4) || count < 2;
+  if (!asks) return;
+  const Collected call(args, count, keywords);
+  py::handle(refusal)(call.positional, call.named);
 }
 
 PyObject* CallSlotOverride(const Frontend* frontend, const char* name, PyObject* a, PyObject* b) {

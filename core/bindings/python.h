@@ -138,6 +138,9 @@ bool WantsOverride(const Frontend* frontend, PyObject* argument);
 bool WantsOverride(const Frontend* frontend, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* CallOverride(const Frontend* frontend, PyObject* function, PyObject* const* args, Py_ssize_t count,
                        PyObject* keywords);
+/// Call `refusal(args, kwargs)`, which may raise, where numbers stand as the first (1) or second (2) argument, or as
+/// both (4), and where one of these is named.
+void RefuseNumbers(PyObject* refusal, int where, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 /// The same for a slot of the tensor class: the operator's name instead of a callable.
 PyObject* CallSlotOverride(const Frontend* frontend, const char* name, PyObject* a, PyObject* b);
 PyObject* MakeOverridable(Frontend* frontend, PyObject* function);

@@ -248,34 +248,13 @@ bool ParseOrFallBack(const PyOp* me, PyObject* const* args, Py_ssize_t count, Py
   }
 }
 
-/// Whether numbers stand where this operator's users expect tensors. Arguments by keyword are looked at by `refusal`.
-bool MayRefuse(const PyOp* me, PyObject* const* args, Py_ssize_t count) {
-  if (count < 2) return true;
-  const auto is_number = [](PyObject* x) {
-    return PyLong_Check(x) || PyFloat_CheckExact(x) || PyComplex_CheckExact(x);
-  };
-  const bool first = is_number(args[0]), second = is_number(args[1]);
-  return (first && me->numbers & 1) || (second && me->numbers & 2) || (first && second && me->numbers & 4);
-}
-
-/// Have `refusal` raise what it thinks fit.
-void AskRefusal(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  py::tuple positional(count);
-  for (Py_ssize_t i = 0; i < count; ++i) positional[i] = py::handle(args[i]);
-  py::dict named;
-  for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k) {
-    named[py::handle(PyTuple_GET_ITEM(keywords, k))] = py::handle(args[count + k]);
-  }
-  py::handle(me->refusal)(positional, named);
-}
-
 PyObject* CallOpPlainly(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
   const auto* me = reinterpret_cast<PyOp*>(self);
   const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
   if (DRAGON_UNLIKELY(WantsOverride(me->frontend, args, count, keywords))) {
     return CallOverride(me->frontend, self, args, count, keywords);
   }
-  if (DRAGON_UNLIKELY(me->refusal != nullptr) && MayRefuse(me, args, count)) AskRefusal(me, args, count, keywords);
+  if (DRAGON_UNLIKELY(me->refusal != nullptr)) RefuseNumbers(me->refusal, me->numbers, args, count, keywords);
   ParsedCall parsed;
   if (DRAGON_UNLIKELY(!ParseOrFallBack(me, args, count, keywords, &parsed))) {
     return PyObject_Vectorcall(me->fallback, args, nargsf, keywords);
