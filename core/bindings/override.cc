@@ -180,7 +180,7 @@ void RefuseNumbers(PyObject* refusal, int where, PyObject* const* args, Py_ssize
   const bool asks = (first && where & 1) || (second && where & 2) || (first && second && where & 4) || count < 2;
   if (!asks) return;
   const Collected call(args, count, keywords);
-  py::handle(refusal)(call.positional, call.named);
+  py::reinterpret_borrow<py::object>(refusal)(call.positional, call.named);
 }
 
 PyObject* CallSlotOverride(const Frontend* frontend, const char* name, PyObject* a, PyObject* b) {
