@@ -3,6 +3,7 @@ from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.destination import deliver, write
 from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.sentences import named
+from dragon.vm.torch.core.sparse.tables import SparseElements
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 INT64 = OBJECTS["int64"]
@@ -68,8 +69,8 @@ method(_scatter("scatter_"))
 @overload("gather", of="both")
 def gather(input, dim, index, *, sparse_grad=False, out=None):
     """Return the elements at places along an axis."""
-    if sparse_grad:
-        raise NotImplementedError("gather: got sparse_grad=True, expected False: Dragon has no sparse tensors")
+    if sparse_grad and out is None:
+        return SparseElements.apply(input, dim, index)
     return ops.gather(input, dim, index, out=out)
 
 
