@@ -214,6 +214,7 @@ def _unsafe_index_put(input, indices, values, accumulate=False):
 @function
 def _segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
     """Return reductions of consecutive segments of an axis, given by lengths or by offsets."""
+    reduce = {"amax": "max", "amin": "min"}.get(reduce, reduce)
     if reduce not in ("sum", "mean", "max", "min", "prod"):
         raise RuntimeError(f"segment_reduce: got reduce={reduce!r}, expected sum, mean, max, min or prod")
     if indices is not None:

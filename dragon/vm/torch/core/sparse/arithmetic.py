@@ -31,7 +31,8 @@ def common(a, b):
 
 def scaled(x, alpha):
     """Return a sparse tensor times a number."""
-    return x if isinstance(alpha, (int, float)) and alpha == 1 else with_values(x, ops.mul(values_of(x), alpha))
+    return x if isinstance(alpha, (int, float)) and alpha == 1 else with_values(
+        x, ops.mul(values_of(x), alpha).to(x.dtype))
 
 
 @rule("add", "__add__", "__radd__")
@@ -229,4 +230,9 @@ def both(compute):
     return lambda x, y, **options: compute(x, y, **options)
 
 
-ENGINE_RULES.update(add=both(add), sub=both(sub), mul=both(mul), div=both(div))
+def accumulate(x, y):
+    """Return the sum of two gradients, whichever of them is sparse."""
+    return add(y, x) if is_sparse(x) and not is_sparse(y) else add(x, y)
+
+
+ENGINE_RULES.update(add=lambda x, y, **_: accumulate(x, y), sub=both(sub), mul=both(mul), div=both(div))

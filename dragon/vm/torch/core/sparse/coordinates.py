@@ -68,7 +68,7 @@ def from_dense(x, sparse=None):
     sparse = x.ndim if sparse is None else sparse
     held = ops.ne(x.detach(), 0)
     if sparse < x.ndim:
-        held = ops.any(ops.reshape(held, (*x.shape[:sparse], -1)), -1)
+        held = ops.any(ops.reshape(held, (*x.shape[:sparse], product(x.shape[sparse:]))), -1)
     if sparse == 0:
         count = int(bool(ops.any(held)))
         indices = ops.zeros((0, count), dtype=OBJECTS["int64"], device=x.device)

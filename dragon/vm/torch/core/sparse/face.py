@@ -3,7 +3,7 @@ from dragon import _C
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import OLD_TYPES
-from dragon.vm.torch.core.register import function, method
+from dragon.vm.torch.core.register import FUNCTIONS, function, method
 from dragon.vm.torch.core.sparse import (arithmetic, creation, files, making, pointwise, printing,  # noqa: F401
                                          products, properties, reductions, shapes)
 from dragon.vm.torch.core.sparse.compressed import as_coordinates, line_indices
@@ -48,6 +48,7 @@ def mm(mat1, mat2, reduce=None, *, out=None):
     require_sparse("sparse.mm", mat1, mat2)
     if reduce is None or reduce == "sum":
         return products.given(products.product("sparse.mm", mat1, mat2), out)
+    reduce = {"max": "amax", "min": "amin"}.get(reduce, reduce)
     if reduce not in ("mean", "amax", "amin", "prod"):
         raise RuntimeError(f"sparse.mm: got reduce {reduce!r}, expected sum, prod, mean, amax or amin")
     if name_of(mat1) != "sparse_csr" or is_sparse(mat2):
@@ -57,7 +58,9 @@ def mm(mat1, mat2, reduce=None, *, out=None):
     starts, columns, values = parts_of(mat1)
     if reduce == "mean":
         counts = ops.clamp(ops.sub(starts[1:], starts[:-1]), 1).to(values.dtype)
-        return ops.div(products.times_dense(mat1, mat2), ops.unsqueeze(counts, 1))
+        total, counts = products.times_dense(mat1, mat2), ops.unsqueeze(counts, 1)
+        exact = values.dtype.is_floating_point or values.dtype.is_complex
+        return ops.div(total, counts) if exact else FUNCTIONS["div"](total, counts, rounding_mode="trunc")
     rows = line_indices(starts, columns.shape[0])
     terms = ops.mul(ops.unsqueeze(values, 1), ops.index_select(mat2, 0, columns))
     base = ops.zeros((mat1.shape[0], mat2.shape[1]), dtype=terms.dtype, device=terms.device)
@@ -128,7 +131,11 @@ def sum(input, dim=None, dtype=None):
     require_sparse("sparse.sum", input)
     if not is_coordinates(input):
         raise RuntimeError(f"sparse.sum: got a tensor of layout {layout_of(input)!r}, expected torch.sparse_coo")
-    return reductions.sum(input, dim, dtype=dtype)
+    if dim is None or hasattr(dim, "__len__") and len(dim) == 0:
+        return reductions.sum(input.coalesce(), dtype=dtype)
+    if len(reductions.axes_of("sparse.sum", input, dim)) == input.ndim:
+        return reductions.sum(input, dtype=dtype)
+    return reductions.sum_along("sparse.sum", input, dim, False, dtype)
 
 
 def softmax(input, dim, *, dtype=None):

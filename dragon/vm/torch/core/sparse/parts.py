@@ -137,8 +137,8 @@ def make(layout, parts, shape, coalesced=False):
 
 
 def make_coordinates(indices, values, shape, coalesced=False):
-    """Return a tensor of layout `torch.sparse_coo`."""
-    return make("sparse_coo", (indices, values), shape, coalesced)
+    """Return a tensor of layout `torch.sparse_coo`; one value alone is in order."""
+    return make("sparse_coo", (indices, values), shape, coalesced or values.shape[0] < 2)
 
 
 def with_values(x, values, shape=None):

@@ -43,8 +43,13 @@ def times_dense(a, b):
     if values.shape[0] == 0 or height == 0 or b.shape[1] == 0:
         # Nothing to add up; the sum keeps the history of both.
         return ops.add(ops.zeros((height, b.shape[1]), dtype=b.dtype, device=b.device),
-                       ops.mul(ops.sum(values[:0]), ops.sum(b[:0])))
-    if starts is not None and b.dtype.name in BAGGED and b.device.type == "cpu":
+                       ops.mul(ops.sum(values[:0]), ops.sum(b[:0])).to(b.dtype))
+    bagged = b.dtype.name in BAGGED and b.device.type == "cpu"
+    if bagged and starts is None:  # bags are rows in order
+        rows, order = ops.sort(rows, 0, False)
+        columns, values = ops.index_select(columns, 0, order), ops.index_select(values, 0, order)
+        starts = starts_of(rows, height)
+    if bagged:
         return ops.embedding_bag(b, columns, starts[:-1], values, mode="sum")[0]
     if rows is None:
         rows = ops.repeat_interleave(count_up(height, starts), ops.sub(starts[1:], starts[:-1]).long())

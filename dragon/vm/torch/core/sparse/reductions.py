@@ -1,5 +1,6 @@
 """Sums, norms and softmax of sparse tensors, and whether two are alike."""
 from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.sparse.compressed import as_coordinates
 from dragon.vm.torch.core.sparse.conversions import to_layout
 from dragon.vm.torch.core.sparse.coordinates import add_up, coalesce, rows_of
@@ -24,9 +25,13 @@ def axes_of(who, x, dim):
 @rule("sum")
 def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """Return the sum of all elements, or along axes as a sparse tensor."""
-    if dim is None or hasattr(dim, "__len__") and len(dim) == 0:
+    everything = dim is None or hasattr(dim, "__len__") and len(dim) == 0
+    if everything or is_coordinates(input) and len(axes_of("sum", input, dim)) == input.ndim:
         made = ops.sum(values_of(input), dtype=dtype)
+        made = ops.reshape(made, (1,) * input.ndim) if keepdim else made
         return made if out is None else out.copy_(made)
+    if dtype is None and not (input.dtype.is_floating_point or input.dtype.is_complex):
+        dtype = OBJECTS["int64"]
     made = sum_along("sum", as_coordinates(input), dim, keepdim, dtype)
     if not is_coordinates(input):
         if not keepdim:
@@ -42,13 +47,13 @@ def sum_along(who, x, dim, keepdim, dtype):
     inner = [axis - rank + 1 for axis in axes if axis >= rank]
     if inner:
         values = ops.sum(values, inner, keepdim, dtype=dtype)
-    elif dtype is not None or values.dtype.name in ("bool", "uint8", "int8", "int16", "int32"):
-        values = values.to(dtype or OBJECTS["int64"])
+    elif dtype is not None:
+        values = values.to(dtype)
     gone = [axis for axis in axes if axis < rank]
     rows = [ops.zeros_like(row) if axis in gone else row for axis, row in enumerate(rows_of(indices))
             if keepdim or axis not in gone]
     shape = [1 if axis in axes else size for axis, size in enumerate(x.shape) if keepdim or axis not in axes]
-    if not rows:  # nothing sparse is left
+    if len(gone) == rank:  # nothing sparse is left
         return ops.reshape(ops.sum(values, 0), tuple(shape))
     made = make_coordinates(ops.stack(rows, 0), values, shape, x.is_coalesced() and not gone)
     return coalesce(made) if gone else made
@@ -128,22 +133,21 @@ def aligned(a, b):
 
 def _compare(name):
     """Register a comparison of two sparse tensors at the places that they hold; elsewhere they are equal."""
-    operator = getattr(ops, name)
-
     def compare(input, other, *args, **kwargs):
         if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
             raise TypeError(f"{name}: got '{type(other).__name__}', expected two tensors")
         if tuple(input.shape) != tuple(other.shape):
             return False
         if not (is_sparse(input) and is_sparse(other)):
-            return operator(*(x.to_dense() if is_sparse(x) else x for x in (input, other)), *args, **kwargs)
-        return operator(*aligned(input, other), *args, **kwargs)
+            pair = [x.to_dense() if is_sparse(x) else x for x in (input, other)]
+        else:
+            pair = aligned(input, other)
+        return FUNCTIONS[name](*pair, *args, **kwargs)
     rule(name)(compare)
 
 
 for _name in ("equal", "allclose"):
-    if getattr(ops, _name, None):
-        _compare(_name)
+    _compare(_name)
 
 
 @rule("isclose", "eq", "ne", "__eq__", "__ne__")

@@ -1,6 +1,6 @@
 """Axes of sparse tensors: exchanged, added, joined, picked."""
 from dragon.vm.torch.core.sparse.compressed import as_coordinates, transposed
-from dragon.vm.torch.core.sparse.coordinates import coalesce, rows_of
+from dragon.vm.torch.core.sparse.coordinates import add_up, coalesce, rows_of
 from dragon.vm.torch.core.sparse.keys import count_up, runs
 from dragon.vm.torch.core.sparse.parts import (batch_dim, is_coalesced, is_coordinates, is_sparse, layout_of,
                                                make_coordinates, parts_of, refusal, replace, rule, sparse_dim)
@@ -161,7 +161,10 @@ def stack(tensors, dim=0, *, out=None):
 def _joined_along(name, axis):
     @rule(name, *({"vstack": ("row_stack",), "hstack": ()}[name]))
     def join(tensors, *, out=None):
-        return cat(list(tensors), axis if tensors[0].ndim > 1 or name == "vstack" else 0, out=out)
+        flat = tensors[0].ndim == 1
+        if flat and name == "vstack":
+            return stack(tensors, 0, out=out)
+        return cat(tensors, 0 if flat else axis, out=out)
     return join
 
 
@@ -185,7 +188,7 @@ def select(input, dim, index):
     kept = ops.nonzero(ops.eq(indices[axis], index))[:, 0]
     values = ops.index_select(values, 0, kept)
     if rank == 1:
-        return ops.sum(values, 0)
+        return add_up(values, ops.zeros_like(kept), 1)[0]
     rows = [ops.index_select(row, 0, kept) for place, row in enumerate(rows_of(indices)) if place != axis]
     return make_coordinates(ops.stack(rows, 0), values, shape, is_coalesced(x) or kept.shape[0] == 0)
 

@@ -56,6 +56,8 @@ class SparseBags(Function):
         of_factors = None
         if factors is not None and ctx.needs_input_grad[3]:
             of_factors = ops.sum(ops.mul(grads, ops.index_select(weight, 0, index)), 1)
+            if padding is not None:
+                of_factors = ops.where(ops.eq(index, padding), ops.zeros_like(of_factors), of_factors)
         if factors is not None:
             grads = ops.mul(grads, ops.unsqueeze(factors, 1))
         if mode == "mean":
