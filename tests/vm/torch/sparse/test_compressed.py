@@ -7,12 +7,13 @@ from harness.sparse import coordinates, outcome, same, strided
 
 from dragon.vm import torch as dt
 
-CALLS = """c | c.to_dense() | c.values() | c @ b | b.t() @ c.t() | c.mv(b[:, 0]) | c.t() | c.sum() | c.to_sparse() | c.abs() |
-c + c2 | c * c2 | c * 2 | d + c | c[0] | c[:, 1] | -c | c.clone().mul_(3) | c._nnz() | c.layout.__repr__() | c.is_sparse |
-c.is_sparse_csr | c.sin() | c.to(t.float32) | t.zeros_like(c) | t.ones_like(c) | c.sum(1, keepdim=True) | c.requires_grad |
-c.sum(0, keepdim=True) | d.sparse_mask(c) | c.to_sparse_csr() | c.to_sparse_csc() | c.to_sparse_bsr((2, 5)) | c.numel() |
-c.to_sparse_bsc((4, 1)) | t.addmm(d @ b, c, b, beta=2) | c.transpose(0, 1) | t.sparse.sampled_addmm(c, d @ b, b.t()) |
-c.stride() | c.cos() | c.to_sparse(layout=t.sparse_bsr, blocksize=(1, 5)) | c @ c.t() | c * d | c.sparse_dim() | c.dense_dim()"""
+CALLS = """c | c.to_dense() | c.values() | c @ b | b.t() @ c.t() | c.mv(b[:, 0]) | c.t() | c.sum() | c.to_sparse() |
+c.abs() | c + c2 | c * c2 | c * 2 | d + c | c[0] | c[:, 1] | -c | c.clone().mul_(3) | c._nnz() | c.layout.__repr__() |
+c.is_sparse | c.is_sparse_csr | c.sin() | c.to(t.float32) | t.zeros_like(c) | t.ones_like(c) |
+c.sum(1, keepdim=True) | c.requires_grad | c.sum(0, keepdim=True) | d.sparse_mask(c) | c.to_sparse_csr() |
+c.to_sparse_csc() | c.to_sparse_bsr((2, 5)) | c.numel() | c.to_sparse_bsc((4, 1)) | t.addmm(d @ b, c, b, beta=2) |
+c.transpose(0, 1) | t.sparse.sampled_addmm(c, d @ b, b.t()) | c.stride() | c.cos() |
+c.to_sparse(layout=t.sparse_bsr, blocksize=(1, 5)) | c @ c.t() | c * d | c.sparse_dim() | c.dense_dim()"""
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])

@@ -9,17 +9,19 @@ SHAPES = [((4, 5), 7, 0), ((4, 5), 0, 0), ((0, 5), 0, 0), ((3, 4, 2), 6, 1), ((3
           ((3, 2, 2), 5, 2), ((1, 1), 3, 0)]
 DTYPES = ["float64", "float32", "int64", "int32", "complex128", "bool", "uint8"]
 # Of x and y, two tensors of coordinates, and d, a strided one of the same shape; t is the module.
-CALLS = """x.to_dense() | x.coalesce() | x.coalesce().indices() | x.coalesce().values() | x + y | x - y | x * y | x * d |
-d + x | d - x | x * 2 | x / 2 | -x | x.abs() | x ** 2 | x.sign() | t.sparse.sum(x) | x.norm() | x.to(t.float32) | x.bool() |
-d.sparse_mask(x.coalesce()) | y.sparse_mask(x.coalesce()) | x.clone().add_(y) | x.clone().mul_(y) | x.clone().zero_() |
-d.to_sparse() | d.to_sparse(1) | t.add(x, y, alpha=3) | t.zeros_like(x) | x.is_coalesced() | x.coalesce().is_coalesced() |
-x.sparse_dim() | x.dense_dim() | x._nnz() | x.coalesce()._nnz() | x.numel() | x.type() | x.is_sparse | x.t() | x.clone().t_() |
-x.mv(d[0]) | x @ d.t() | t.mm(x, d.t()) | t.sparse.mm(x, d.t()) | d.t() @ x | t.sparse.mm(x, y.t()) | t.smm(x, d.t()) |
-t.hspmm(x, d.t()) | t.sparse.addmm(d @ d.t(), x, d.t(), beta=2, alpha=3) | x.to_sparse_csr() | x.to_sparse_csc() |
-x.to_sparse_bsr((2, 1)) | x.to_sparse_bsc((4, 5)) | d.to_sparse_bsr((2, 5)) | x.to(t.int64, copy=True) | x.exp() | x + 1 |
-x.any() | x.view(-1) | x.reshape(-1) | x == x | x / d | x.permute(*range(x.ndim)[::-1]) | x.unbind(0) | x.clone().copy_(y) |
-x.floor_divide(2) | x.clone().div_(2) | x.isnan() | x.isinf() | t.cat([x, d]) | x.is_same_size(y) | x.half() | x[0] | x[-1] |
-x[None] | x.neg_() | t.vstack([x, y]) | x.resize_as_(y) | x.sparse_resize_((9, 9), 2, 0) | x.item() | len(x)"""
+CALLS = """x.to_dense() | x.coalesce() | x.coalesce().indices() | x.coalesce().values() | x + y | x - y | x * y |
+x * d | d + x | d - x | x * 2 | x / 2 | -x | x.abs() | x ** 2 | x.sign() | t.sparse.sum(x) | x.norm() |
+x.to(t.float32) | x.bool() | d.sparse_mask(x.coalesce()) | y.sparse_mask(x.coalesce()) | x.clone().add_(y) |
+x.clone().mul_(y) | x.clone().zero_() | d.to_sparse() | d.to_sparse(1) | t.add(x, y, alpha=3) | t.zeros_like(x) |
+x.is_coalesced() | x.coalesce().is_coalesced() | x.sparse_dim() | x.dense_dim() | x._nnz() | x.coalesce()._nnz() |
+x.numel() | x.type() | x.is_sparse | x.t() | x.clone().t_() | x.mv(d[0]) | x @ d.t() | t.mm(x, d.t()) |
+t.sparse.mm(x, d.t()) | d.t() @ x | t.sparse.mm(x, y.t()) | t.smm(x, d.t()) | t.hspmm(x, d.t()) |
+t.sparse.addmm(d @ d.t(), x, d.t(), beta=2, alpha=3) | x.to_sparse_csr() | x.to_sparse_csc() |
+x.to_sparse_bsr((2, 1)) | x.to_sparse_bsc((4, 5)) | d.to_sparse_bsr((2, 5)) | x.to(t.int64, copy=True) | x.exp() |
+x + 1 | x.any() | x.view(-1) | x.reshape(-1) | x == x | x / d | x.permute(*range(x.ndim)[::-1]) | x.unbind(0) |
+x.clone().copy_(y) | x.floor_divide(2) | x.clone().div_(2) | x.isnan() | x.isinf() | t.cat([x, d]) |
+x.is_same_size(y) | x.half() | x[0] | x[-1] | x[None] | x.neg_() | t.vstack([x, y]) | x.resize_as_(y) |
+x.sparse_resize_((9, 9), 2, 0) | x.item() | len(x)"""
 PER_DIM = """t.sparse.sum(x, {dim}) | x.sum({dim}, keepdim=True) | x.select({dim}, 0) | t.sparse.softmax(x, {dim}) |
 x.index_select({dim}, t.tensor([0, 0])) | t.sparse.log_softmax(x, {dim}) | t.cat([x, y], {dim}) | x.unsqueeze({dim}) |
 t.stack([x, y], {dim}) | x.transpose(0, {dim}) | x.index_select({dim}, t.tensor([99]))"""
@@ -55,7 +57,7 @@ def test_functions_agree_with_genuine(shape, count, dense, dtype):
 def test_what_would_not_stay_zero_is_refused_by_name():
     x = coordinates(dt, 1, (3, 3), 4)
     for name in ("exp", "cos", "log", "sigmoid", "argmax", "cumsum", "trace", "prod", "max", "softmax"):
-        with pytest.raises(NotImplementedError, match=rf"^{name}: got a tensor of layout torch.sparse_coo, expected str"):
+        with pytest.raises(NotImplementedError, match=rf"^{name}: got a tensor of layout torch.sparse_coo, expected"):
             getattr(dt, name)(x, *((0,) if name in ("cumsum", "softmax") else ()))
 
 
@@ -87,8 +89,8 @@ def test_writing_in_place_is_seen_by_all_who_hold_the_tensor():
 
 def test_parts_of_a_subscript():
     x = dt.arange(12.).reshape(3, 4)
-    for key in (1, -1, slice(1, 3), (slice(None), 2), (Ellipsis, slice(1, None)), [0, 2], dt.tensor([True, False, True]),
-                (None, 1), (2, 3), dt.tensor([-1, 0])):
+    for key in (1, -1, slice(1, 3), (slice(None), 2), (Ellipsis, slice(1, None)), [0, 2], (None, 1),
+                dt.tensor([True, False, True]), (2, 3), dt.tensor([-1, 0])):
         found, wanted = x.to_sparse()[key], x[key]
         assert found.shape == wanted.shape and dt.equal(found.to_dense() if found.is_sparse else found, wanted)
     with pytest.raises(NotImplementedError, match="a slice of step 2"):

@@ -88,7 +88,7 @@ def test_closeness():
 
 def test_strided_tensors_refuse_what_is_for_sparse_ones():
     for name in ("coalesce", "is_coalesced", "indices", "values", "_nnz", "crow_indices", "ccol_indices", "_indices"):
-        with pytest.raises(RuntimeError, match=rf"^{name}: got a tensor of layout torch.strided, expected torch.sparse_"):
+        with pytest.raises(RuntimeError, match=rf"^{name}: got a tensor of layout torch.strided, expected torch."):
             getattr(dt.ones(2), name)()
     with pytest.raises(TypeError, match="use Tensor.to_dense"):
         kinds(dt)[0].numpy()
