@@ -1,5 +1,5 @@
 """From one layout to another, and sparse tensors of other dtypes, on other devices, copied."""
-from dragon import _C
+from dragon.core.parts import parts_of as look
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import OLD_TYPES, dtype_of_type, parse_to
@@ -146,7 +146,7 @@ def to(self, *args, **kwargs):
     if memory_format not in (None, layouts.preserve_format):
         raise RuntimeError(f"to: got memory_format={memory_format!r} for a tensor of layout {layout_of(self)!r}, "
                            "expected torch.preserve_format")
-    layout, parts, coalesced = _C.parts_of(self)
+    layout, parts, coalesced = look(self)
     moved = [part if where is None else part.to(where) for part in parts]
     if dtype is not None:
         moved[-1] = moved[-1].to(dtype)
@@ -201,7 +201,7 @@ def type_(self, dtype=None, non_blocking=False):
 @rule("clone")
 def clone(input, *, memory_format=None):
     """Return a copy, on the tape."""
-    layout, parts, _ = _C.parts_of(input)
+    layout, parts, _ = look(input)
     return make(layout, [ops.clone(part) for part in parts], input.shape,
                 layout == "sparse_coo" and input.is_coalesced())
 
@@ -209,7 +209,7 @@ def clone(input, *, memory_format=None):
 @rule("contiguous")
 def contiguous(self, memory_format=None):
     """Return the tensor with parts that are contiguous."""
-    layout, parts, _ = _C.parts_of(self)
+    layout, parts, _ = look(self)
     if all(part.is_contiguous() for part in parts):
         return self
     return make(layout, [ops.contiguous(part) for part in parts], self.shape,

@@ -1,5 +1,5 @@
 """The functions of `torch.sparse`, and those of `torch` that convert indices."""
-from dragon import _C
+from dragon.core.parts import set_handler
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import OLD_TYPES
@@ -14,7 +14,7 @@ from dragon.vm.torch.core.sparse.parts import (COMPRESSED, SparseTensor, handle,
                                                make_coordinates, name_of, parts_of, rule, values_of, with_values)
 from dragon.vm.torch.core.tensor import Tensor, ops
 
-_C.set_parts_handler(Tensor, SparseTensor, handle)
+set_handler(Tensor, SparseTensor, handle)
 for _layout in ("sparse_coo", *COMPRESSED):
     layouts.EMPTY[getattr(layouts, _layout)] = making.empty_of
 

@@ -4,6 +4,7 @@ A sparse tensor is made of strided ones: its indices, and its values, whose dtyp
 function of the API that meets one asks the table below by the function's name; what is not there is refused by name.
 """
 from dragon import _C
+from dragon.core import parts
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor
@@ -98,7 +99,7 @@ def is_sparse(x):
 
 def name_of(x):
     """Return the name of a sparse tensor's layout, such as "sparse_coo"; "strided" for any other tensor."""
-    return _C.parts_of(x)[0] if isinstance(x, SparseTensor) else "strided"
+    return parts.parts_of(x)[0] if isinstance(x, SparseTensor) else "strided"
 
 
 def layout_of(x):
@@ -108,12 +109,12 @@ def layout_of(x):
 
 def parts_of(x):
     """Return the tensors that a sparse one is made of, the values last."""
-    return _C.parts_of(x)[1]
+    return parts.parts_of(x)[1]
 
 
 def values_of(x):
     """Return the values of a sparse tensor, with their history."""
-    return _C.parts_of(x)[1][-1]
+    return parts.parts_of(x)[1][-1]
 
 
 def is_coordinates(x):
@@ -128,12 +129,12 @@ def is_compressed(x):
 
 def is_coalesced(x):
     """Return whether the indices of a tensor of coordinates are known to be in order, each there once."""
-    return x.__dict__.get("_is_coalesced", _C.parts_of(x)[2])
+    return x.__dict__.get("_is_coalesced", parts.parts_of(x)[2])
 
 
-def make(layout, parts, shape, coalesced=False):
+def make(layout, tensors, shape, coalesced=False):
     """Return a sparse tensor of parts, which are not looked at."""
-    return _C.make_of_parts(layout, parts, tuple(shape), coalesced)
+    return parts.make_of_parts(layout, tensors, tuple(shape), coalesced)
 
 
 def make_coordinates(indices, values, shape, coalesced=False):
@@ -143,9 +144,9 @@ def make_coordinates(indices, values, shape, coalesced=False):
 
 def with_values(x, values, shape=None):
     """Return a sparse tensor with the indices of another."""
-    layout, parts, _ = _C.parts_of(x)
+    layout, held, _ = parts.parts_of(x)
     coalesced = layout == "sparse_coo" and is_coalesced(x)
-    return make(layout, (*parts[:-1], values), x.shape if shape is None else shape, coalesced)
+    return make(layout, (*held[:-1], values), x.shape if shape is None else shape, coalesced)
 
 
 def replace(x, other):
