@@ -161,3 +161,21 @@ def test_functions_may_return_sparse_gradients():
     assert x.grad.is_sparse and x.grad.to_dense().tolist() == [[0, 0], [2, 2], [0, 0]]
     (Rows.apply(x) + x.sum()).backward()
     assert x.grad.to_dense().tolist() == [[1, 1], [4, 4], [1, 1]]
+
+
+def test_functions_of_sparse_tensors_that_would_lose_gradients_are_refused():
+    class Same(dt.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x.to_sparse()
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad, None
+
+    plain, x = dt.ones(2, 2), dt.ones(2, 2).to_sparse()
+    assert Same.apply(plain, x).is_sparse
+    with pytest.raises(NotImplementedError, match="Same: got a sparse tensor that requires grad"):
+        Same.apply(plain, x.clone().requires_grad_())
+    with pytest.raises(NotImplementedError, match="Same: got a sparse result of forward"):
+        Same.apply(plain.requires_grad_(), x)

@@ -71,7 +71,8 @@ def test_old_constructors():
         assert t.sparse.FloatTensor(2, 3).shape == (2, 3) and made.type() == "torch.sparse.FloatTensor"
         assert made.new_zeros(2, 2).is_sparse and t.zeros(2, 3, layout=t.sparse_coo)._nnz() == 0
         assert t.zeros(2, 3, layout=t.sparse_csr).crow_indices().tolist() == [0, 0, 0]
-        assert t.dsmm(made, t.ones(2, 1)).tolist() == [[1.], [2.]]
+        assert t.dsmm(made, t.ones(2, 1)).tolist() == t.spmm(made, t.ones(2, 1)).tolist() == [[1.], [2.]]
+        assert t.spmm(t.ones(2, 2), t.ones(2, 1)).tolist() == [[2.], [2.]]
 
 
 def test_closeness():

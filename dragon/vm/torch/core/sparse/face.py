@@ -3,7 +3,7 @@ from dragon.core.parts import set_handler
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import OLD_TYPES
-from dragon.vm.torch.core.register import FUNCTIONS, function, method
+from dragon.vm.torch.core.register import FUNCTIONS, alias, function, method
 from dragon.vm.torch.core.sparse import (arithmetic, creation, files, making, pointwise, printing,  # noqa: F401
                                          products, properties, reductions, shapes)
 from dragon.vm.torch.core.sparse.compressed import as_coordinates, line_indices
@@ -292,10 +292,21 @@ for _name in ("smm", "sspaddmm", "hspmm"):
     _shaped(_name)
 
 
-@function
-def dsmm(input, mat2):
-    """Return the product of a sparse matrix and a strided one, or of two strided ones."""
-    return ops.matmul(input, mat2)
+def _product(name):
+    """Register an old name of the product of two matrices, of any layouts."""
+    def multiply(input, mat2):
+        return ops.matmul(input, mat2)
+    multiply.__name__ = multiply.__qualname__ = name
+    multiply.__doc__ = "Return the product of two matrices, which may be sparse."
+    rule(name)(products.mm)
+    function(multiply)
+
+
+for _name in ("spmm", "dsmm"):
+    _product(_name)
+
+
+alias("hspmm", "hsmm")
 
 
 @method

@@ -98,7 +98,7 @@ def given(made, out):
     return made if out is None else out.copy_(made)
 
 
-@rule("mm", "sparse_mm", "dsmm")
+@rule("mm")
 def mm(input, mat2, *, out=None):
     """Return the product of two matrices."""
     return given(product("mm", input, mat2), out)
@@ -111,7 +111,7 @@ def smm(input, mat):
     return make_coordinates(*parts_of(held), held.shape)
 
 
-@rule("hspmm")
+@rule("hspmm", "hsmm")
 def hspmm(mat1, mat2, *, out=None):
     """Return the product of a sparse matrix and a strided one, with its rows as dense values."""
     if not is_coordinates(mat1):
