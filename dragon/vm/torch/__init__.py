@@ -33,6 +33,7 @@ from dragon.vm.torch.core.functions import pickling as _pickling
 from dragon.vm.torch.storage import CLASSES as _old_storages, FILES as _files, TypedStorage, UntypedStorage
 from dragon.vm.torch.amp.autocast_mode import NAMES as _autocast_names
 from dragon.vm.torch.amp.grad_scaler import GradScaler
+from dragon.vm.torch.core.sparse import face as _sparse_face
 from dragon.vm.torch.core.absent import install as _install_absent
 from dragon.vm.torch.core.attach import attach as _attach
 from dragon.vm.torch.core.capturing import register as _register

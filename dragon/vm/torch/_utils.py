@@ -11,7 +11,7 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 
 __getattr__, __dir__ = lookup(globals(), {
     "nn.parameter": "_rebuild_parameter _rebuild_parameter_with_state",
-    "core.failures": "ExceptionWrapper KeyErrorMessage"})
+    "core.failures": "ExceptionWrapper KeyErrorMessage", "core.sparse.rebuilding": "_rebuild_sparse_tensor"})
 
 
 def _as_class(tensor, cls):
@@ -77,7 +77,7 @@ def _refuse(kind):
     return rebuild
 
 
-_rebuild_sparse_tensor, _rebuild_qtensor, _rebuild_nested_tensor = map(_refuse, ("sparse", "quantized", "nested"))
+_rebuild_qtensor, _rebuild_nested_tensor = map(_refuse, ("quantized", "nested"))
 
 
 def _import_dotted_name(name):

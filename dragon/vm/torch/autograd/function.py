@@ -6,6 +6,7 @@ from dragon import _C
 from dragon.core import modes
 from dragon.core import custom_function as core
 from dragon.vm.torch.core.nodes import CONTEXTS
+from dragon.vm.torch.core.sparse.parts import is_sparse
 
 
 class FunctionCtx(core.Context):
@@ -104,7 +105,18 @@ class Function(core.Function, FunctionCtx):
             args = cls._bind(args, kwargs)
         elif kwargs:
             args = cls._bind((None, *args), kwargs)[1:]
-        return super().apply(*args)
+        for arg in args:
+            if is_sparse(arg) and arg.requires_grad and modes.is_recording():
+                raise NotImplementedError(f"{cls.__name__}: got a sparse tensor that requires grad, expected one that "
+                                          "does not: its history is that of its values; pass these, and make the "
+                                          "sparse tensor in forward")
+        results = super().apply(*args)
+        if modes.is_recording() and any(isinstance(arg, _C.Tensor) and arg.requires_grad for arg in args):
+            for result in results if isinstance(results, tuple) else (results,):
+                if is_sparse(result) and not result.requires_grad and result.dtype.is_floating_point:
+                    raise NotImplementedError(f"{cls.__name__}: got a sparse result of forward, expected strided ones: "
+                                              "the history of a sparse tensor is that of its values; return these")
+        return results
 
     @classmethod
     def _bind(cls, args, kwargs):

@@ -89,7 +89,7 @@ def convert_element_type(a, dtype):
     return a.to(dtype)
 
 
-# Named by libraries that dispatch on them; there are no sparse tensors to call them with.
+# Named by libraries that dispatch on them, and never called: no call of a sparse tensor's reaches a dispatcher.
 REFUSED = ("_sparse_addmm", "_spmm", "_sparse_mm")
 ADAPTED = {found.__name__: found for found in (
     _to_copy, _pin_memory, _unsafe_view, _local_scalar_dense, sym_size, sym_stride, sym_numel, sym_storage_offset,

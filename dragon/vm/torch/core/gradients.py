@@ -4,6 +4,7 @@ from collections import namedtuple
 
 from dragon import _C
 from dragon.vm.torch.core.exporting.hearing import leave_to_engine
+from dragon.vm.torch.core.sparse.parts import is_sparse, values_of, with_values
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 HOME = __name__.replace("core.gradients", "autograd")  # where PyTorch has them
@@ -34,9 +35,11 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     tensors = as_tuple(tensors)
     grads = check_grads(tensors, grad_tensors)
     retain_graph = create_graph if retain_graph is None else retain_graph
+    tensors, grads = told_by_values(tensors, grads)
     if inputs is None:
         return _C.backward(tensors, grads, retain_graph, create_graph, None)
     inputs = tuple(inputs.values()) if isinstance(inputs, dict) else as_tuple(inputs)
+    inputs = tuple(values_of(item) if is_sparse(item) else item for item in inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     with _Wanting():
@@ -97,10 +100,24 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
             found = batched_grad(outputs, inputs, as_tuple(grad_outputs), retain_graph, create_graph, allow_unused)
         else:
             grads = check_grads(outputs, grad_outputs)
-            found = _C.grad(outputs, inputs, grads, retain_graph, create_graph, allow_unused)
+            told, grads = told_by_values(outputs, grads)
+            wanted = tuple(values_of(item) if is_sparse(item) else item for item in inputs)
+            found = _C.grad(told, wanted, grads, retain_graph, create_graph, allow_unused)
+            found = tuple(with_values(item.detach(), got) if got is not None and is_sparse(item) else got
+                          for got, item in zip(found, inputs))
     if materialize_grads:
         found = tuple(ops.zeros_like(item) if got is None else got for got, item in zip(found, inputs))
     return found if names is None else dict(zip(names, found))
+
+
+def told_by_values(outputs, grads):
+    """Return outputs and their gradients with the values of sparse ones, which have the history, in their places."""
+    if not any(is_sparse(item) for item in outputs):
+        return outputs, grads
+    pairs = [(output, given) if not is_sparse(output) else
+             (values_of(output), None if given is None else values_of(given.sparse_mask(output.detach())))
+             for output, given in zip(outputs, grads)]
+    return tuple(zip(*pairs))
 
 
 class _Wanting:

@@ -24,7 +24,7 @@ class _Named:
 
 
 class layout(_Named):
-    """The way a tensor is stored; Dragon's are all `torch.strided`."""
+    """The way a tensor is held: `torch.strided`, or a sparse one."""
 
     __slots__ = ()
 
@@ -73,7 +73,11 @@ def require_memory_format(who, wanted):
                         "torch.memory_format")
 
 
+# What makes a tensor without any values, by layout: a function of (who, size, layout, dtype, device, requires_grad).
+EMPTY = {}
+
+
 def require_strided(who, wanted):
-    """Raise unless a `layout=` argument asks for what Dragon's tensors are."""
+    """Raise unless a `layout=` argument asks for what the function makes."""
     if wanted is not None and wanted is not strided:
-        raise NotImplementedError(f"{who}: got layout={wanted!r}, expected torch.strided: Dragon has no sparse tensors")
+        raise NotImplementedError(f"{who}: got layout={wanted!r}, expected torch.strided")

@@ -4,6 +4,7 @@ from dragon.core import modes
 from dragon.core.capture.recording import symbol
 from dragon.core.capture.settings import captures
 from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.sparse.parts import is_sparse
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim._differentiable import step as step_recorded
 from dragon.vm.torch.optim.optimizer import Optimizer, _get_scalar_dtype, _get_value
@@ -112,6 +113,10 @@ class RuleOptimizer(Optimizer):
                 grads.append(grad)
         if not params:
             return
+        if any([is_sparse(grad) for grad in grads]):
+            params, grads = self.step_sparse(params, grads, group)
+            if not params:
+                return
         state = self.state
         states = [state[param] for param in params]
         for param, kept in zip(params, states):
@@ -122,6 +127,15 @@ class RuleOptimizer(Optimizer):
             for kept in states:
                 kept["step"] += 1
         self.run(params, grads, lists, self.options(group))
+
+    def step_sparse(self, params, grads, group):
+        """Make the steps of parameters with sparse gradients; returns the other parameters and gradients.
+
+        Optimizers that know what to do with them have their own.
+        """
+        name = "Adam" if type(self).__name__ == "AdamW" else type(self).__name__
+        hint = ", please consider SparseAdam instead" if name == "Adam" else ""
+        raise RuntimeError(f"{name} does not support sparse gradients{hint}")
 
     def run(self, params, grads, lists, options):
         """Call the rule; complex numbers are pairs of real ones to it."""

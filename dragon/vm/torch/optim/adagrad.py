@@ -1,4 +1,5 @@
 """Adagrad."""
+from dragon.vm.torch.core.sparse.parts import is_sparse, with_values
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, check, number, rate, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -45,3 +46,21 @@ class Adagrad(RuleOptimizer):
     def options(self, group):
         return {"lr": rate(group), "lr_decay": float(group["lr_decay"]), "weight_decay": float(group["weight_decay"]),
                 "eps": group["eps"], "maximize": group["maximize"]}
+
+    def step_sparse(self, params, grads, group):
+        """Scale the rows that sparse gradients name by the roots of their sums; returns what is not sparse."""
+        if group["weight_decay"]:
+            raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+        for param, grad in zip(params, grads):
+            if not is_sparse(grad):
+                continue
+            state = self.state[param]
+            state["step"] += 1
+            rate_now = float(_get_value(group["lr"])) / (1 + (float(state["step"]) - 1) * group["lr_decay"])
+            grad = (-grad if group["maximize"] else grad).coalesce()
+            values = grad.values()
+            state["sum"].add_(with_values(grad, ops.mul(values, values)))
+            spread = ops.add(ops.sqrt(state["sum"].sparse_mask(grad).values()), group["eps"])
+            param.add_(with_values(grad, ops.div(values, spread)), alpha=-rate_now)
+        rest = [(param, grad) for param, grad in zip(params, grads) if not is_sparse(grad)]
+        return [param for param, _ in rest], [grad for _, grad in rest]

@@ -1,5 +1,6 @@
 """L-BFGS: steps by an estimate of the curvature, from the last gradients and steps."""
 from dragon.core import modes
+from dragon.vm.torch.core.sparse.parts import is_sparse
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim.optimizer import Optimizer, _to_scalar, _use_grad_for_differentiable
 
@@ -45,6 +46,7 @@ class LBFGS(Optimizer):
         parts = []
         for param in self._params:
             part = ops.zeros_like(param.detach()) if param.grad is None else param.grad.detach()
+            part = part.to_dense() if is_sparse(part) else part
             part = ops.view_as_real(part) if part.dtype.is_complex else part
             parts.append(ops.reshape(part, (-1,)))
         return ops.cat(parts)

@@ -1,4 +1,5 @@
 """Gradient descent."""
+from dragon.vm.torch.core.sparse.parts import is_sparse
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.optim._rules import RuleOptimizer, check, number_of, rate, zeros
 from dragon.vm.torch.optim.optimizer import _get_value
@@ -38,6 +39,10 @@ class SGD(RuleOptimizer):
 
     def update(self, group):
         params = [param for param in group["params"] if param.grad is not None]
+        sparse = [param for param in params if is_sparse(param.grad)]
+        if sparse:
+            self.step_sparse(sparse, [param.grad for param in sparse], group)
+            params = [param for param in params if not is_sparse(param.grad)]
         if not params:
             return
         momentum = float(group["momentum"])
@@ -56,3 +61,21 @@ class SGD(RuleOptimizer):
             if some:
                 self.run(some, [param.grad for param in some],
                          [[self.state[param]["momentum_buffer"] for param in some]], options | {"first": first})
+
+    def step_sparse(self, params, grads, group):
+        """Add sparse gradients to the rows that they name; their momentum is sparse too."""
+        momentum, lr = float(group["momentum"]), float(_get_value(group["lr"]))
+        if float(_get_value(group["weight_decay"])):
+            raise RuntimeError("SGD: got weight_decay with a sparse gradient, expected 0: it would touch every row")
+        for param, grad in zip(params, grads):
+            grad = -grad if group["maximize"] else grad
+            if momentum:
+                state = self.state[param]
+                kept = state.get("momentum_buffer")
+                if kept is None:
+                    kept = state["momentum_buffer"] = grad.detach().clone()
+                else:
+                    kept.mul_(momentum).add_(grad, alpha=1 - float(group["dampening"]))
+                grad = grad.add(kept, alpha=momentum) if group["nesterov"] else kept
+            param.add_(grad, alpha=-lr)
+        return [], []

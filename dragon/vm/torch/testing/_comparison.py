@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from dragon.core import warnings
 from dragon.vm import torch
+from dragon.vm.torch.core.sparse.parts import COMPRESSED
 from dragon.vm.torch.core.tensor import Tensor
 
 # The relative and the absolute tolerance of a dtype; others must be equal.
@@ -68,6 +69,7 @@ class Comparison:
     def __init__(self, allow_subclasses, rtol, atol, equal_nan, check_device, check_dtype, check_layout, check_stride):
         self.allow_subclasses, self.rtol, self.atol, self.equal_nan = allow_subclasses, rtol, atol, equal_nan
         self.check_device, self.check_dtype, self.check_stride = check_device, check_dtype, check_stride
+        self.check_layout = check_layout
 
     def pair_up(self, actual, expected, path=()):
         """Yield functions that compare one pair of items each; structures that differ raise at once."""
@@ -135,8 +137,11 @@ class Comparison:
 
     def compare_tensors(self, actual, expected, rtol, atol, path):
         """Compare two tensors: first what they are, then their numbers."""
+        strided = actual.layout == expected.layout == torch.strided
         checks = [("shape", True, actual.shape, expected.shape),
-                  ("stride()", self.check_stride, actual.stride(), expected.stride()),
+                  ("layout", self.check_layout, actual.layout, expected.layout),
+                  ("stride()", self.check_stride and strided, *(item.stride() if strided else None
+                                                                for item in (actual, expected))),
                   ("device", self.check_device, actual.device, expected.device),
                   ("dtype", self.check_dtype, actual.dtype, expected.dtype)]
         for name, wanted, mine, other in checks:
@@ -149,9 +154,35 @@ class Comparison:
         if actual.dtype != expected.dtype:
             common = torch.promote_types(actual.dtype, expected.dtype)
             actual, expected = actual.to(common), expected.to(common)
+        if not strided:
+            if actual.layout == expected.layout:
+                return self.compare_sparse(actual, expected, rtol, atol, path)
+            actual, expected = actual.to_dense(), expected.to_dense()
+        self.compare_strided("Tensor-likes", actual, expected, rtol, atol, path)
+
+    def compare_sparse(self, actual, expected, rtol, atol, path):
+        """Compare the indices and the values of two tensors of one sparse layout."""
+        if actual.is_sparse:
+            actual, expected = actual.coalesce(), expected.coalesce()
+        if actual._nnz() != expected._nnz():
+            raise Mismatch(AssertionError, "The number of specified values in sparse tensors does not match: "
+                           f"{actual._nnz()} != {expected._nnz()}", path)
+        kind = str(actual.layout).removeprefix("torch.sparse_").upper()
+        for (name, mine), (_, other) in zip(named_parts(actual), named_parts(expected)):
+            exact = name != "values"
+            self.compare_strided(f"Sparse {kind} {name}", mine, other, 0 if exact else rtol, 0 if exact else atol, path)
+
+    def compare_strided(self, what, actual, expected, rtol, atol, path):
+        """Compare the numbers of two strided tensors."""
         matches = torch.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=self.equal_nan)
         if not bool(torch.all(matches)):
-            raise Mismatch(AssertionError, describe_tensors(actual, expected, matches, rtol, atol), path)
+            raise Mismatch(AssertionError, describe_tensors(what, actual, expected, matches, rtol, atol), path)
+
+
+def named_parts(x):
+    """Return [(name, part)] of a sparse tensor, the values last."""
+    names = (*COMPRESSED.get(str(x.layout).removeprefix("torch."), ("indices",)), "values")
+    return [(name, getattr(x, name)()) for name in names]
 
 
 def common_keys(actual, expected, path):
@@ -208,7 +239,7 @@ def describe(what, extra, absolute, relative, rtol, atol):
     return "\n".join(lines)
 
 
-def describe_tensors(actual, expected, matches, rtol, atol):
+def describe_tensors(what, actual, expected, matches, rtol, atol):
     """Return the letter about tensors that are not close."""
     count = matches.numel()
     wrong = count - int(torch.sum(matches))
@@ -223,7 +254,7 @@ def describe_tensors(actual, expected, matches, rtol, atol):
     for differences in (apart, relative):
         largest, place = torch.max(differences, 0)
         found.append((largest.item(), unravel(int(place), matches.shape)))
-    return describe("Tensor-likes", f"Mismatched elements: {wrong} / {count} ({wrong / count:.1%})", *found, rtol, atol)
+    return describe(what, f"Mismatched elements: {wrong} / {count} ({wrong / count:.1%})", *found, rtol, atol)
 
 
 def unravel(flat, shape):

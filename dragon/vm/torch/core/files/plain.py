@@ -14,6 +14,7 @@ import sys
 import types
 
 from dragon import _C
+from dragon.vm.torch.core.layout import layout
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.storage import TypedStorage, UntypedStorage
 
@@ -21,7 +22,7 @@ RATIONAL = re.compile(r"\s*[-+]?\d{1,4000}(/\d{1,4000})?\s*")
 # What can be handed on without calling anything that a file has given: no attributes of the instance decide.
 PLAIN_KINDS = {type(None), bool, int, float, complex, str, bytes, bytearray, tuple, list, dict, set, frozenset, slice,
                Size, collections.OrderedDict, collections.Counter, collections.defaultdict, collections.deque}
-OWN_KINDS = _C.Tensor, _C.dtype, TypedStorage, UntypedStorage, enum.Enum
+OWN_KINDS = _C.Tensor, _C.dtype, layout, TypedStorage, UntypedStorage, enum.Enum
 ITERATED = (list, tuple, dict, set, frozenset, str, bytes, collections.OrderedDict, collections.Counter)
 FACTORIES = (list, dict, set, tuple, int, float, complex, bool, str, bytes, frozenset, collections.OrderedDict,
              collections.Counter, collections.deque, collections.defaultdict)

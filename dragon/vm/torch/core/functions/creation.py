@@ -4,7 +4,7 @@ from dragon.core import config, modes
 from dragon.core.capture.settings import is_capturing, is_exporting, is_sketching
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS, UNSUPPORTED, as_dtype
-from dragon.vm.torch.core.layout import channels_last, channels_last_3d, contiguous_format, require_strided
+from dragon.vm.torch.core.layout import channels_last, channels_last_3d, contiguous_format, EMPTY, require_strided
 from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.size import Size
@@ -33,6 +33,7 @@ def default_dtype():
 
 def make(operator):
     """Return a function of a shape, as `torch.zeros(2, 3)` or `torch.zeros((2, 3))`."""
+    fills = operator == "ones"
     operator = getattr(ops, operator)
 
     def create(*size, out=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
@@ -40,6 +41,8 @@ def make(operator):
         size = named.pop("size") if "size" in named else shape_of(size)
         if named:
             raise TypeError(f"{create.__name__}: got an unexpected keyword argument {next(iter(named))!r}")
+        if layout in EMPTY and not fills and out is None:
+            return EMPTY[layout](create.__name__, size, layout, dtype, device, requires_grad)
         require_strided(create.__name__, layout)
         if out is not None:
             out.resize_(size)
@@ -60,10 +63,14 @@ def in_format(made, memory_format):
 
 def make_like(operator):
     """Return a function of a tensor, as `torch.zeros_like(x)`."""
+    fills = operator not in ("empty_like", "zeros_like")
     operator = getattr(ops, operator)
 
     def create_like(input, *value, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False,
                     memory_format=None, **named):
+        if layout in EMPTY and not fills:
+            return EMPTY[layout](create_like.__name__, input.shape, layout, dtype or input.dtype,
+                                 input.device if device is None else device, requires_grad)
         require_strided(create_like.__name__, layout)
         made = operator(input, *value, dtype=dtype, device=None if device is None else as_device(device), **named)
         return finish(in_format(made, memory_format), requires_grad)

@@ -2,6 +2,7 @@
 
 from dragon.core import warnings
 from dragon.vm.torch.core.register import overridable
+from dragon.vm.torch.core.sparse.tables import SparseBags, SparseRows
 from dragon.vm.torch.core.tensor import ops
 
 _embedding = ops.embedding
@@ -36,7 +37,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     scale_grad_by_freq : bool, optional, default=False
         Whether a row's gradient is divided by how often it is used.
     sparse : bool, optional, default=False
-        Dragon's gradients are dense; only False is taken.
+        Whether the table's gradient is sparse: a row for each index.
 
     Returns
     -------
@@ -44,8 +45,6 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         The rows, in the shape of the indices and one axis more.
 
     """
-    if sparse:
-        require_dense("embedding")
     if padding_idx is not None:
         rows = weight.shape[0]
         if not -rows <= padding_idx < rows:
@@ -53,12 +52,17 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         padding_idx %= rows
     if max_norm is not None:
         shrink_rows(weight, input, max_norm, norm_type)
+    if sparse:
+        return look_up_sparse("embedding", weight, input, padding_idx, scale_grad_by_freq)
     return _embedding(weight, input, padding_idx, scale_grad_by_freq)
 
 
-def require_dense(who):
-    """Say that gradients are dense."""
-    raise NotImplementedError(f"{who}: got sparse=True, expected False: Dragon has no sparse tensors")
+def look_up_sparse(who, weight, input, padding_idx, scale_grad_by_freq):
+    """Return rows of a table whose gradient is sparse."""
+    if scale_grad_by_freq:
+        raise RuntimeError(f"{who}: got scale_grad_by_freq with sparse=True, expected one of them: it is not supported "
+                           "with sparse gradients")
+    return SparseRows.apply(weight, input, padding_idx)
 
 
 @overridable
@@ -115,6 +119,9 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
                          f"{offsets if offsets is None else offsets.shape}")
     if max_norm is not None:
         shrink_rows(weight, input, max_norm, norm_type)
+    if sparse:
+        padding_idx = None if padding_idx is None else padding_idx % weight.shape[0]
+        return SparseBags.apply(weight, input, offsets, per_sample_weights, mode, include_last_offset, padding_idx)
     return ops.embedding_bag(weight, input, offsets, per_sample_weights, scale_grad_by_freq, mode,
                              include_last_offset, padding_idx)[0]
 
@@ -127,5 +134,6 @@ def check_bag(mode, scale_grad_by_freq, sparse, per_sample_weights):
         raise ValueError("embedding_bag: got scale_grad_by_freq or sparse, expected neither for mode='max'")
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(f"embedding_bag: got per_sample_weights for mode={mode!r}, expected mode='sum'")
-    if sparse:
-        require_dense("embedding_bag")
+    if sparse and scale_grad_by_freq:
+        raise RuntimeError("embedding_bag: got scale_grad_by_freq with sparse=True, expected one of them: it is not "
+                           "supported with sparse gradients")

@@ -5,6 +5,7 @@ from dragon.vm.torch.core.functions.destination import deliver, write
 from dragon.vm.torch.core.known.worked_out import broadcast
 from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.sentences import named
+from dragon.vm.torch.core.sparse.tables import SparseElements
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 INT64 = OBJECTS["int64"]
@@ -76,8 +77,8 @@ method(_scatter("scatter_"))
 @overload("gather", of="both")
 def gather(input, dim, index, *, sparse_grad=False, out=None):
     """Return the elements at places along an axis."""
-    if sparse_grad:
-        raise NotImplementedError("gather: got sparse_grad=True, expected False: Dragon has no sparse tensors")
+    if sparse_grad and out is None:
+        return SparseElements.apply(input, dim, index)
     return ops.gather(input, dim, index, out=out)
 
 
@@ -222,6 +223,7 @@ def _unsafe_index_put(input, indices, values, accumulate=False):
 @function
 def _segment_reduce(data, reduce, *, lengths=None, indices=None, offsets=None, axis=0, unsafe=False, initial=None):
     """Return reductions of consecutive segments of an axis, given by lengths or by offsets."""
+    reduce = {"amax": "max", "amin": "min"}.get(reduce, reduce)
     if reduce not in ("sum", "mean", "max", "min", "prod"):
         raise RuntimeError(f"segment_reduce: got reduce={reduce!r}, expected sum, mean, max, min or prod")
     if indices is not None:

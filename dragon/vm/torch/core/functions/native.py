@@ -1,6 +1,6 @@
 """The layers' functions as `torch` itself has them, below `nn.functional`: other orders, and reductions by number."""
 from dragon.vm.torch.core.functions import normalization, pooling
-from dragon.vm.torch.core.functions.embedding import require_dense, shrink_rows
+from dragon.vm.torch.core.functions.embedding import look_up_sparse, shrink_rows
 from dragon.vm.torch.core.functions.loss import lengths
 from dragon.vm.torch.core.register import FUNCTIONS, function
 from dragon.vm.torch.core.sentences import named
@@ -66,9 +66,10 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reducti
 @function
 def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
     """Return rows of a table by index."""
+    padding = padding_idx if padding_idx >= 0 else None
     if sparse:
-        require_dense("embedding")
-    return ops.embedding(weight, indices, padding_idx if padding_idx >= 0 else None, scale_grad_by_freq)
+        return look_up_sparse("embedding", weight, indices, padding, scale_grad_by_freq)
+    return ops.embedding(weight, indices, padding, scale_grad_by_freq)
 
 
 @function

@@ -150,13 +150,10 @@ def _refusing(error, got, sentence, names):
         make(name)
 
 
-_refusing(RuntimeError, "got a strided tensor, expected a sparse one; Dragon has no sparse tensors", "is for sparse "
-          "tensors", "coalesce is_coalesced values indices crow_indices col_indices ccol_indices row_indices _nnz "
-          "_values _indices sparse_mask")
 _refusing(NotImplementedError, "got a plain tensor, expected a quantized one; Dragon has none", "is for quantized "
           "tensors", "q_scale q_zero_point int_repr q_per_channel_scales q_per_channel_zero_points q_per_channel_axis")
-_refusing(NotImplementedError, "Dragon has no sparse tensors; keep the tensor dense", "would return a sparse tensor",
-          "to_sparse to_sparse_coo to_sparse_csr to_sparse_csc to_sparse_bsr to_sparse_bsc to_mkldnn")
+_refusing(NotImplementedError, "got a plain tensor, expected no call: Dragon has no layout of oneDNN's", "would return "
+          "a tensor in the layout of oneDNN", "to_mkldnn")
 
 
 # Answers of one line.

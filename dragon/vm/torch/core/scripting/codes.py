@@ -6,7 +6,8 @@ from dragon.vm.torch.core.scripting.face import face
 DTYPES = {"uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4, "float16": 5, "float32": 6, "float64": 7,
           "complex32": 8, "complex64": 9, "complex128": 10, "bool": 11, "qint8": 12, "quint8": 13, "qint32": 14,
           "bfloat16": 15, "float8_e5m2": 23, "float8_e4m3fn": 24, "uint16": 27, "uint32": 28, "uint64": 29}
-LAYOUTS = {"strided": 0, "sparse_coo": 1, "sparse_csr": 2, "_mkldnn": 4}
+LAYOUTS = {"strided": 0, "sparse_coo": 1, "sparse_csr": 2, "_mkldnn": 3, "sparse_csc": 4, "sparse_bsr": 5,
+           "sparse_bsc": 6, "jagged": 7}
 FORMATS = {"contiguous_format": 0, "preserve_format": 1, "channels_last": 2, "channels_last_3d": 3}
 TABLES = {"dtype": DTYPES, "layout": LAYOUTS, "memory_format": FORMATS}
 

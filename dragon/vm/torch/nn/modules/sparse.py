@@ -68,7 +68,7 @@ class Embedding(_Table):
     scale_grad_by_freq : bool, optional, default=False
         Divide gradients by how often a row occurs in the batch.
     sparse : bool, optional, default=False
-        Ask for sparse gradients, which Dragon does not have.
+        Whether the table's gradient is sparse: it holds the rows that were looked up.
     device : Union[device, str], optional
         Where the table lives.
     dtype : dtype, optional

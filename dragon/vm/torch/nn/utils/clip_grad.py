@@ -4,6 +4,7 @@ import types
 from dragon.core import warnings
 from dragon.core.modes import no_grad
 from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.sparse.parts import is_coordinates, is_sparse, replace, values_of
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -12,7 +13,18 @@ def _as_list(tensors):
 
 
 def _gradients(parameters):
-    return [param.grad for param in _as_list(parameters) if param.grad is not None]
+    """Return the gradients there are; of sparse ones the values, once those of equal indices are added up."""
+    grads = [param.grad for param in _as_list(parameters) if param.grad is not None]
+    if not any([is_sparse(grad) for grad in grads]):
+        return grads
+    return [values_of(_settled(grad)) if is_sparse(grad) else grad for grad in grads]
+
+
+def _settled(grad):
+    """Return a sparse gradient, which holds each index once from now on."""
+    if is_coordinates(grad) and not grad.is_coalesced():
+        replace(grad, grad.detach().coalesce())
+    return grad
 
 
 def _are_alike(tensors):

@@ -1,0 +1,202 @@
+"""The class of sparse tensors, and the table of what is computed of them.
+
+A sparse tensor is made of strided ones: its indices, and its values, whose dtype, device and history are its own. Every
+function of the API that meets one asks the table below by the function's name; what is not there is refused by name.
+"""
+from dragon import _C
+from dragon.core import parts
+from dragon.vm.torch.core import layout as layouts
+from dragon.vm.torch.core.size import Size
+from dragon.vm.torch.core.tensor import Tensor
+
+# How a function is computed from parts, by its name: the same for `torch.<name>` and `Tensor.<name>`.
+RULES = {}
+# The same for operators that the engine calls by itself, whose arguments have other names.
+ENGINE_RULES = {}
+COMPRESSED = {"sparse_csr": ("crow_indices", "col_indices"), "sparse_bsr": ("crow_indices", "col_indices"),
+              "sparse_csc": ("ccol_indices", "row_indices"), "sparse_bsc": ("ccol_indices", "row_indices")}
+BLOCKS = ("sparse_bsr", "sparse_bsc")
+ROW_MAJOR = ("sparse_csr", "sparse_bsr")
+
+
+class SparseTensor(Tensor):
+    """A tensor of which only some elements are held: `torch.Tensor` in another layout."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        name = getattr(func, "__name__", str(func))
+        compute = RULES.get(name)
+        if compute is None:
+            raise refusal(name, *args, *(kwargs or {}).values())
+        return compute(*args, **(kwargs or {}))
+
+
+SparseTensor.__name__ = SparseTensor.__qualname__ = "Tensor"
+SparseTensor.__module__ = "torch"
+
+
+def rule(*names):
+    """Register how functions of these names are computed of sparse tensors.
+
+    Parameters
+    ----------
+    *names : str
+        Names of the API; the function's own name if there is none.
+
+    Returns
+    -------
+    Callable
+        A decorator, which returns the function.
+
+    """
+    def register(compute):
+        for name in names or (compute.__name__,):
+            RULES[name] = compute
+        return compute
+    return register
+
+
+def handle(name, arguments, destinations):
+    """Compute a call of the engine's in which a sparse tensor takes part.
+
+    Parameters
+    ----------
+    name : str
+        The operator.
+    arguments : dict
+        Its arguments by the names that the operator has for them.
+    destinations : list
+        What is to be written into; empty for a new result.
+
+    Returns
+    -------
+    Union[Tensor, Sequence[Tensor]]
+        The results.
+
+    """
+    compute = ENGINE_RULES.get(name)
+    if compute is None:
+        raise refusal(name, *arguments.values())
+    result = compute(**arguments)
+    if not destinations:
+        return result
+    return [destination.copy_(result) for destination in destinations]
+
+
+def refusal(name, *arguments):
+    """Return what is raised where a function has no rule for sparse tensors."""
+    flat = [item for argument in arguments for item in (argument if isinstance(argument, (list, tuple))
+                                                        else (argument,))]
+    found = next((item for item in flat if isinstance(item, SparseTensor)), None)
+    came = "a sparse tensor" if found is None else f"a tensor of layout {layout_of(found)!r}"
+    return NotImplementedError(f"{name}: got {came}, expected strided tensors: .to_dense() makes one")
+
+
+def is_sparse(x):
+    """Return whether an object is a sparse tensor, of any layout."""
+    return isinstance(x, SparseTensor)
+
+
+def name_of(x):
+    """Return the name of a sparse tensor's layout, such as "sparse_coo"; "strided" for any other tensor."""
+    return parts.parts_of(x)[0] if isinstance(x, SparseTensor) else "strided"
+
+
+def layout_of(x):
+    """Return a tensor's layout."""
+    return getattr(layouts, name_of(x))
+
+
+def parts_of(x):
+    """Return the tensors that a sparse one is made of, the values last."""
+    return parts.parts_of(x)[1]
+
+
+def values_of(x):
+    """Return the values of a sparse tensor, with their history."""
+    return parts.parts_of(x)[1][-1]
+
+
+def is_coordinates(x):
+    """Return whether a tensor is of layout `torch.sparse_coo`."""
+    return name_of(x) == "sparse_coo"
+
+
+def is_compressed(x):
+    """Return whether a tensor is of one of the compressed layouts."""
+    return name_of(x) in COMPRESSED
+
+
+def is_coalesced(x):
+    """Return whether the indices of a tensor of coordinates are known to be in order, each there once."""
+    return x.__dict__.get("_is_coalesced", parts.parts_of(x)[2])
+
+
+def make(layout, tensors, shape, coalesced=False):
+    """Return a sparse tensor of parts, which are not looked at."""
+    return parts.make_of_parts(layout, tensors, tuple(shape), coalesced)
+
+
+def make_coordinates(indices, values, shape, coalesced=False):
+    """Return a tensor of layout `torch.sparse_coo`; one value alone is in order."""
+    return make("sparse_coo", (indices, values), shape, coalesced or values.shape[0] < 2)
+
+
+def with_values(x, values, shape=None):
+    """Return a sparse tensor with the indices of another."""
+    layout, held, _ = parts.parts_of(x)
+    coalesced = layout == "sparse_coo" and is_coalesced(x)
+    return make(layout, (*held[:-1], values), x.shape if shape is None else shape, coalesced)
+
+
+def replace(x, other):
+    """Have a sparse tensor be what another one of its layout is, in place.
+
+    The parts take on other numbers, so that whoever holds the tensor sees them; only values without history can.
+    """
+    mine, theirs = parts_of(x), parts_of(other)
+    if name_of(x) != name_of(other):
+        raise RuntimeError(f"in-place: got a result of layout {layout_of(other)!r}, expected {layout_of(x)!r}")
+    if mine[-1].requires_grad or theirs[-1].requires_grad:
+        raise NotImplementedError("in-place: got a sparse tensor whose number of values changes while gradients are "
+                                  "recorded, expected one without requires_grad, or the form that returns its result")
+    coalesced = is_coordinates(other) and is_coalesced(other)
+    if tuple(x.shape) != tuple(other.shape) or x.dtype != other.dtype:
+        _C.Tensor.data.__set__(x, other)
+    for old, new in zip(mine, theirs):
+        if old is not new:
+            old.data = new
+    x.__dict__["_is_coalesced"] = coalesced
+    return x
+
+
+def sparse_dim(x):
+    """Return the number of axes that indices tell; for the compressed layouts 2, batches beside."""
+    return parts_of(x)[0].shape[0] if is_coordinates(x) else 2
+
+
+def batch_dim(x):
+    """Return the number of leading axes along which a compressed tensor is many."""
+    return parts_of(x)[0].ndim - 1 if is_compressed(x) else 0
+
+
+def dense_dim(x):
+    """Return the number of trailing axes in which the values are dense."""
+    return x.ndim - batch_dim(x) - sparse_dim(x)
+
+
+def block_of(x):
+    """Return the height and width of the blocks: 1 and 1 for the layouts without any."""
+    if name_of(x) not in BLOCKS:
+        return 1, 1
+    return tuple(values_of(x).shape[batch_dim(x) + 1:batch_dim(x) + 3])
+
+
+def value_count(x):
+    """Return the number of values, or blocks, of one tensor of a batch."""
+    return parts_of(x)[-1].shape[0] if is_coordinates(x) else parts_of(x)[1].shape[-1]
+
+
+def sizes(shape):
+    """Return a shape as PyTorch's."""
+    return Size(shape)
