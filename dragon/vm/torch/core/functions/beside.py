@@ -4,7 +4,6 @@ import math
 from dragon.core import warnings
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.functions.creation import default_dtype
-from dragon.vm.torch.core.functions.embedding import require_dense
 from dragon.vm.torch.core.functions.reduction import norm
 from dragon.vm.torch.core.layout import require_strided
 from dragon.vm.torch.core.register import both, function, method, plain
@@ -25,7 +24,8 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sp
                   include_last_offset=False, padding_idx=None):
     """Return sums (`mode` 0), means (1) or greatest (2) of rows for each bag, and what its gradient is made of."""
     if sparse:
-        require_dense("embedding_bag")
+        raise NotImplementedError("embedding_bag: got sparse=True, expected False: "
+                                  "torch.nn.functional.embedding_bag gives sparse gradients")
     return ops.embedding_bag(weight, indices, offsets, per_sample_weights, scale_grad_by_freq, BAGS[mode],
                              include_last_offset, padding_idx)
 

@@ -1,15 +1,12 @@
 """Products of sparse matrices with strided ones, and with each other."""
 from dragon.vm.torch.core.sparse.compressed import as_coordinates, transposed
 from dragon.vm.torch.core.sparse.conversions import to_layout
-from dragon.vm.torch.core.sparse.coordinates import add_up, coalesce, rows_of
-from dragon.vm.torch.core.sparse.keys import count_up, runs, starts_of
+from dragon.vm.torch.core.sparse.coordinates import coalesce, rows_of
+from dragon.vm.torch.core.sparse.keys import runs, starts_of
 from dragon.vm.torch.core.sparse.parts import (ENGINE_RULES, dense_dim, is_coalesced, is_coordinates,
                                                is_sparse, layout_of, make_coordinates, name_of, parts_of, rule,
                                                values_of)
 from dragon.vm.torch.core.tensor import ops
-
-# The engine sums rows of bags in these without the products ever being held.
-BAGGED = ("float16", "bfloat16", "float32", "float64")
 
 
 def require_matrices(who, a, b):
@@ -39,22 +36,13 @@ def lines_of(x):
 def times_dense(a, b):
     """Return a sparse matrix times a strided one."""
     starts, rows, columns, values = lines_of(a)
-    height = int(a.shape[0])
-    if values.shape[0] == 0 or height == 0 or b.shape[1] == 0:
-        # Nothing to add up; the sum keeps the history of both.
-        return ops.add(ops.zeros((height, b.shape[1]), dtype=b.dtype, device=b.device),
-                       ops.mul(ops.sum(values[:0]), ops.sum(b[:0])).to(b.dtype))
-    bagged = b.dtype.name in BAGGED and b.device.type == "cpu"
-    if bagged and starts is None:  # bags are rows in order
+    if starts is None:
         rows, order = ops.sort(rows, 0, False)
         columns, values = ops.index_select(columns, 0, order), ops.index_select(values, 0, order)
-        starts = starts_of(rows, height)
-    if bagged:
-        return ops.embedding_bag(b, columns, starts[:-1], values, mode="sum")[0]
-    if rows is None:
-        rows = ops.repeat_interleave(count_up(height, starts), ops.sub(starts[1:], starts[:-1]).long())
-    terms = ops.mul(ops.unsqueeze(values, 1), ops.index_select(b, 0, columns))
-    return add_up(terms, rows, height)
+        starts = starts_of(rows, int(a.shape[0]))
+    if b.dtype.name == "bool":  # whether any product is true
+        return ops.ne(ops.rows_matmul(starts, columns, values.int(), b.int()), 0)
+    return ops.rows_matmul(starts, columns, values, b)
 
 
 def swap(x):
