@@ -137,6 +137,8 @@ def isotonic_regression(inputs, decreasing=True, axis=-1):
     import numpy as np
     x = take(inputs)
     wide = x if x.dtype.is_floating else ops.cast(x, "float64" if x.dtype.size > 2 else "float32")
+    if not wide.ndim or 0 in wide.shape:  # nothing, or one number, is in order
+        return wide, ops.zeros(tuple(wide.shape), dtype="int32")
     moved = ops.movedim(wide, axis, -1)
     rows = ops.reshape(moved, (-1, moved.shape[-1]))
     blocks = np.zeros(rows.shape, "int32")

@@ -35,6 +35,10 @@ KNOWN = [
     Known("polygamma", "raises", "one order at a time, and a whole one"),
     Known("softmax", "edges|columns", "rows with NaN are NaN throughout: TensorFlow's are NaN here and 0 there"),
     Known("top_k|argsort|sort", "edges|columns", "NaN has no place in TensorFlow's order"),
+    Known("ctc_unique_labels", "in float|shape \\(0, 3\\)",
+          "labels are whole numbers; of no rows TensorFlow returns no matrix"),
+    Known("isotonic_regression", r"in float64: columns|shape \(\)",
+          "means of the largest numbers overflow there, in another order; a number has no axis"),
     Known("floordiv", r"edges|only (3.4\d+e\+38|1.79\d+e\+308)", "TensorFlow flushes quotients that are denormal"),
 ]
 ROOMS = ("math", "nn", "linalg", "bitwise", "")
