@@ -149,7 +149,7 @@ Tensor NumberLike(PyObject* object, const Tensor* like, const Place& place) {
   } else if (dtype == DType::kFloat64) {
     // Beside integers the operator may yet cut the number to one of them, which takes all its digits.
     const bool exact = static_cast<float>(value.real()) == value.real() || std::isnan(value.real());
-    dtype = like && like->defined() && !exact ? DType::kFloat64 : DefaultDType();
+    dtype = like && like->defined() && IsIntegral(like->dtype()) && !exact ? DType::kFloat64 : DefaultDType();
   } else if (dtype == DType::kComplex128) {
     dtype = ComplexDType(like && like->defined() && IsFloating(like->dtype()) ? like->dtype() : DefaultDType());
   }

@@ -256,3 +256,9 @@ def test_logarithms_are_exact_to_a_last_place():
     assert edges.expm1().tolist()[5:] == [float("inf"), -1, edges[7]]
     np.testing.assert_array_equal(np.signbit(edges.expm1().numpy()[:2]), [False, True])
     assert torch.sigmoid(torch.logit(torch.tensor(0.5))) == 0.5
+
+
+def test_numbers_beside_a_condition_have_the_default_dtype():
+    mask = torch.tensor([True, False])
+    assert torch.where(mask, 7.93, 7.46).dtype == torch.float32
+    assert torch.where(mask, 7.93, torch.tensor([1.0, 2.0])).dtype == torch.float32

@@ -294,7 +294,9 @@ def hanning(x):
 
 def kaiser(x, beta):
     """Return Kaiser's window of `x` places and shape `beta`."""
-    _, places, last = _window_places(x)
+    size, places, last = _window_places(x)
+    if size == 1:
+        return ops.ones((1,), dtype=floatx())
     beta = float(beta)
     across = ops.sub(ops.div(ops.mul(places, 2.0), last), 1.0)
     root = ops.sqrt(ops.maximum(ops.sub(1.0, ops.square(across)), 0.0))
