@@ -103,8 +103,8 @@ Tensors GroundInItsName(const Call& call, std::span<const Tensor> outs, DoorStat
     return Ground(call, outs, door);
   } catch (const Error& error) {
     const std::string words = error.what(), name = call.name();
-    const bool from_below =
-        error.kind() == ErrorKind::kNotImplemented || words.starts_with("device: ") || words.starts_with("linalg: ");
+    const bool from_below = error.kind() == ErrorKind::kNotImplemented || words.starts_with("device: ") ||
+                            words.starts_with("linalg: ") || words.starts_with("promote_types: ");
     if (from_below && !words.starts_with(name)) throw Error(error.kind(), name + ": " + words);
     const auto speaker = words.find(": got a request for");
     if (error.kind() != ErrorKind::kMemory || speaker == std::string::npos) throw;

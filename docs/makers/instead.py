@@ -3,10 +3,6 @@
 TABLE = """
 torch.distributed : one process trains here: torch.distributed knows a world of one
 torch.sparse : a dense tensor
-torch.Tensor.to_sparse : a dense tensor; x.nonzero() for the places
-torch.Tensor.sparse : a dense tensor
-torch.sparse_ : a dense tensor
-torch.spmm : torch.mm of dense tensors
 torch.nested : torch.nn.utils.rnn.pad_sequence and a mask
 torch.quantiz : torch.float16 or torch.bfloat16 weights
 torch.Tensor.q_ : torch.float16 or torch.bfloat16 weights
@@ -17,7 +13,6 @@ torch.library : dragon.Function for gradients of one's own, or an operator in a 
 torch.cuda : the same code on the CPU
 torch.utils.benchmark : torch.utils.benchmark.Timer, or timeit
 torch.profiler : dragon.profile
-keras.visualization : matplotlib
 tensorflow.distribute : one process trains here: tf.distribute.get_strategy() is a strategy of one replica
 tensorflow.feature_column : keras.layers.StringLookup, keras.layers.Discretization and their kin
 tensorflow.summary.trace : dragon.profile

@@ -160,8 +160,8 @@ def check(paths, imported=()):
             report[kind] += [{"kind": "device", **entry} if kind == "devices" else entry for entry in entries]
     names = set()
     for path, uses in files:
-        roots = {use.name.split(".")[0] for use in uses if use.kind == "name"}
-        foreign = bool(roots & set(OTHERS)) and "torch" not in roots
+        spoken = {use.name.split(".")[0] for use in uses if use.kind == "name"}
+        foreign = bool(spoken & set(OTHERS)) and "torch" not in spoken
         for use in uses:
             counted, problem = judge(use, own, foreign)
             report["uses"] += counted

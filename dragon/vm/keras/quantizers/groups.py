@@ -78,7 +78,7 @@ def quantize_with_zero_point(input_tensor, scale, zero, maxq):
 
 
 def dequantize_with_zero_point(input_tensor, scale, zero):
-    """Return the numbers that integers stand for. ..."""
+    """Return the numbers that integers stand for."""
     scale = convert_to_tensor(scale)
     numbers = ops.cast(convert_to_tensor(input_tensor), scale.dtype)
     return scale * (numbers - ops.cast(convert_to_tensor(zero), scale.dtype))

@@ -199,7 +199,7 @@ class KerasFileEditor:
         place[new_name] = place.pop(name)
 
     def delete_object(self, object_name):
-        """Take an object out. ..."""
+        """Take an object out."""
         place, name = self._holder(object_name)
         del place[name]
 
@@ -224,7 +224,7 @@ class KerasFileEditor:
         place[last] = dict(weights)
 
     def delete_weight(self, object_name, weight_name):
-        """Take a weight of an object out. ..."""
+        """Take a weight of an object out."""
         place, name = self._holder(object_name)
         if weight_name not in place[name]:
             raise ValueError(f"Weight {weight_name} not found in object {object_name}. Weights found: "
@@ -232,7 +232,7 @@ class KerasFileEditor:
         del place[name][weight_name]
 
     def add_weights(self, object_name, weights):
-        """Put weights into an object. ..."""
+        """Put weights into an object."""
         _require_dict(weights)
         place, name = self._holder(object_name)
         place[name].update(weights)

@@ -1,7 +1,7 @@
 """Inception, third version."""
 from collections import namedtuple
 from functools import partial
-from typing import Optional
+from typing import List, Optional
 
 from dragon.vm import torch
 from dragon.vm.torchvision.models._api import define
@@ -132,7 +132,7 @@ class InceptionE(_Branches):
         deep = self._join(1, [self.branch3x3dbl_3a(deep), self.branch3x3dbl_3b(deep)])
         return [self.branch1x1(x), wide, deep, self.branch_pool(_average(x))]
 
-    def _join(self, index, parts):
+    def _join(self, index: int, parts: List[torch.Tensor]):
         return torch.cat(parts, 1)
 
 

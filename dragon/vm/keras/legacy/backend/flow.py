@@ -57,7 +57,7 @@ def foldr(fn, elems, initializer=None, name=None):
 
 
 def gradients(loss, variables):
-    """Refuse: tensors have no graph behind them; `tf.GradientTape` says what gradients are. ..."""
+    """Refuse: tensors have no graph behind them; `tf.GradientTape` says what gradients are."""
     raise RuntimeError("keras.backend.gradients: gradients are those of calls within a `tf.GradientTape`. Received: "
                        f"loss={loss}, variables={variables}")
 

@@ -50,7 +50,7 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1, 
 
 
 def ctc_batch_cost(y_true, y_pred, input_length, label_length):
-    """Return the negative log-likelihood of each label sequence, as a column; the last class is blank. ..."""
+    """Return the negative log-likelihood of each label sequence, as a column; the last class is blank."""
     logits = _ops.log(_tensor(y_pred) + _epsilon())
     found = _ops.ctc_loss(_ops.cast(_tensor(y_true), "int32"), logits, _ops.reshape(_tensor(label_length), (-1,)),
                           _ops.reshape(_tensor(input_length), (-1,)), mask_index=y_pred.shape[-1] - 1)
@@ -58,7 +58,7 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
 
 
 def ctc_decode(y_pred, input_length, greedy=True, beam_width=100, top_paths=1):
-    """Return label sequences, filled with -1, one tensor for each path, and a score of each. ..."""
+    """Return label sequences, filled with -1, one tensor for each path, and a score of each."""
     logits = _ops.log(_tensor(y_pred) + _epsilon())
     paths, scores = _ops.ctc_decode(logits, input_length, strategy="greedy" if greedy else "beam_search",
                                     beam_width=beam_width, top_paths=top_paths, mask_index=y_pred.shape[-1] - 1)

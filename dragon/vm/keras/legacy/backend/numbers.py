@@ -11,13 +11,13 @@ _OVER_AXES = "all any max min prod sum"
 
 
 def _one(name, function):
-    return _named(lambda x: function(x), name, f"Return `keras.ops.{function.__name__}` of each element. ...")
+    return _named(lambda x: function(x), name, f"Return `keras.ops.{function.__name__}` of each element.")
 
 
 def _two(name, function):
     if name == "pow":
-        return _named(lambda x, a: function(x, a), name, "Return each element to a power. ...")
-    return _named(lambda x, y: function(x, y), name, f"Return `keras.ops.{function.__name__}` of two tensors. ...")
+        return _named(lambda x, a: function(x, a), name, "Return each element to a power.")
+    return _named(lambda x, y: function(x, y), name, f"Return `keras.ops.{function.__name__}` of two tensors.")
 
 
 def _over(name, function):
@@ -73,7 +73,7 @@ def cumprod(x, axis=0):
 
 
 def clip(x, min_value, max_value):
-    """Return elements within two limits; the upper one gives way where they cross. ..."""
+    """Return elements within two limits; the upper one gives way where they cross."""
     if isinstance(min_value, (int, float)) and isinstance(max_value, (int, float)) and max_value < min_value:
         max_value = min_value
     low = float("-inf") if min_value is None else min_value
@@ -81,23 +81,23 @@ def clip(x, min_value, max_value):
 
 
 def sqrt(x):
-    """Return the square root, 0 of negative numbers. ..."""
+    """Return the square root, 0 of negative numbers."""
     x = _tensor(x)
     return _ops.sqrt(_ops.maximum(x, _ops.zeros((), dtype=x.dtype)))
 
 
 def hard_sigmoid(x):
-    """Return 0.2 x + 0.5, within 0 and 1. ..."""
+    """Return 0.2 x + 0.5, within 0 and 1."""
     return _ops.clip(_tensor(x) * 0.2 + 0.5, 0.0, 1.0)
 
 
 def elu(x, alpha=1.0):
-    """Return x, and alpha (exp(x) - 1) of negative numbers. ..."""
+    """Return x, and alpha (exp(x) - 1) of negative numbers."""
     return _ops.elu(x, alpha)
 
 
 def relu(x, alpha=0.0, max_value=None, threshold=0.0):
-    """Return x from a threshold to a largest value, and `alpha * (x - threshold)` below. ..."""
+    """Return x from a threshold to a largest value, and `alpha * (x - threshold)` below."""
     x = _tensor(x)
     if x.dtype.name not in ("float16", "bfloat16", "float32", "float64") and alpha == 0 and threshold == 0:
         made = _ops.maximum(x, 0)
@@ -122,12 +122,12 @@ def l2_normalize(x, axis=None):
 
 
 def in_top_k(predictions, targets, k):
-    """Return whether targets are among the k largest predictions. ..."""
+    """Return whether targets are among the k largest predictions."""
     return _ops.in_top_k(targets, predictions, k)
 
 
 def dropout(x, level, noise_shape=None, seed=None):
-    """Return a tensor with a part of its elements zero, and the others larger by as much. ..."""
+    """Return a tensor with a part of its elements zero, and the others larger by as much."""
     from dragon.vm.keras import random
     return random.dropout(x, level, noise_shape=noise_shape, seed=_seed(seed))
 

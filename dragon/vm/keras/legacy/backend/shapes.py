@@ -14,7 +14,7 @@ def arange(start, stop=None, step=1, dtype="int32"):
 
 
 def batch_flatten(x):
-    """Return a matrix with a row for each sample. ..."""
+    """Return a matrix with a row for each sample."""
     return _ops.reshape(x, (-1, _math.prod(x.shape[1:])))
 
 
@@ -24,7 +24,7 @@ def cast(x, dtype):
 
 
 def cast_to_floatx(x):
-    """Return a tensor, or an array of what is none, of the configured dtype. ..."""
+    """Return a tensor, or an array of what is none, of the configured dtype."""
     import numpy
 
     from dragon.vm.keras.core.convert import is_tensor
@@ -37,12 +37,12 @@ def concatenate(tensors, axis=-1):
 
 
 def count_params(x):
-    """Return how many elements there are. ..."""
+    """Return how many elements there are."""
     return _math.prod(x.shape)
 
 
 def dtype(x):
-    """Return the name of the dtype. ..."""
+    """Return the name of the dtype."""
     return _standardize(x.dtype)
 
 
@@ -52,33 +52,33 @@ def expand_dims(x, axis=-1):
 
 
 def flatten(x):
-    """Return all elements in a row. ..."""
+    """Return all elements in a row."""
     return _ops.reshape(x, (-1,))
 
 
 def gather(reference, indices):
-    """Return slices along the first axis. ..."""
+    """Return slices along the first axis."""
     return _ops.take(reference, indices, axis=0)
 
 
 def int_shape(x):
-    """Return the shape as a tuple. ..."""
+    """Return the shape as a tuple."""
     return tuple(x.shape)
 
 
 def is_sparse(tensor):
-    """Return whether a tensor holds only what is not zero. ..."""
+    """Return whether a tensor holds only what is not zero."""
     from dragon.vm.shared.sparse.tensor import SparseTensor
     return isinstance(tensor, SparseTensor)
 
 
 def ndim(x):
-    """Return how many axes there are. ..."""
+    """Return how many axes there are."""
     return len(x.shape)
 
 
 def one_hot(indices, num_classes):
-    """Return vectors with a one at each index. ..."""
+    """Return vectors with a one at each index."""
     return _ops.one_hot(indices, num_classes)
 
 
@@ -93,12 +93,12 @@ def zeros_like(x, dtype=None, name=None):
 
 
 def permute_dimensions(x, pattern):
-    """Return a tensor whose axes have another order. ..."""
+    """Return a tensor whose axes have another order."""
     return _ops.transpose(x, tuple(pattern))
 
 
 def repeat(x, n):
-    """Return a matrix's rows n times, along an axis between its two. ..."""
+    """Return a matrix's rows n times, along an axis between its two."""
     if ndim(x) != 2:
         raise ValueError(f"Expected input `x` to have rank 2. Received: rank(x)={ndim(x)}")
     return _ops.tile(_ops.expand_dims(x, 1), (1, n, 1))
@@ -115,12 +115,12 @@ def reshape(x, shape):
 
 
 def reverse(x, axes):
-    """Return a tensor in the opposite order along axes. ..."""
+    """Return a tensor in the opposite order along axes."""
     return _ops.flip(x, axis=axes)
 
 
 def shape(x):
-    """Return the shape as a tensor; of symbolic tensors, as a tuple. ..."""
+    """Return the shape as a tensor; of symbolic tensors, as a tuple."""
     return tuple(x.shape) if isinstance(x, _KerasTensor) else _tensor(list(x.shape), dtype="int32")
 
 
@@ -135,12 +135,12 @@ def stack(x, axis=0):
 
 
 def tile(x, n):
-    """Return a tensor several times along its axes. ..."""
+    """Return a tensor several times along its axes."""
     return _ops.tile(x, (n,) if isinstance(n, int) else tuple(n))
 
 
 def to_dense(tensor):
-    """Return a tensor with all of its elements. ..."""
+    """Return a tensor with all of its elements."""
     if not is_sparse(tensor):
         return tensor
     from dragon.vm.shared.sparse.dense import to_dense as dense
@@ -148,12 +148,12 @@ def to_dense(tensor):
 
 
 def transpose(x):
-    """Return a tensor whose axes have the opposite order. ..."""
+    """Return a tensor whose axes have the opposite order."""
     return _ops.transpose(x)
 
 
 def dot(x, y):
-    """Return products over the last axis of one tensor and the last but one of the other. ..."""
+    """Return products over the last axis of one tensor and the last but one of the other."""
     x, y = (item if isinstance(item, _KerasTensor) else _tensor(item) for item in (x, y))
     return _ops.matmul(x, y) if ndim(x) <= 2 and ndim(y) <= 2 else _ops.tensordot(x, y, ((-1,), (ndim(y) - 2,)))
 

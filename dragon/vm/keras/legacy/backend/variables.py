@@ -61,57 +61,57 @@ def random_uniform_variable(shape, low, high, dtype=None, name=None, seed=None):
 
 
 def get_value(x):
-    """Return a tensor or a variable as an array. ..."""
+    """Return a tensor or a variable as an array."""
     return _numpy(x)
 
 
 def eval(x):
-    """Return a tensor or a variable as an array. ..."""
+    """Return a tensor or a variable as an array."""
     return _numpy(x)
 
 
 def batch_get_value(tensors):
-    """Return several tensors or variables as arrays. ..."""
+    """Return several tensors or variables as arrays."""
     return [_numpy(x) for x in tensors]
 
 
 def set_value(x, value):
-    """Write a variable. ..."""
+    """Write a variable."""
     x.assign(_ops.cast(value, x.dtype))
 
 
 def batch_set_value(tuples):
-    """Write several variables: pairs of one and its value. ..."""
+    """Write several variables: pairs of one and its value."""
     for x, value in tuples:
         set_value(x, value)
 
 
 def update(x, new_x):
-    """Write a variable, and return it. ..."""
+    """Write a variable, and return it."""
     x.assign(new_x)
     return x
 
 
 def update_add(x, increment):
-    """Add to a variable, and return it. ..."""
+    """Add to a variable, and return it."""
     x.assign_add(increment)
     return x
 
 
 def update_sub(x, decrement):
-    """Subtract from a variable, and return it. ..."""
+    """Subtract from a variable, and return it."""
     x.assign_sub(decrement)
     return x
 
 
 def moving_average_update(x, value, momentum):
-    """Move a variable towards a value: by one less the momentum. ..."""
+    """Move a variable towards a value: by one less the momentum."""
     x.assign_sub((x - _ops.cast(value, x.dtype)) * (1 - _ops.cast(momentum, x.dtype)))
     return x
 
 
 def stop_gradient(variables):
-    """Return tensors through which no gradients go. ..."""
+    """Return tensors through which no gradients go."""
     if isinstance(variables, (list, tuple)):
         return map(_ops.stop_gradient, variables)
     return _ops.stop_gradient(variables)

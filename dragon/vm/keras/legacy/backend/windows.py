@@ -91,7 +91,7 @@ def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
 
 
 def temporal_padding(x, padding=(1, 1)):
-    """Return sequences with zeros before and behind. ..."""
+    """Return sequences with zeros before and behind."""
     if len(padding) != 2:
         raise ValueError(f"Expected `padding` to be a tuple of 2 integers. Received: padding={padding}")
     return _ops.pad(x, ((0, 0), tuple(padding), (0, 0)))

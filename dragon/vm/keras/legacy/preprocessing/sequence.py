@@ -81,7 +81,7 @@ class TimeseriesGenerator(PyDataset):
                 **{name: getattr(self, name) for name in names}}
 
     def to_json(self, **kwargs):
-        """Return the arguments as JSON; more of them go to `json.dumps`. ..."""
+        """Return the arguments as JSON; more of them go to `json.dumps`."""
         return json.dumps({"class_name": type(self).__name__, "config": self.get_config()}, **kwargs)
 
 

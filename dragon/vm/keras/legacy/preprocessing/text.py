@@ -39,7 +39,7 @@ def text_to_word_sequence(input_text, filters=SIGNS, lower=True, split=" "):
 
 
 def one_hot(input_text, n, filters=SIGNS, lower=True, split=" ", analyzer=None):
-    """Return a number from 1 to n - 1 for each word of a text, by Python's `hash`; several words may share one. ..."""
+    """Return a number from 1 to n - 1 for each word of a text, by Python's `hash`; several words may share one."""
     return hashing_trick(input_text, n, hash, filters, lower, split, analyzer)
 
 
@@ -149,18 +149,18 @@ class Tokenizer:
             self.index_docs[self.word_index[word]] = count
 
     def fit_on_sequences(self, sequences):
-        """Count in how many sequences numbers are, for `sequences_to_matrix` without texts. ..."""
+        """Count in how many sequences numbers are, for `sequences_to_matrix` without texts."""
         self.document_count += len(sequences)
         for sequence in sequences:
             for number in set(sequence):
                 self.index_docs[number] += 1
 
     def texts_to_sequences(self, texts):
-        """Return the numbers of the words of each text. ..."""
+        """Return the numbers of the words of each text."""
         return list(self.texts_to_sequences_generator(texts))
 
     def texts_to_sequences_generator(self, texts):
-        """Yield the numbers of the words of each text. ..."""
+        """Yield the numbers of the words of each text."""
         unknown = self.word_index.get(self.oov_token)
         for text in texts:
             numbers = [self._within(self.word_index.get(word), unknown) for word in self._words_of(text)]
@@ -172,11 +172,11 @@ class Tokenizer:
         return unknown if too_rare else number
 
     def sequences_to_texts(self, sequences):
-        """Return the words of each list of numbers, with spaces between them. ..."""
+        """Return the words of each list of numbers, with spaces between them."""
         return list(self.sequences_to_texts_generator(sequences))
 
     def sequences_to_texts_generator(self, sequences):
-        """Yield the words of each list of numbers, with spaces between them. ..."""
+        """Yield the words of each list of numbers, with spaces between them."""
         unknown = self.index_word.get(self.word_index.get(self.oov_token))
         for sequence in sequences:
             words = [unknown if self.index_word.get(number) is None or self.num_words and number >= self.num_words
@@ -184,7 +184,7 @@ class Tokenizer:
             yield " ".join(word for word in words if word is not None)
 
     def texts_to_matrix(self, texts, mode="binary"):
-        """Return a row for each text and a column for each word. ..."""
+        """Return a row for each text and a column for each word."""
         return self.sequences_to_matrix(self.texts_to_sequences(texts), mode=mode)
 
     def sequences_to_matrix(self, sequences, mode="binary"):
@@ -230,7 +230,7 @@ class Tokenizer:
             "word_counts", "word_docs", "index_docs", "index_word", "word_index")}}
 
     def to_json(self, **kwargs):
-        """Return settings and counts as JSON; arguments go to `json.dumps`. ..."""
+        """Return settings and counts as JSON; arguments go to `json.dumps`."""
         return json.dumps({"class_name": type(self).__name__, "config": self.get_config()}, **kwargs)
 
 

@@ -108,7 +108,14 @@ def squeeze(input, dim=None):
     return make_coordinates(indices, values, shape, is_coalesced(input))
 
 
-@rule("reshape", "flatten", "view", "narrow_copy", "expand", "repeat", "tile")
+@rule("view")
+def view(input, *args, **kwargs):
+    """Refuse: there is no memory to be looked at in another shape."""
+    raise NotImplementedError(f"view: got a tensor of layout {layout_of(input)!r}, expected a strided one: .to_dense() "
+                              "makes one")
+
+
+@rule("reshape", "flatten", "narrow_copy", "expand", "repeat", "tile")
 def reshape(input, *args, **kwargs):
     """Refuse: shapes of sparse tensors do not change like that."""
     raise RuntimeError(f"reshape: got a tensor of layout {layout_of(input)!r}, expected a strided one: reshape is not "

@@ -10,7 +10,7 @@ WITHOUT_CLASSES = ("input", "multi_output", "raw", None)
 
 
 def validate_filename(filename, white_list_formats):
-    """Return whether a file exists, and ends in one of some ways. ..."""
+    """Return whether a file exists, and ends in one of some ways."""
     return filename.lower().endswith(white_list_formats) and os.path.isfile(filename)
 
 
@@ -118,7 +118,7 @@ class DataFrameIterator(BatchFromFilesMixin, Iterator):
         return frame[kept]
 
     def get_classes(self, df, y_col):
-        """Return the number of each row's class, or the numbers where it has several. ..."""
+        """Return the number of each row's class, or the numbers where it has several."""
         return [[self.class_indices[name] for name in label] if isinstance(label, (list, tuple))
                 else self.class_indices[label] for label in df[y_col]]
 

@@ -111,7 +111,7 @@ class ImageDataGenerator:
 
     def flow(self, x, y=None, batch_size=32, shuffle=True, sample_weight=None, seed=None, save_to_dir=None,
              save_prefix="", save_format="png", ignore_class_split=False, subset=None):
-        """Return an iterator over batches of an array's images; arguments are those of `NumpyArrayIterator`. ..."""
+        """Return an iterator over batches of an array's images; arguments are those of `NumpyArrayIterator`."""
         return NumpyArrayIterator(
             x, y, self, batch_size=batch_size, shuffle=shuffle, sample_weight=sample_weight, seed=seed,
             data_format=self.data_format, save_to_dir=save_to_dir, save_prefix=save_prefix, save_format=save_format,
@@ -148,7 +148,7 @@ class ImageDataGenerator:
             validate_filenames=validate_filenames)
 
     def standardize(self, x):
-        """Return images with factors, means and deviations as they were asked for; the array itself may change. ..."""
+        """Return images with factors, means and deviations as they were asked for; the array itself may change."""
         import numpy
         if self.preprocessing_function:
             x = self.preprocessing_function(x)
@@ -236,7 +236,7 @@ class ImageDataGenerator:
         return x if told("brightness") is None else apply_brightness_shift(x, told("brightness"), False)
 
     def random_transform(self, x, seed=None):
-        """Return an image that was changed at random. ..."""
+        """Return an image that was changed at random."""
         return self.apply_transform(x, self.get_random_transform(x.shape, seed))
 
     def fit(self, x, augment=False, rounds=1, seed=None):
