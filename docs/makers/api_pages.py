@@ -19,7 +19,7 @@ def indent(lines, depth=3):
 
 def own_members(value):
     """Yield (name, object, directive) of what a class itself defines for its users."""
-    for name, member in sorted(vars(value).items()):
+    for name, member in () if value.__module__ == "builtins" else sorted(vars(value).items()):
         is_value = isinstance(member, (type, str, int, float, tuple, dict, list))
         if name.startswith("_") or is_value or type(member).__name__ == "Op":  # operators have their own page
             continue
