@@ -121,8 +121,9 @@ Tensors GroundInItsName(const Call& call, std::span<const Tensor> outs, DoorStat
 DoorState& Door() { return g_door; }
 
 Tensors Apply(const Call& call, std::span<const Tensor> outs) {
-  static const bool& there_are_parts = ThereAreParts();
-  if (DRAGON_UNLIKELY(there_are_parts) && AnyOfParts(call, outs)) return ApplyToParts(call, outs);
+  static const std::atomic<bool>& there_are_parts = ThereAreParts();
+  if (DRAGON_UNLIKELY(there_are_parts.load(std::memory_order_relaxed)) && AnyOfParts(call, outs))
+    return ApplyToParts(call, outs);
   DoorState& door = g_door;  // found once: that takes a function of the linker's
   if (DRAGON_UNLIKELY(door.top != nullptr)) return door.top->Handle(call, outs);
   return GroundInItsName(call, outs, door);

@@ -2,6 +2,9 @@
 #include "core/framework/parts.h"
 
 #include <algorithm>
+#include <limits>
+
+#include "core/framework/autograd/meta.h"
 
 namespace dragon {
 
@@ -31,14 +34,14 @@ Tensor MakeOfParts(const Dims& shape, TensorParts parts) {
   }
   impl->numel = numel;
   impl->parts = std::make_shared<TensorParts>(std::move(parts));
-  ThereAreParts() = true;
+  ThereAreParts().store(true, std::memory_order_relaxed);
   return Tensor(std::move(impl));
 }
 
 void SetPartsHandler(PartsHandler handler) { Handler() = std::move(handler); }
 
-bool& ThereAreParts() {
-  static bool there_are = false;
+std::atomic<bool>& ThereAreParts() {
+  static std::atomic<bool> there_are{false};
   return there_are;
 }
 

@@ -2,6 +2,7 @@
 // dtype and a device, and no memory of their own; what is computed of them is computed of their parts.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -25,7 +26,7 @@ using PartsHandler = std::function<Tensors(const Call& call, std::span<const Ten
 DRAGON_API void SetPartsHandler(PartsHandler handler);
 
 /// Whether there ever was a tensor of parts: nobody need look for one before.
-DRAGON_API bool& ThereAreParts();
+DRAGON_API std::atomic<bool>& ThereAreParts();
 DRAGON_API bool AnyOfParts(const Call& call, std::span<const Tensor> outs);
 /// The call by the handler; a NotImplementedError in the operator's name where there is none.
 DRAGON_API Tensors ApplyToParts(const Call& call, std::span<const Tensor> outs);
