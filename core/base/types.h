@@ -57,9 +57,7 @@ using Numeric =
     TypeList<uint8_t, int8_t, int16_t, int32_t, int64_t, float16, bfloat16, float, double, complex64, complex128>;
 using AllTypes =
     TypeList<bool, uint8_t, int8_t, int16_t, int32_t, int64_t, float16, bfloat16, float, double, complex64, complex128>;
-/// What numbers are kept in without being computed in, and all that they may be kept in.
-using KeptTypes =
-    TypeList<uint16_t, uint32_t, uint64_t, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, complex32>;
+/// All that numbers may be kept in, those that no kernel computes in as well.
 using StoredTypes =
     TypeList<bool, uint8_t, int8_t, int16_t, int32_t, int64_t, float16, bfloat16, float, double, complex64, complex128,
              uint16_t, uint32_t, uint64_t, float8_e4m3fn, float8_e5m2, float8_e4m3fnuz, float8_e5m2fnuz, complex32>;
