@@ -44,7 +44,6 @@ void SumColumns(T* DRAGON_RESTRICT y, const int64_t* place, const T* value, int6
   for (int64_t j = 0; j < columns; ++j) y[j] = static_cast<T>(sums[j]);
 }
 
-#if !defined(__CUDACC__)
 #if defined(__AVX512F__)
 constexpr int kVectorBytes = 64;
 #else
@@ -74,17 +73,14 @@ void SumVectors(T* DRAGON_RESTRICT y, const int64_t* place, const T* value, int6
     for (int i = 0; i < kUsed; ++i) reinterpret_cast<Vector*>(y + j)[i] = sums[i];
   }
 }
-#endif
 
 /// One row of a product.
 template <typename T>
 void SumRow(T* y, const int64_t* place, const T* value, int64_t count, const T* dense, int64_t width) {
   int64_t j = 0;
-#if !defined(__CUDACC__)
   if constexpr (std::is_floating_point_v<T>) {
     for (; j + kColumns <= width; j += kColumns) SumVectors(y + j, place, value, count, dense + j, width);
   }
-#endif
   for (; j < width; j += kColumns) {
     SumColumns(y + j, place, value, count, dense + j, width, std::min(kColumns, width - j));
   }
