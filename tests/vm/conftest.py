@@ -23,3 +23,14 @@ def same_seeds():
     for name in ("tensorflow", "dragon.vm.tensorflow"):
         if name in sys.modules:
             sys.modules[name].random.set_seed(0)
+
+
+@pytest.fixture
+def genuine_checks_arguments():
+    """Let genuine PyTorch's distributions check arguments: a process that ever compiled something leaves it off."""
+    from torch.distributions import Distribution
+
+    before = Distribution._validate_args
+    Distribution.set_default_validate_args(True)
+    yield
+    Distribution.set_default_validate_args(before)

@@ -78,6 +78,7 @@ def test_wrong_calls_are_answered_as_in_tensorflow(start):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("genuine_checks_arguments")
 def test_the_table_is_what_genuine_pytorch_says():
     genuine = pytest.importorskip("torch")
     assert "dragon" not in genuine.__file__
