@@ -42,6 +42,7 @@ void TakeOver(TensorImpl& mine, const TensorImpl& other) {
   mine.device = other.device;
   mine.contiguous = other.contiguous;
   mine.free_layout = other.free_layout;
+  mine.parts = other.parts;
   mine.base = nullptr;
 }
 
@@ -92,6 +93,18 @@ PyObject* Resize(PyObject* self, PyObject* shape_given) {
       }
     }
     TakeOver(*x.impl(), *fresh.impl());
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* ResizeStorage(PyObject* self, PyObject* bytes) {
+  return Guarded([&]() -> PyObject* {
+    const Py_ssize_t size = PyNumber_AsSsize_t(bytes, PyExc_OverflowError);
+    if (size == -1 && PyErr_Occurred()) return nullptr;
+    if (size < 0) throw ValueError("storage").Got(size, " bytes").Expected("at least 0");
+    TensorImpl& impl = *AsTensor(self).impl();
+    if (!impl.storage) throw TypeError("storage").Got("a tensor without memory of its own").Expected("one with memory");
+    impl.storage->Resize(static_cast<size_t>(size));
     return Py_NewRef(self);
   });
 }

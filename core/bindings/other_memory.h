@@ -1,5 +1,5 @@
-// Tensors that take other memory where they are. Who was lent the old memory keeps it: nothing is ever resized in
-// place.
+// Tensors that take other memory where they are, and memory that changes its size under them. Who was lent the old
+// memory keeps it.
 #pragma once
 
 #include "core/bindings/python.h"
@@ -14,5 +14,8 @@ int SetData(PyObject* self, PyObject* value, void*);
 PyObject* SetStorage(PyObject* self, PyObject* args);
 /// `x.resize(shape)`: row-major, over the same memory if that suffices, else over new memory that begins with the old.
 PyObject* Resize(PyObject* self, PyObject* shape_given);
+
+/// `x.resize_storage(bytes)`: the memory itself; every tensor over it keeps its shape.
+PyObject* ResizeStorage(PyObject* self, PyObject* bytes);
 
 }  // namespace dragon::python

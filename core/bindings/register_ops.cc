@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "core/bindings/recording.h"
+#include "core/bindings/shared_places.h"
 #include "core/bindings/words.h"
 #include "core/framework/scribe.h"
 
@@ -261,6 +262,7 @@ PyObject* CallOpPlainly(PyObject* self, PyObject* const* args, size_t nargsf, Py
   }
   const Arguments& given = parsed.given;
   const Call call{me->op, parsed.inputs, parsed.attrs, parsed.list_sizes};
+  if (DRAGON_UNLIKELY(!parsed.outs.empty())) RefuseSharedPlaces(me->frontend, call, parsed.outs);
   const Frontend* recorder = Recorder(me->frontend, {given.slots, me->names->size()});
   if (DRAGON_UNLIKELY(given.out && me->frontend->resizes_destinations)) {
     return ApplyInto(call, recorder, parsed.outs, given.out);

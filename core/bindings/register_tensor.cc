@@ -256,6 +256,21 @@ Tensor DetachedAlias(const Tensor& tensor, bool unversioned) {
   return alias;
 }
 
+/// Is there memory to have an address? An emptied storage gets some when somebody writes to it.
+bool HasBytes(const Tensor& x) {
+  const Storage* storage = x.impl()->storage.get();
+  if (!storage) return true;  // whoever looks for it gets null or an error
+  return storage->bytes || !storage->memory.bytes() || storage->memory.state() != UnifiedMemory::State::kUninitialized;
+}
+
+void* AddressOf(const Tensor& x) { return HasBytes(x) ? x.mutable_data() : nullptr; }
+
+/// What is asked of tensors: a view that was made where nothing was recorded wants gradients as its base does.
+bool SaysRequiresGrad(const Tensor& x) {
+  if (RequiresGrad(x)) return true;
+  return x.impl()->base && IsInexact(x.dtype()) && RequiresGrad(Tensor(x.impl()->base));
+}
+
 PyGetSetDef fields[] = {
     {"shape", DRAGON_FIELD(WrapShapeOf(x, f)), nullptr, "Sizes of the axes.", nullptr},
     {"strides", DRAGON_FIELD((x.Settle(), WrapStridesOf(x))), nullptr, "Steps of the axes, in elements.", nullptr},
@@ -267,7 +282,7 @@ PyGetSetDef fields[] = {
     {"device", DRAGON_FIELD(WrapDevice(DeviceOfNumbers(x), f)), nullptr, "Where the elements are.", nullptr},
     {"itemsize", DRAGON_FIELD(PyLong_FromLongLong(x.item_size())), nullptr, "Bytes per element.", nullptr},
     {"nbytes", DRAGON_FIELD(WrapCountOf(x, x.item_size())), nullptr, "Bytes of all elements.", nullptr},
-    {"requires_grad", DRAGON_FIELD(PyBool_FromLong(RequiresGrad(x))), SetRequiresGrad, "Gradients are wanted.",
+    {"requires_grad", DRAGON_FIELD(PyBool_FromLong(SaysRequiresGrad(x))), SetRequiresGrad, "Gradients are wanted.",
      nullptr},
     {"is_leaf", DRAGON_FIELD((RefuseHistory(x, "is_leaf"), PyBool_FromLong(x.is_leaf()))), nullptr,
      "Not the result of a recorded call.", nullptr},
@@ -282,11 +297,14 @@ PyGetSetDef fields[] = {
      nullptr},
     {"retains_grad", DRAGON_FIELD(PyBool_FromLong(x.impl()->autograd && x.impl()->autograd->retain_grad)), nullptr,
      "Keeps its gradient.", nullptr},
+    {"has_own_memory", DRAGON_FIELD(PyBool_FromLong(x.impl()->storage && x.impl()->storage->is_resizable())), nullptr,
+     "Memory that nobody lent, and that is lent to nobody.", nullptr},
     {"storage_nbytes", DRAGON_FIELD((FixSizes(x), PyLong_FromSize_t(x.impl()->storage ? x.impl()->storage->bytes : 0))),
      nullptr, "Bytes of the memory that the tensor looks at.", nullptr},
     {"storage_ptr",
-     DRAGON_FIELD((x.Settle(), PyLong_FromVoidPtr(x.impl()->storage ? x.impl()->storage->Write() : nullptr))), nullptr,
-     "Address of that memory.", nullptr},
+     DRAGON_FIELD(
+         (x.Settle(), PyLong_FromVoidPtr(HasBytes(x) && x.impl()->storage ? x.impl()->storage->Write() : nullptr))),
+     nullptr, "Address of that memory.", nullptr},
     {"is_weak", DRAGON_FIELD(PyBool_FromLong(x.impl()->weak)), nullptr, "Stands for a bare number.", nullptr},
     {"_version", DRAGON_FIELD(PyLong_FromLong(x.impl()->version_value())), nullptr, "Writes to the memory so far.",
      nullptr},
@@ -342,8 +360,8 @@ PyMethodDef methods[] = {
      "Returns\n-------\nTensor\n    Over the same memory; no gradient flows through it.\n\n"
      "Examples\n--------\n>>> x = torch.tensor([1.0, 2.0], requires_grad=True)\n"
      ">>> x.detach().requires_grad\nFalse\n"},
-    {"data_ptr", DRAGON_METHOD((x.Observe("its address"), x.Settle(), PyLong_FromVoidPtr(x.mutable_data()))),
-     METH_NOARGS, "Return the address of the first element."},
+    {"data_ptr", DRAGON_METHOD((x.Observe("its address"), x.Settle(), PyLong_FromVoidPtr(AddressOf(x)))), METH_NOARGS,
+     "Return the address of the first element; 0 where there is no memory."},
     {"is_contiguous", DRAGON_METHOD((x.Settle(), PyBool_FromLong(IsDenseTold(x)))), METH_NOARGS,
      "Whether elements are in row-major order."},
     {"retain_grad", DRAGON_METHOD((RetainGrad(x), Py_NewRef(Py_None))), METH_NOARGS,
@@ -352,6 +370,7 @@ PyMethodDef methods[] = {
      "Return strides as they are, the engine's choice included."},
     {"set_storage", SetStorage, METH_VARARGS, "Become a window (shape, strides, offset) on another tensor's memory."},
     {"resize", Resize, METH_O, "Change the shape where it is, keeping the elements in order of memory."},
+    {"resize_storage", ResizeStorage, METH_O, "Have so many bytes of memory; tensors over it keep their shapes."},
     {"__complex__", ToComplex, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 

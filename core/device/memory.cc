@@ -1,6 +1,7 @@
 // The state machine of UnifiedMemory: which copy is true, and the copies between them.
 #include "core/device/memory.h"
 
+#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -29,8 +30,12 @@ void RefuseUnwritten(size_t bytes) {
   RefuseAbsent();
   if (bytes == 0) return;
   throw RuntimeError("memory")
-      .Got("a look at the numbers of a tensor that was made while only shapes were worked out")
-      .Expected("a tensor of this call; one that is kept for later is to be made of data, or outside such a run");
+      .Got(
+          "a look at the numbers of a tensor that was made while only shapes were worked out, or whose storage was "
+          "emptied")
+      .Expected(
+          "a tensor of this call, or one that was written since; one that is kept for later is to be made of "
+          "data, or outside such a run");
 }
 
 }  // namespace
@@ -156,6 +161,29 @@ void UnifiedMemory::DropSpareCopy() {
     if (state() == State::kSynced) set(State::kAtHost);
     FreeDeviceCopy();
   }
+}
+
+void UnifiedMemory::Grow(size_t bytes) {
+  if (bytes <= bytes_) return;
+  if (is_borrowed()) throw RuntimeError("memory").Got("borrowed bytes to grow").Expected("bytes of our own");
+  std::lock_guard<std::mutex> lock(LockOf(this));
+  const bool written = state() != State::kUninitialized;
+  if (written) EnsureHost();
+  void* const fresh = AllocateHost(bytes);
+  if (written) std::memcpy(fresh, host_, bytes_);
+  FreeHostCopy();
+  FreeDeviceCopy();
+  host_ = fresh;
+  bytes_ = bytes;
+  set(State::kAtHost);
+}
+
+void UnifiedMemory::Empty() {
+  if (is_borrowed()) return;
+  std::lock_guard<std::mutex> lock(LockOf(this));
+  set(State::kUninitialized);
+  FreeHostCopy();
+  FreeDeviceCopy();
 }
 
 }  // namespace dragon

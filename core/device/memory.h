@@ -11,7 +11,7 @@
 
 namespace dragon {
 
-/// A fixed number of bytes with up to two copies, one on the host and one on one device, and a note which of them hold
+/// A number of bytes with up to two copies, one on the host and one on one device, and a note which of them hold
 /// the truth. `host` and `device` are for reading and leave both copies true; the `mutable_` ones make the other copy
 /// stale. Readers may come from several threads; a writer must be alone, as with any memory. On the host the cost of
 /// asking is one compare and one load. Staging through pinned memory is the business of a Backend's copies.
@@ -60,6 +60,10 @@ class DRAGON_API UnifiedMemory {
   bool is_borrowed() const { return static_cast<bool>(release_); }
   /// Free the copy that is stale, or the device's if both are true. Borrowed bytes stay.
   void DropSpareCopy();
+  /// Have at least so many bytes, the first of which say what they said. Borrowed bytes cannot grow.
+  void Grow(size_t bytes);
+  /// Give the bytes back, until somebody writes here again. Borrowed bytes stay.
+  void Empty();
   /// Whatever the bytes said, they say nothing from now on.
   void Forget() { set(State::kUninitialized); }
 

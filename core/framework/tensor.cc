@@ -154,6 +154,22 @@ Tensor NewStrided(const Dims& shape, const Dims& strides, DType dtype, Device de
 
 }  // namespace
 
+void Storage::Resize(size_t size) {
+  if (!is_resizable()) {
+    throw RuntimeError("storage")
+        .Got(size, " bytes for memory that others look at as well")
+        .Expected("the ", bytes, " that there are. Trying to resize storage that is not resizable");
+  }
+  if (size == 0) {
+    memory.Empty();
+  } else {
+    memory.Grow(size);
+    if (bytes == 0) Write();  // it was emptied
+  }
+  bytes = size;
+  writes.fetch_add(1, std::memory_order_relaxed);
+}
+
 uint64_t& Storage::Mark() {
   static thread_local uint64_t mark = 0;
   return mark;

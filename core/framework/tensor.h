@@ -50,6 +50,11 @@ class DRAGON_API Storage : public RefCounted<Storage> {
   static void* operator new(size_t);
   static void operator delete(void* pointer);
 
+  /// Have so many bytes; the first of them say what they said. Tensors that look at more than there are keep their
+  /// places: memory shrinks to nothing only, and comes back when somebody writes to it.
+  void Resize(size_t size);
+  bool is_resizable() const { return !memory.is_borrowed() && !lent; }
+
   /// The bytes on this storage's device, brought there if need be.
   const void* Read() { return DRAGON_LIKELY(device.is_cpu()) ? memory.host() : memory.device(device); }
   void* Write() { return DRAGON_LIKELY(device.is_cpu()) ? memory.mutable_host() : memory.mutable_device(device); }

@@ -42,6 +42,9 @@ inline const Kernel<void(View dx, View dgrid, View dy, View x, View grid, GridMo
 inline const Kernel<void(View y, View x, const WindowSpec& spec)> Im2Col{"im2col"};
 /// The transposed operation: columns are added back into an image (N, C, H, W).
 inline const Kernel<void(View y, View x, const WindowSpec& spec)> Col2Im{"col2im"};
+/// Which boxes (N, 4), given best first as corners (x1, y1, x2, y2), overlap no better one that stays by more than
+/// `threshold` of what both cover.
+inline const Kernel<void(View stays, View boxes, double threshold)> SuppressBoxes{"suppress_boxes"};
 
 }  // namespace kernels
 }  // namespace dragon

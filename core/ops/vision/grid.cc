@@ -2,6 +2,7 @@
 #include "core/framework/infer.h"
 #include "core/framework/op.h"
 #include "core/kernels/vision.h"
+#include "core/ops/vision/grid_again.h"
 
 namespace dragon {
 namespace {
@@ -71,7 +72,7 @@ void CheckGrid(const CallReader& c, const Tensor& x, const Tensor& grid) {
     DefineOp(
         "grid_sample_backward(Tensor dy, Tensor x, Tensor grid, str mode, str padding_mode, bool align_corners) -> "
         "(Tensor dx, Tensor dgrid)")
-        .Doc("The gradients of grid_sample's image and grid; they have none themselves.")
+        .Doc("The gradients of grid_sample's image and grid.")
         .Infers([](Infer& i) {
           CheckGrid(i, i.x("x"), i.x("grid"));
           i.y(0, i.x("x").shape(), i.x("x").dtype());
@@ -80,6 +81,14 @@ void CheckGrid(const CallReader& c, const Tensor& x, const Tensor& grid) {
         .Runs([](Run& r) {
           kernels::GridSampleBackward(r.ctx(), r.dtype(), r.out(0), r.out(1), r.rows("dy"), r.rows("x"), r.rows("grid"),
                                       ModeOf(r, r.x("x").ndim() - 2), PaddingOf(r), r.Bool("align_corners"));
+        })
+        .Gradient("dy, x, grid", [](Grad& g) {
+          const Tensor &dy = g.x("dy"), &x = g.x("x"), &grid = g.x("grid");
+          const GridReading reading{ModeOf(g, x.ndim() - 2), PaddingOf(g), g.Bool("align_corners")};
+          const GridAgain again = GridSampleAgain(dy, x, grid, reading, g.dy(0), g.dy(1));
+          if (g.needs("dy") && again.dy.defined()) g.dx("dy", again.dy);
+          if (g.needs("x") && again.x.defined()) g.dx("x", again.x);
+          if (g.needs("grid") && again.grid.defined()) g.dx("grid", again.grid);
         });
 
 /// n coordinates from -1 to 1: of the corners' centers, or of all centers within the borders.

@@ -93,18 +93,26 @@ class UntypedStorage(_Storage):
 
     """
 
-    __slots__ = ("_memory", "__weakref__")
+    __slots__ = ("_held", "__weakref__")
 
     def __init__(self, size=0, *, device=None):
         where = as_device(device)
-        self._memory = (ops.empty((size,), dtype=BYTE, device=where) if hasattr(size, "__index__")
-                        else _C.tensor(list(size), BYTE, where, Tensor))
+        self._held = (ops.empty((size,), dtype=BYTE, device=where) if hasattr(size, "__index__")
+                      else _C.tensor(list(size), BYTE, where, Tensor))
 
     @classmethod
     def _over(cls, memory):
         made = cls.__new__(cls)
-        made._memory = memory
+        made._held = memory
         return made
+
+    @property
+    def _memory(self):
+        """The bytes as a tensor: as many as there are now, if somebody else has resized the storage."""
+        held = self._held
+        if held.numel() > held.storage_nbytes and held.device.type != "meta":
+            self._held = held = bytes_behind(held)
+        return held
 
     @classmethod
     def from_file(cls, filename, shared=False, nbytes=0):
@@ -163,15 +171,19 @@ class UntypedStorage(_Storage):
         return UntypedStorage._over(ops.clone(self._memory))
 
     def resize_(self, size):
-        """Change nothing: storages keep their size here, since several tensors may look at them."""
+        """Have so many bytes, of which the first are what they were.
+
+        Tensors over the storage keep their shapes. None of them can see anything of a storage of 0 bytes until it is
+        resized again or written to.
+
+        """
         if size != self.nbytes():
-            raise NotImplementedError(f"UntypedStorage.resize_: got {size} bytes, expected the {self.nbytes()} that it "
-                                      "has: Dragon's storages keep their size; resize the tensor")
+            self._held = bytes_behind(self._held.resize_storage(size))
         return self
 
     def resizable(self):
-        """Return False: storages keep their size."""
-        return False
+        """Return whether the memory is this storage's own, and lent to nobody."""
+        return self._held.has_own_memory
 
     def to(self, *, device, non_blocking=False):
         """Return the bytes on a device; itself if they are there."""
@@ -186,7 +198,7 @@ class UntypedStorage(_Storage):
         """Move the bytes into memory that other processes can map; tensors made from here on see it."""
         if not self.is_shared() and self.nbytes():
             shared = _C.shared_tensor((self.nbytes(),), BYTE, None, Tensor)
-            self._memory = shared.copy_(self._memory)
+            self._held = shared.copy_(self._memory)
         return self
 
     def byteswap(self, dtype):
@@ -347,7 +359,7 @@ class TypedStorage(_Storage):
         return self._untyped_storage.is_shared()
 
     def resize_(self, size):
-        """Change nothing: storages keep their size here."""
+        """Have so many elements, of which the first are what they were."""
         self._untyped_storage.resize_(size * self.dtype.itemsize)
         return self
 

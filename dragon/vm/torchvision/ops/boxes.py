@@ -3,6 +3,7 @@ import math
 
 from dragon.core.refusals import refusing
 from dragon.vm import torch
+from dragon.vm.torch.core.tensor import ops as operators
 from dragon.vm.torchvision.ops import _box_convert
 from dragon.vm.torchvision.ops._box_convert import *  # noqa: F401,F403
 from dragon.vm.torchvision.ops._turned import box_iou_rotated
@@ -34,19 +35,8 @@ def nms(boxes, scores, iou_threshold):
     if boxes.ndim != 2 or boxes.shape[1] != 4 or scores.ndim != 1 or len(scores) != len(boxes):
         raise RuntimeError(f"nms: got boxes {tuple(boxes.shape)} and scores {tuple(scores.shape)}, "
                            "expected (N, 4) and (N,)")
-    boxes, scores = boxes.detach(), scores.detach()
-    remaining = torch.sort(scores, dim=0, descending=True, stable=True)[1]
-    boxes, kept = _upcast(boxes), []
-    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
-    while remaining.numel():
-        best, remaining = remaining[:1], remaining[1:]
-        kept.append(best)
-        others, box = boxes[remaining], boxes[best]
-        size = (torch.minimum(others[:, 2:], box[:, 2:]) - torch.maximum(others[:, :2], box[:, :2])).clamp(min=0)
-        common = size[:, 0] * size[:, 1]
-        overlap = common / (areas[best] + areas[remaining] - common)
-        remaining = remaining[~(overlap > iou_threshold)]
-    return torch.cat(kept) if kept else torch.empty((0,), dtype=torch.int64, device=boxes.device)
+    order = torch.sort(scores.detach(), dim=0, descending=True, stable=True)[1]
+    return order[operators.suppress_boxes(_upcast(boxes.detach())[order], float(iou_threshold))]
 
 
 def batched_nms(boxes, scores, idxs, iou_threshold):

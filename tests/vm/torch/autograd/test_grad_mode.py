@@ -149,3 +149,14 @@ def test_other_modes(T):
 
 async def later(T):
     return T.is_grad_enabled()
+
+
+def test_views_made_where_nothing_is_recorded_ask_as_their_base_does(T):
+    leaf, plain = T.ones(4, requires_grad=True), T.ones(4)
+    computed = leaf * 2
+    with T.no_grad():
+        views = [leaf[:2], leaf.view(2, 2), computed[1:], plain[:2], leaf.detach()[:2], leaf.data[:2]]
+    with T.inference_mode():
+        views.append(leaf[:2])
+    assert [view.requires_grad for view in views] == [True, True, True, False, False, False, True]
+    assert all(view.grad_fn is None for view in views)

@@ -66,13 +66,51 @@ def test_constants_pickle_as_themselves():
 
 
 def test_what_storages_cannot():
-    with pytest.raises(NotImplementedError, match="keep their size"):
-        dt.ones(2).untyped_storage().resize_(0)
+    lent = dt.ones(2)
+    numbers = lent.numpy()
+    with pytest.raises(RuntimeError, match="Trying to resize storage that is not resizable"):
+        lent.untyped_storage().resize_(0)
+    assert numbers.tolist() == [1, 1] and not lent.untyped_storage().resizable()
+    with pytest.raises(ValueError, match="at least 0"):
+        dt.ones(2).untyped_storage().resize_(-1)
     with pytest.raises(RuntimeError, match="created explicitly by the user"):
         copy.deepcopy(dt.ones(2, requires_grad=True) * 2)
     with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
         dt.core.functions.pickling._warn_typed_storage_removal.__globals__["_warned"].clear()
         assert len(dt.ones(2).storage()) == 2
+
+
+def test_a_storage_is_emptied_and_filled_again():
+    x = dt.arange(8.0)
+    part, storage = x[2:], x.untyped_storage()
+    assert storage.resizable() and storage.resize_(0) is storage
+    assert (storage.nbytes(), storage.data_ptr(), x.untyped_storage().nbytes(), x.data_ptr()) == (0, 0, 0, 0)
+    assert x.shape == (8,) and part.shape == (6,)
+    with pytest.raises(RuntimeError, match="emptied"):
+        x.sum()
+    with pytest.raises(RuntimeError, match="emptied"):
+        part.tolist()
+    with pytest.raises((RuntimeError, ValueError)):
+        x.as_strided((2,), (1,), 0)
+    storage.resize_(32)
+    x.copy_(dt.arange(8.0))
+    assert part.tolist() == [2, 3, 4, 5, 6, 7] and storage.nbytes() == 32
+
+
+@pytest.mark.parametrize("size", [4, 12, 40, 4096])
+def test_a_storage_of_another_size_begins_with_the_old(size):
+    def numbers(torch):
+        x = torch.arange(5, dtype=torch.int32)
+        storage = x.untyped_storage()
+        storage.resize_(size)
+        return storage.tolist()[:min(size, 20)], storage.nbytes(), len(x.untyped_storage()), x.shape
+    assert numbers(dt) == numbers(torch)
+
+
+def test_a_typed_storage_counts_elements():
+    x = dt.arange(3.0)
+    storage = x._typed_storage()
+    assert storage.resize_(5).size() == 5 and storage.tolist()[:3] == [0, 1, 2]
 
 
 def test_file_as_storage(tmp_path):

@@ -175,3 +175,39 @@ x.sgn_()
 @pytest.mark.parametrize("code", rows(DESTINATIONS + VIEWS_AND_TWINS))
 def test_the_same_as_genuine(code):
     same(code)
+
+
+PARTLY = """
+v[1:].add_(v[:-1])
+torch.mul(v[:-1], 2, out=v[1:])
+torch.add(m, m.t(), out=m)
+m.add_(m.t())
+torch.cumsum(v[:-1], 0, out=v[1:])
+v[1:].lerp_(v[:-1], .5)
+torch.cat([m, m], out=m)
+torch.gather(m, 0, torch.zeros(4, 4, dtype=torch.int64), out=m)
+m.scatter_(0, torch.zeros(4, 4, dtype=torch.int64), m)
+m.index_add_(0, torch.tensor([0, 1]), m[:2])
+torch.sort(v[:-1], out=(v[1:], torch.zeros(len(v) - 1, dtype=torch.int64)))
+torch.where(m > 0, m, m, out=m[1:])
+"""
+
+
+@pytest.mark.parametrize("call", [line for line in PARTLY.splitlines() if line])
+def test_what_is_read_while_it_is_written_is_refused(call):
+    import torch as genuine
+
+    from dragon.vm import torch
+    for side in (genuine, torch):
+        names = {"torch": side, "v": side.arange(6.0), "m": side.ones(4, 4)}
+        with pytest.raises(RuntimeError, match="refer to a single memory location. Please clone"):
+            exec(call, names)
+        assert names["v"].tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_memory_apart_in_one_storage_is_written():
+    from dragon.vm import torch
+    x = torch.arange(8.0)
+    torch.add(x[:4], 1, out=x[4:])
+    x[:4].mul_(x[:4].view(4))
+    assert x.tolist() == [0, 1, 4, 9, 1, 2, 3, 4]

@@ -66,6 +66,9 @@ expected a shape that needs no copy
 -> view size is not compatible with input tensor's size and stride. Use .reshape(...) instead.
 got a destination of shape {a}, expected shape {b}
 -> output with shape {a:list} doesn't match the broadcast shape {b:list}
+expected memory apart, or the very same elements (clone it first)
+-> unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory \
+location. Please clone() the tensor before performing the operation.
 expected one element per place (clone it first)
 -> unsupported operation: more than one element of the written-to tensor refers to a single memory location.
 randperm: got n = {n}, expected at least 0

@@ -1,0 +1,64 @@
+// Which calls read what they write: those whose results are written one by one while others are still read.
+#include "core/bindings/shared_places.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "core/framework/tensor.h"
+
+namespace dragon::python {
+
+namespace {
+
+/// The bytes from a tensor's first element to behind its last.
+struct Reach {
+  int64_t from = 0, to = 0;
+};
+
+Reach ReachOf(const Tensor& x) {
+  int64_t last = x.offset();
+  for (int i = 0; i < x.ndim(); ++i) last += x.strides()[i] * (x.shape()[i] - 1);
+  return {x.offset() * x.item_size(), (last + 1) * x.item_size()};
+}
+
+/// Do they share memory, and not each element its own place? What lies apart in a pattern is let pass.
+bool ShareInPart(const Tensor& x, const Tensor& out) {
+  if (!x.numel() || !out.numel() || !IsDense(x.shape(), x.strides()) || !IsDense(out.shape(), out.strides())) {
+    return false;
+  }
+  const Reach read = ReachOf(x), written = ReachOf(out);
+  if (read.to <= written.from || written.to <= read.from) return false;
+  return read.from != written.from || x.numel() != out.numel() || x.strides() != out.strides();
+}
+
+bool IsAmong(const std::string& name, std::span<const std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+constexpr std::string_view kInOrder[] = {"cumsum", "cumprod", "sort"};
+/// These read at other places than they write.
+constexpr std::string_view kElsewhere[] = {"gather", "scatter", "index_add", "cat"};
+
+}  // namespace
+
+void RefuseSharedPlaces(const Frontend* frontend, const Call& call, std::span<const Tensor> outs) {
+  if (!frontend->resizes_destinations) return;
+  const bool elsewhere = IsAmong(call.op->name(), kElsewhere);
+  if (!elsewhere && !call.op->pointwise && !IsAmong(call.op->name(), kInOrder)) return;
+  const bool in_place = !call.inputs.empty() && !outs.empty() && call.inputs[0].is_same(outs[0]) &&
+                        call.op->name() != "gather" && call.op->name() != "cat";
+  for (const Tensor& out : outs) {
+    if (!out.defined() || !out.impl()->storage) continue;
+    for (size_t i = in_place; i < call.inputs.size(); ++i) {
+      const Tensor& x = call.inputs[i];
+      if (!x.defined() || x.impl()->storage != out.impl()->storage) continue;
+      if (elsewhere ? !x.numel() || !out.numel() : !ShareInPart(x, out)) continue;
+      throw ValueError(call.name())
+          .Got("a tensor to write that shares a part of its memory with one to read")
+          .Expected("memory apart, or the very same elements (clone it first)");
+    }
+  }
+}
+
+}  // namespace dragon::python
