@@ -170,7 +170,10 @@ constexpr NamedDType kNamedOnly[] = {{"float8_e8m0fnu", 1, true, false}, {"float
                                      {"uint1", 1, false, false},         {"uint2", 1, false, false},
                                      {"uint3", 1, false, false},         {"uint4", 1, false, false},
                                      {"uint5", 1, false, false},         {"uint6", 1, false, false},
-                                     {"uint7", 1, false, false}};
+                                     {"uint7", 1, false, false},         {"int3", 1, false, true},
+                                     {"int5", 1, false, true},           {"int6", 1, false, true},
+                                     {"int7", 1, false, true},           {"bits1x8", 1, false, false},
+                                     {"bits2x4", 1, false, false},       {"bits4x2", 1, false, false}};
 
 PyObject* DTypeNew(PyTypeObject* type, PyObject* args, PyObject*) {
   const char* name;

@@ -16,4 +16,18 @@ inline const Kernel<void(View y, View starts, View places, View a, View b)> Rows
 inline const Kernel<void(View turned_starts, View turned_places, View order, View starts, View places)> TurnRows{
     "turn_rows"};
 
+/// y[i] = the largest (or least) values[k] * dense[places[k]] of the numbers k of row i, column by column, and which k
+/// that was: 0 and -1 where a row has none. A NaN is larger and less than all others.
+inline const Kernel<void(View y, View which, View starts, View places, View values, View dense, bool least)>
+    RowsExtreme{"rows_extreme"};
+
+/// The rows of a product of two matrices in compressed rows: where each starts.
+inline const Kernel<void(View product_starts, View starts, View places, View other_starts, View other_places,
+                         int64_t columns)>
+    StartsOfProduct{"starts_of_product"};
+/// And what is in them, by rising columns.
+inline const Kernel<void(View product_starts, View product_places, View product_values, View starts, View places,
+                         View values, View other_starts, View other_places, View other_values, int64_t columns)>
+    RowsProduct{"rows_product"};
+
 }  // namespace dragon::kernels

@@ -1,32 +1,11 @@
 // Matrices in compressed rows by dense ones. Each row is one thread's, so sums have one order whatever the threads.
-#include "core/device/parallel.h"
-#include "core/kernels/sparse.h"
+#include "core/kernels/sparse/form.h"
 
 namespace dragon::DRAGON_DEVICE {
 namespace {
 
 /// Columns that a row's sums are kept for at a time: they stay in registers.
 constexpr int64_t kColumns = 64;
-
-/// Refuses starts that do not lead through all places, and places outside of `size`.
-void CheckRows(const char* who, const View& starts, const View& places, int64_t size) {
-  const int64_t* start = starts.as<const int64_t>();
-  const int64_t* place = places.as<const int64_t>();
-  bool leads = start[0] == 0 && start[starts.numel - 1] == places.numel;
-  for (int64_t i = 1; leads && i < starts.numel; ++i) leads = start[i - 1] <= start[i];
-  if (!leads) throw ValueError(who).Got("starts that do not lead from 0 to ", places.numel).Expected("rising ones");
-  bool inside = true;
-  for (int64_t k = 0; k < places.numel; ++k) inside &= place[k] >= 0 && place[k] < size;
-  if (inside) return;
-  for (int64_t k = 0; k < places.numel; ++k) {
-    if (place[k] < 0 || place[k] >= size) throw IndexError(who).Got("place ", place[k]).Expected("0 to ", size - 1);
-  }
-}
-
-/// About as many additions as one row takes.
-int64_t CostOfRow(const View& starts, const View& places, int64_t width) {
-  return std::max<int64_t>(1, places.numel * width / std::max<int64_t>(starts.numel - 1, 1));
-}
 
 /// Any columns of any dtype.
 template <typename T>
@@ -43,12 +22,6 @@ void SumColumns(T* DRAGON_RESTRICT y, const int64_t* place, const T* value, int6
   }
   for (int64_t j = 0; j < columns; ++j) y[j] = static_cast<T>(sums[j]);
 }
-
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64;
-#else
-constexpr int kVectorBytes = 32;
-#endif
 
 /// kColumns columns of float or double, in vectors that the compiler would otherwise keep in memory.
 template <typename T>

@@ -42,6 +42,21 @@ GRIDS = [Sample((2, 3, 4, 5), Given((2, 3, 2, 2), low=-1.4, high=1.4), mode, pad
     for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection")] + [
     Sample((0, 2, 3, 3), (0, 2, 2, 2)), Sample((1, 2, 3, 3), (1, 0, 2, 2)), Sample((1, 1, 1, 1), (1, 2, 2, 2))]
 
+
+def stays_oracle(torch, boxes, threshold):
+    """Whether each box overlaps no better one that stays."""
+    stays = []
+    for box in boxes.double():
+        kept = boxes.double()[:len(stays)][torch.tensor(stays, dtype=torch.bool)]
+        size = (torch.minimum(kept[:, 2:], box[2:]) - torch.maximum(kept[:, :2], box[:2])).clamp(min=0)
+        area = (kept[:, 2:] - kept[:, :2]).prod(1) + (box[2:] - box[:2]).prod()
+        stays.append(not bool((size.prod(1) / (area - size.prod(1)) > threshold).any()))
+    return torch.tensor(stays, dtype=torch.bool)
+
+
+BOXES = Given(values=[[0, 0, 4, 4], [1, 1, 5, 5], [0, 0, 4, 3], [8, 8, 9, 9], [0, 0, 4, 4], [2, 2, 2, 2], [2, 2, 2, 2],
+                      [8.0, 8, 9.5, 9.5]])
+
 WINDOWS = [Sample((2, 3, 5, 6), 2), Sample((2, 3, 5, 6), (3, 2), (1, 2), (2, 1), (2, 1)), Sample((3, 4, 4), 2),
            Sample((0, 2, 3, 3), 2)]
 
@@ -53,6 +68,9 @@ ROWS = [
         errors=[Wrong((2, 3, 4, 5), (1, 3, 2, 2), says="grid"),
                 Wrong((1, 3, 4, 5), (1, 3, 2, 2), "cubic", says="cubic"),
                 Wrong((1, 3, 0, 5), (1, 3, 2, 2), says="empty")]),
+    Row("suppress_boxes", [Sample(BOXES, 0.3), Sample(BOXES, 0.5), Sample(BOXES, 1.0), Sample(BOXES, -1.0),
+                           Sample((0, 4), 0.5)], torch=stays_oracle, gradient=False,
+        errors=[Wrong((3, 5), 0.5, says="(N, 4)"), Wrong((4,), 0.5, says="(N, 4)")]),
     Row("affine_grid", [Sample((2, 2, 3), (2, 3, 4, 5)), Sample((1, 3, 4), (1, 2, 2, 3, 4), True),
                         Sample((1, 2, 3), (1, 1, 1, 3), align_corners=True)],
         torch=lambda torch, theta, size, align_corners=False:

@@ -30,7 +30,8 @@ REAL_OF = {"complex64": "float32", "complex128": "float64", "complex32": "float1
 OBJECTS = make_dtypes(dtype)
 # Names that files and libraries speak of, though no tensor can have them: whoever asks for one is told so.
 UNSUPPORTED = ("float8_e8m0fnu", "float4_e2m1fn_x2", "qint8", "quint8", "qint32", "quint4x2", "quint2x4", "bits8",
-               "bits16", "int1", "int2", "int4", "uint1", "uint2", "uint3", "uint4", "uint5", "uint6", "uint7")
+               "bits16", "bits1x8", "bits2x4", "bits4x2", "int1", "int2", "int3", "int4", "int5", "int6", "int7",
+               "uint1", "uint2", "uint3", "uint4", "uint5", "uint6", "uint7")
 OBJECTS.update((name, dtype(name)) for name in UNSUPPORTED)
 ALIASES = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32",
            "long": "int64", "cfloat": "complex64", "cdouble": "complex128", "chalf": "complex32"}

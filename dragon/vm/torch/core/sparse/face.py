@@ -61,6 +61,8 @@ def mm(mat1, mat2, reduce=None, *, out=None):
         total, counts = products.times_dense(mat1, mat2), ops.unsqueeze(counts, 1)
         exact = values.dtype.is_floating_point or values.dtype.is_complex
         return ops.div(total, counts) if exact else FUNCTIONS["div"](total, counts, rounding_mode="trunc")
+    if reduce != "prod" and not values.dtype.is_complex:
+        return products.given(ops.rows_extreme(starts, columns, values, mat2, least=reduce == "amin")[0], out)
     rows = line_indices(starts, columns.shape[0])
     terms = ops.mul(ops.unsqueeze(values, 1), ops.index_select(mat2, 0, columns))
     base = ops.zeros((mat1.shape[0], mat2.shape[1]), dtype=terms.dtype, device=terms.device)

@@ -1,12 +1,15 @@
 """Products of sparse matrices with strided ones, and with each other."""
-from dragon.vm.torch.core.sparse.compressed import as_coordinates, transposed
+from dragon.core.modes import is_grad_enabled
+from dragon.vm.torch.core.sparse.compressed import as_coordinates, line_indices, transposed
 from dragon.vm.torch.core.sparse.conversions import to_layout
 from dragon.vm.torch.core.sparse.coordinates import coalesce, rows_of
 from dragon.vm.torch.core.sparse.keys import runs, starts_of
 from dragon.vm.torch.core.sparse.parts import (ENGINE_RULES, dense_dim, is_coalesced, is_coordinates,
-                                               is_sparse, layout_of, make_coordinates, name_of, parts_of, rule,
+                                               is_sparse, layout_of, make, make_coordinates, name_of, parts_of, rule,
                                                values_of)
 from dragon.vm.torch.core.tensor import ops
+
+ROOM = 1 << 20  # columns for which there is always room in a row of sums
 
 
 def require_matrices(who, a, b):
@@ -35,11 +38,7 @@ def lines_of(x):
 
 def times_dense(a, b):
     """Return a sparse matrix times a strided one."""
-    starts, rows, columns, values = lines_of(a)
-    if starts is None:
-        rows, order = ops.sort(rows, 0, False)
-        columns, values = ops.index_select(columns, 0, order), ops.index_select(values, 0, order)
-        starts = starts_of(rows, int(a.shape[0]))
+    starts, columns, values = in_rows(a)
     if b.dtype.name == "bool":  # whether any product is true
         return ops.ne(ops.rows_matmul(starts, columns, values.int(), b.int()), 0)
     return ops.rows_matmul(starts, columns, values, b)
@@ -65,8 +64,37 @@ def product(who, a, b):
     return times_sparse(a, b)
 
 
+def in_rows(x):
+    """Return (starts, columns, values) of a sparse matrix, in the order of its rows."""
+    starts, rows, columns, values = lines_of(x)
+    if starts is None:
+        rows, order = ops.sort(rows, 0, False)
+        columns, values = ops.index_select(columns, 0, order), ops.index_select(values, 0, order)
+        starts = starts_of(rows, int(x.shape[0]))
+    return starts, columns, values
+
+
 def times_sparse(a, b):
-    """Return the product of two sparse matrices: coordinates of coordinates, rows of compressed ones."""
+    """Return the product of two sparse matrices: coordinates of coordinates, rows of compressed ones.
+
+    Where gradients are wanted, or a row of sums would be far longer than what is in it, all terms are written down and
+    then added up.
+
+    """
+    left, right = in_rows(a), in_rows(b)
+    columns, terms = int(b.shape[1]), left[2].numel() + right[2].numel()
+    wanted = is_grad_enabled() and (left[2].requires_grad or right[2].requires_grad)
+    if wanted or left[2].dtype.name == "bool" or columns > ROOM + 16 * terms:
+        return times_by_terms(a, b)
+    starts, places, values = ops.rows_product(*left, *right, columns)
+    if not (is_coordinates(a) or is_coordinates(b)):
+        return make("sparse_csr", (starts, places, values), (a.shape[0], b.shape[1]))
+    indices = ops.stack((line_indices(starts, places.shape[0]), places), 0)
+    return make_coordinates(indices, values, (a.shape[0], b.shape[1]), True)
+
+
+def times_by_terms(a, b):
+    """Return the product of two sparse matrices by way of all its terms."""
     left, right = as_coordinates(a), coalesce(as_coordinates(b))
     (rows, middle), values = rows_of(parts_of(left)[0]), values_of(left)
     (other_rows, columns), other = rows_of(parts_of(right)[0]), values_of(right)
