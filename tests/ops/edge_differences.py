@@ -34,7 +34,8 @@ DIFFERENCES = [Difference(*entry) for entry in (
      "the order of factors, and whether they are rounded before the sum, decide where they overflow"),
     ("rows_matmul rows_dots", LARGEST, "fused products are not rounded, nor do they overflow, before the sum"),
     ("rows_matmul rows_dots rows_extreme", "[0-9]+ for [46] of .*raises",
-     "there is a row for each start and a number for each place; the oracle spreads one number, and reads the first rows of many"),
+     "there is a row for each start and a number for each place; the oracle spreads one number, and reads the first "
+     "rows of many"),
     ("erfcx log_ndtr", "gradient", "PyTorch's derivatives cancel far from 0"),
     ("bessel_j0 bessel_j1 bessel_y0 bessel_y1", "inf", "at infinity the limit 0, where the oracle has NaN"),
     ("digamma polygamma logit", "gradient", "at poles PyTorch gives a huge number, or infinity with a random sign"),
