@@ -303,12 +303,29 @@ Tensors AddProductSlices(const Slices& s) {
               Op<"addmm">(x, c.x("a"), Op<"unsqueeze">(c.x("b"), -1), c.attr("beta"), c.attr("alpha")), -1)};
         });
 
+/// Of truths: (beta and x) or (alpha and outer).
+Tensor AddrOfTruths(const CallReader& c, const Tensor& outer) {
+  const auto where = [&](ArgumentName factor, const Tensor& x) {
+    const Value& value = c.attr(factor);
+    if (value.kind() == Value::Kind::kDouble || value.kind() == Value::Kind::kComplex) {
+      throw TypeError(c.name()).Got("a factor ", value.str(), " for bool").Expected("an integer or a bool");
+    }
+    return value.complex() == complex128(0) ? Op<"zeros_like">(x) : x;
+  };
+  const Tensor x = where("beta", c.x("x"));
+  if (BroadcastShapes(c.name(), x.shape(), outer.shape()) != outer.shape()) {
+    throw ValueError(c.name()).Got("shape ", x.shape()).Expected("one that broadcasts to ", outer.shape());
+  }
+  return Op<"logical_or">(x, where("alpha", outer));
+}
+
 [[maybe_unused]] const auto& addr =
     DefineOp("addr(Tensor x, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
         .Doc("beta * x + alpha * outer(a, b).")
         .Autocast(Precision::kPlain)
         .As([](const CallReader& c) -> Tensors {
           const Tensor outer = Op<"outer">(c.x("a"), c.x("b"));
+          if (outer.dtype() == DType::kBool && c.x("x").dtype() == DType::kBool) return {AddrOfTruths(c, outer)};
           if (!IsInexact(outer.dtype())) {
             for (const Value& factor : {c.attr("beta"), c.attr("alpha")}) {
               if (!IsInexact(c.x("x").dtype()) && factor.kind() != Value::Kind::kInt) {
