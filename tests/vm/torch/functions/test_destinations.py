@@ -51,15 +51,19 @@ def test_a_destination_that_is_also_read(name, place):
 
 
 READING = {
-    "sum": lambda x, out: torch.sum(x, 0, out=out), "cat": lambda x, out: torch.cat([x, x], out=out),
+    "sum": lambda x, out: torch.sum(x, 0, out=out),
     "mm": lambda x, out: torch.mm(x, x[:, :2], out=out), "argmax-like max": lambda x, out: torch.amax(x, 1, out=out),
     "index_select": lambda x, out: torch.index_select(x, 0, torch.tensor([2, 0]), out=out),
     "diag": lambda x, out: torch.diag(x, out=out), "add": lambda x, out: torch.add(x, torch.ones(2, 4, 4), out=out),
     "masked_select": lambda x, out: torch.masked_select(x, x > 1, out=out),
+    "take": lambda x, out: torch.take(x, torch.tensor([5, 1]), out=out),
+}
+# PyTorch refuses these, and so does Dragon.
+REFUSED = {
+    "cat": lambda x, out: torch.cat([x, x], out=out),
     "nonzero-like where": lambda x, out: torch.where(x[None] > 1, x[None], x[None], out=out),
     "cumsum": lambda x, out: torch.cumsum(x[1:], 0, out=out),
     "gather": lambda x, out: torch.gather(x, 0, torch.tensor([[3, 2, 1, 0]]), out=out),
-    "take": lambda x, out: torch.take(x, torch.tensor([5, 1]), out=out),
 }
 
 
@@ -70,6 +74,14 @@ def test_the_operand_as_destination_of_another_shape(call):
     x = SQUARE.clone()
     call(x, x)
     assert x.shape == expected.shape and x.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("call", REFUSED.values(), ids=REFUSED)
+def test_an_operand_that_is_no_destination(call):
+    x = SQUARE.clone()
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        call(x, x)
+    assert x.shape == SQUARE.shape and x.tolist() == SQUARE.tolist()
 
 
 @DOOMED
