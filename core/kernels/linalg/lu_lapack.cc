@@ -17,6 +17,53 @@ void CheckPivots(const char* who, const int32_t* pivots, int64_t count, int64_t 
   }
 }
 
+/// What pivots are compared by; of complex numbers as LAPACK does it.
+template <typename T>
+RealOf<T> SizeOf(T x) {
+  if constexpr (kIsComplex<T>) {
+    return std::fabs(x.re) + std::fabs(x.im);
+  } else {
+    return std::fabs(x);
+  }
+}
+
+/// A small matrix (m, n), by columns, becomes its factors, a column and a rank-1 update at a time. Sums are rounded at
+/// each step: where a matrix is nearly singular, pivots become tiny, while sums of products in one go, as some LAPACKs
+/// have them, may come to exactly zero. Returns the first pivot that is zero, from 1 on; 0 if none is.
+template <typename T>
+int FactorSmall(int m, int n, T* a, int32_t* pivots) {
+  int code = 0;
+  for (int k = 0; k < std::min(m, n); ++k) {
+    T* column = a + int64_t{k} * m;
+    int best = k;
+    for (int i = k + 1; i < m; ++i) best = SizeOf(column[i]) > SizeOf(column[best]) ? i : best;
+    pivots[k] = best + 1;
+    if (SizeOf(column[best]) == 0) {
+      if (code == 0) code = k + 1;
+      continue;
+    }
+    for (int j = 0; best != k && j < n; ++j) std::swap(a[int64_t{j} * m + k], a[int64_t{j} * m + best]);
+    for (int i = k + 1; i < m; ++i) column[i] = column[i] / column[k];
+    for (int j = k + 1; j < n; ++j) {
+      T* DRAGON_RESTRICT other = a + int64_t{j} * m;
+      const T factor = other[k];
+      for (int i = k + 1; i < m; ++i) other[i] -= column[i] * factor;
+    }
+  }
+  return code;
+}
+
+/// The factors of a matrix by columns, in its place; returns what LAPACK's getrf says of them.
+template <typename T>
+int Factor(int m, int n, T* columns, int32_t* pivots) {
+  constexpr int kSmall = 32;
+  if (std::min(m, n) == 0) return 0;
+  if (m <= kSmall && n <= kSmall) return FactorSmall(m, n, columns, pivots);
+  int code = 0;
+  Lapack<T, "getrf">(m, n, columns, m, pivots, &code);
+  return code;
+}
+
 /// Conj(x) when the solve wants A^H, whose transpose LAPACK cannot be asked for, on both sides of the solve.
 template <typename T>
 void SolveWithFactors(char trans, bool conjugate, int n, int count, const T* lu, const int* pivots, T* x) {
@@ -39,9 +86,7 @@ void LinalgLuFactor(Context& ctx, View lu, View pivots, View info, View a, const
       codes[i] = 0;
       if (k == 0) continue;
       Transpose(from[i], m, n, columns.template as<T>());
-      int code = 0;
-      Lapack<T, "getrf">(m, n, columns.template as<T>(), m, pivots.as<int32_t>() + i * k, &code);
-      codes[i] = code;
+      codes[i] = Factor(m, n, columns.template as<T>(), pivots.as<int32_t>() + i * k);
       Transpose(columns.template as<T>(), n, m, to[i]);
     }
   });
@@ -145,10 +190,8 @@ void LinalgSolve(Context& ctx, View x, View info, View a, View b, bool left, con
     auto swaps = ctx.Allocate<int>(n);
     T *matrix = copy.template as<T>(), *y = rights.template as<T>();
     for (int64_t i = begin; i < end; ++i) {
-      int code = 0;
       std::copy_n(from[i], from.size(), matrix);  // read by columns: A^T, whose factors serve both sides
-      if (n > 0) Lapack<T, "getrf">(n, n, matrix, n, swaps.as<int>(), &code);
-      codes[i] = code;
+      codes[i] = Factor(n, n, matrix, swaps.as<int>());
       if (right.size() == 0) continue;
       if (left) {
         Transpose(right[i], n, others, y);
@@ -177,9 +220,8 @@ void LinalgInverse(Context& ctx, View y, View info, View a, const char* who) {
     const int work_size = std::max(WorkSize(size), Leading(n));
     auto work = ctx.Allocate<T>(work_size);
     for (int64_t i = begin; i < end; ++i) {
-      code = 0;
       std::copy_n(from[i], from.size(), to[i]);  // the inverse of the transpose is the transpose of the inverse
-      if (n > 0) Lapack<T, "getrf">(n, n, to[i], n, swaps.as<int>(), &code);
+      code = Factor(n, n, to[i], swaps.as<int>());
       if (n > 0 && code == 0) {
         Lapack<T, "getri">(n, to[i], n, swaps.as<int>(), work.template as<T>(), work_size, &code);
       }
