@@ -1,4 +1,6 @@
 """What cannot be exported: everything at once, by name, and never a wrong model."""
+import io
+
 import pytest
 
 pytest.importorskip("onnxruntime")
@@ -144,6 +146,40 @@ def test_code_can_ask_whether_it_is_exported():
 
     torch.onnx.export(function, torch.rand(3))
     assert seen == [True] and not torch.onnx.is_in_onnx_export()
+    torch.export.export(exported_module(function), (torch.rand(3),))
+    assert seen[1:] and not any(seen[1:])
+
+
+def exported_module(function):
+    """Return a function as a module."""
+    module = nn.Module()
+    module.forward = function
+    return module
+
+
+@pytest.mark.parametrize("dynamo", [True, False])
+def test_models_go_into_open_files(dynamo, tmp_path):
+    buffer, x = io.BytesIO(), torch.rand(2, 3)
+    model = make_model()
+    program = torch.onnx.export(model, (x,), buffer, dynamo=dynamo, keep_initializers_as_inputs=True)
+    saved = onnx_library.load_from_string(buffer.getvalue())
+    assert len(saved.graph.input) == 5
+    torch.testing.assert_close(torch.from_numpy(exported.run(saved, [x])[0].copy()), model(x))
+    if dynamo:
+        with pytest.raises(ValueError, match="external_data=True with an open file"):
+            program.save(buffer, external_data=True)
+
+
+def test_models_go_without_checks_of_numbers():
+    def function(x):
+        torch._assert_async((x > 0).any(), "none")
+        return x + 1
+
+    buffer = io.BytesIO()
+    torch.onnx.export(function, torch.rand(3), buffer, dynamo=False)
+    assert [node.op_type for node in onnx_library.load_from_string(buffer.getvalue()).graph.node][-1] == "Add"
+    with pytest.raises(RuntimeError, match="none"):
+        function(torch.zeros(3))
 
 
 def test_a_loop_of_as_many_rounds_as_a_size_names_its_line():

@@ -6,13 +6,15 @@ import os
 import pickle
 import pickletools
 import sys
+from collections.abc import Callable
 from tempfile import mkdtemp  # noqa: F401
+from typing import Dict, TypeAlias, Union
 
 from dragon.core import warnings
 from dragon import _C
 from dragon.core import files
 from dragon.vm.torch._weights_only_unpickler import Unpickler
-from dragon.vm.torch.core.device import as_device
+from dragon.vm.torch.core.device import as_device, device
 from dragon.vm.torch.core.files import legacy, trusted
 from dragon.vm.torch.core.files.archive import ArchiveReader, ArchiveWriter, starts_archive, whole
 from dragon.vm.torch.core.files.legacy import MAGIC_NUMBER, PROTOCOL_VERSION
@@ -25,6 +27,9 @@ from dragon.vm.torch.storage import BYTE, TypedStorage, UntypedStorage
 
 DEFAULT_PROTOCOL = 2
 STORAGE_KEY_SEPARATOR = ","
+# What `map_location` may be, for annotations.
+MAP_LOCATION: TypeAlias = Union[
+    Callable[[UntypedStorage, str], UntypedStorage], device, str, Dict[str, str], None]
 _settings = {"mmap": None, "checksums": True, "endianness": None}
 
 

@@ -8,6 +8,12 @@ _backends = {"image": "PIL", "video": "pyav"}
 _FINISHED["torchvision"] = _Words("torchvision", _WORDS).finish
 
 
+def _is_tracing():
+    """Return whether `torch.jit.trace` or `torch.onnx.export` makes its call with the examples."""
+    from dragon.vm.torch.jit import is_tracing
+    return is_tracing()
+
+
 def set_image_backend(backend):
     """Choose the package that loads images; only "PIL" is there."""
     if backend not in ("PIL", "accimage"):

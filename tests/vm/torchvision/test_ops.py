@@ -253,3 +253,15 @@ def test_turned_boxes():
 def test_refused_shapes():
     with pytest.raises(RuntimeError, match=r"\(N, 5\)"):
         ops.box_iou(dt.rand(1, 4), dt.rand(1, 5), "cxcywhr")
+
+
+def test_code_can_ask_whether_it_is_traced():
+    from dragon.vm import torchvision
+    seen = []
+
+    def function(x):
+        seen.append(torchvision._is_tracing())
+        return x + 1
+
+    dt.jit.trace(function, dt.ones(2))
+    assert seen[0] is True and torchvision._is_tracing() is False

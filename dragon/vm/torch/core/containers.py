@@ -4,6 +4,8 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from importlib import import_module
 from typing import Any
 
+from dragon.vm.torch.core.size import Size
+
 NodeDef = namedtuple("NodeDef", "type flatten_fn unflatten_fn flatten_with_keys_fn")
 SUPPORTED_NODES = {}
 # Of a class: the name that JSON knows it by, and functions of its context to and from JSON.
@@ -220,11 +222,12 @@ def _defaultdict_unflatten(values, context):
 
 
 def _register():
-    """Teach trees Python's own containers."""
+    """Teach trees Python's own containers, and sizes, which come back as tuples."""
     def add(cls, flatten, unflatten, keyed, name):
         register_pytree_node(cls, flatten, unflatten, serialized_type_name=name,
                              flatten_with_keys_fn=lambda value: (keyed(value), flatten(value)[1]))
     add(tuple, _tuple_flatten, lambda values, context: tuple(values), _with_indices, "builtins.tuple")
+    add(Size, _tuple_flatten, lambda values, context: tuple(values), _with_indices, "torch.Size")
     add(list, _list_flatten, lambda values, context: list(values), _with_indices, "builtins.list")
     add(dict, _dict_flatten, _dict_unflatten, _with_keys, "builtins.dict")
     add(OrderedDict, _dict_flatten, _ordereddict_unflatten, _with_keys, "collections.OrderedDict")

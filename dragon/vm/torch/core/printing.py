@@ -22,10 +22,8 @@ PROFILES = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, 
 
 @function
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
-    """Set how tensors are printed; what is not given stays."""
-    if profile is not None:
-        if profile not in PROFILES:
-            raise ValueError(f"set_printoptions: got profile {profile!r}, expected one of {', '.join(PROFILES)}")
+    """Set how tensors are printed; what is not given stays, as it does for a profile that PyTorch has no such of."""
+    if profile in PROFILES:
         Options.precision, Options.threshold, Options.edgeitems, Options.linewidth = PROFILES[profile]
     for name, value in (("precision", precision), ("threshold", threshold), ("edgeitems", edgeitems),
                         ("linewidth", linewidth)):

@@ -2,6 +2,7 @@
 from operator import attrgetter
 
 from dragon.vm import torch
+from dragon.vm.guest import lookup
 
 
 class Constraint:
@@ -389,3 +390,12 @@ lower_cholesky, corr_cholesky = _LowerCholesky(), _CorrCholesky()
 square, symmetric = _Square(), _Symmetric()
 positive_semidefinite, positive_definite = _PositiveSemidefinite(), _PositiveDefinite()
 cat, stack = _Cat, _Stack
+
+_find, __dir__ = lookup(globals())
+
+
+def __getattr__(name):
+    if name == "__all__":  # libraries that add to these show all of them as their own
+        return [known for known in globals() if not known.startswith("_")
+                and known not in ("attrgetter", "lookup", "torch")]
+    return _find(name)

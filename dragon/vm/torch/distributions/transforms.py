@@ -3,6 +3,7 @@ import math
 from operator import attrgetter
 
 from dragon.vm import torch
+from dragon.vm.guest import lookup
 from dragon.vm.torch.distributions import constraints
 from dragon.vm.torch.distributions._matrix_transforms import (  # noqa: F401: shown here
     CatTransform, CorrCholeskyTransform, CumulativeDistributionTransform, LowerCholeskyTransform,
@@ -242,3 +243,12 @@ class AffineTransform(Transform):
         return torch.broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))
 
     inverse_shape = forward_shape
+
+
+_find, __dir__ = lookup(globals())
+
+
+def __getattr__(name):
+    if name == "__all__":  # libraries that add to these show all of them as their own
+        return [known for known in globals() if not known.startswith("_") and known.lower().endswith("transform")]
+    return _find(name)

@@ -5,6 +5,7 @@ import enum
 from dragon.core import warnings
 from dragon.core.capture.settings import is_exporting
 from dragon.vm.torch.core.exporting.asking import shapes_of
+from dragon.vm.torch.core.exporting.hearing import listener
 from dragon.vm.torch.export import ExportedProgram, export as torch_export
 from dragon.vm.torch.jit._trace import Tracing
 from dragon.vm.torch.onnx import errors
@@ -40,7 +41,7 @@ def is_in_onnx_export():
         True inside of `export`.
 
     """
-    return is_exporting()
+    return is_exporting() and listener() is None  # `torch.export` listens
 
 
 @contextlib.contextmanager
@@ -117,7 +118,7 @@ def export(model, args=(), f=None, *, kwargs=None, verbose=None, input_names=Non
         What is exported.
     args : Union[tuple, torch.Tensor], optional, default=()
         Example arguments.
-    f : Optional[Union[str, os.PathLike]]
+    f : Optional[Union[str, os.PathLike, io.BytesIO]]
         Where the model is saved.
     kwargs : Optional[dict]
         Example arguments by name.

@@ -79,14 +79,15 @@ class ONNXProgram:
 
         Parameters
         ----------
-        destination : Union[str, os.PathLike]
-            Where to.
+        destination : Union[str, os.PathLike, io.BytesIO]
+            Where to; an open file holds the whole model.
         include_initializers : bool, optional, default=True
             Whether the parameters' numbers are written.
         keep_initializers_as_inputs : bool, optional, default=False
             Whether parameters are listed as inputs too, so that they may be replaced.
         external_data : Optional[bool]
-            Whether large tensors go into a file beside it; by itself, only where one file could not hold them.
+            Whether large tensors go into a file beside it; by itself, only where one file could not hold them. An
+            open file has none beside it.
 
         """
         import onnx
@@ -95,6 +96,12 @@ class ONNXProgram:
         model = onnx.ModelProto.FromString(self.model_proto.SerializeToString())
         if keep_initializers_as_inputs or not include_initializers:
             list_initializers(model, keep=include_initializers)
+        if hasattr(destination, "write"):
+            if external_data:
+                raise ValueError("ONNXProgram.save: got external_data=True with an open file, expected a path, beside "
+                                 "which another file can be")
+            destination.write(model.SerializeToString())
+            return
         destination = os.fspath(destination)
         if external_data or external_data is None and model.ByteSize() > 2 ** 30:
             save_beside(model, destination)

@@ -138,3 +138,11 @@ def test_the_type_called_tensor_is_the_default_one(t):
 def test_functions_that_are_made_in_a_loop_travel_in_pickles(name):
     function = getattr(dragon_torch, name)
     assert pickle.loads(pickle.dumps(function)) is function
+
+
+@BOTH
+def test_tensors_have_numbers_of_their_own(t):
+    layer, other = t.nn.Linear(2, 2), t.ones(2)
+    view = other.view(2)
+    assert layer.weight._cdata == next(layer.parameters())._cdata
+    assert len({tensor._cdata for tensor in (layer.weight, layer.bias, other, view)}) == 4

@@ -45,6 +45,7 @@ def test_looks_the_same(name):
 
 
 @pytest.mark.parametrize("options", [{"precision": 2}, {"sci_mode": True}, {"linewidth": 40}, {"profile": "short"},
+                                     {"precision": 5, "profile": "long"}, {"profile": "long"},
                                      {"threshold": 5, "edgeitems": 2}], ids=str)
 def test_options(options):
     shown = []

@@ -74,3 +74,9 @@ def test_caches_keep_the_pair():
         transform = t.distributions.SigmoidTransform(cache_size=1)
         x = t.randn(3)
         assert transform.inv(transform(x)) is x
+
+
+@pytest.mark.parametrize("name", ["constraints", "transforms"])
+def test_what_a_module_shows_is_told(name):
+    here, there = (getattr(room.distributions, name).__all__ for room in (dragon_torch, torch))
+    assert sorted(here) == sorted(there)

@@ -2,8 +2,10 @@
 import re
 
 import pytest
-
+import torch
 from harness.twin import rows, same, same_gradients
+
+from dragon.vm import torch as dragon_torch
 
 PRELUDE = "F = torch.nn.functional; torch.manual_seed(3); "
 
@@ -254,3 +256,13 @@ def test_gradient_of_loss(row):
 @pytest.mark.parametrize("row", rows(LAYERS))
 def test_gradient_of_layer(row):
     same_gradients(PRELUDE + row, *named(row, "bmvxy"))
+
+
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"])
+def test_losses_warn_of_targets_that_broadcast(name):
+    found = []
+    for t in (torch, dragon_torch):
+        with pytest.warns(UserWarning, match="will likely lead to incorrect results due to broadcasting") as caught:
+            getattr(t.nn.functional, name)(t.ones(3, 1), t.ones(3))
+        found.append([str(warning.message).partition("Using")[2] for warning in caught])
+    assert found[0] == found[1]

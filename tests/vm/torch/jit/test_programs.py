@@ -21,6 +21,8 @@ TAKES_X = {
     "classes": "F.one_hot(x.long(), 5), F.normalize(x, dim=0)",
     "losses": "F.l1_loss(x, x * 2, size_average=False), F.huber_loss(x, x * 3), F.kl_div(x, x, reduction='sum')",
     "texts": "'a' in 'cat', 'dog' in 'cat', 'x' not in 'cat'",
+    "results by name": "x.max(dim=0).values, x.sort().indices, torch.topk(x, 2).values, "
+                       "torch.linalg.slogdet(torch.diag(x)).logabsdet, torch.max(x, 0)[1], x.aminmax().min",
     "powers": "2.0 ** 3, 2 ** 0.5, (-8.0) ** 2.0, x ** 2",
     "sizes": "F.interpolate(x[None, None], scale_factor=2.0), F.interpolate(x[None, None], size=5, mode='area')"}
 WITH_BODIES = {
@@ -28,6 +30,10 @@ WITH_BODIES = {
     "warnings": "if x.dim() > 5:\n        warnings.warn('many axes')\n    return x",
     "emptiness": "a: List[int] = []\n    b = {1: 2}\n    n = 0\n    if a:\n        n += 1\n    if b:\n        n += 2\n"
                  "    return n, bool(a), bool(b), not a",
+    "tuples as lists": "size: Optional[List[int]] = None\n    if x.dim() == 1:\n        size = 3, 1\n"
+                       "    assert size is not None\n    return x.reshape(size)",
+    "results of one of two": "m = torch.sort(x)\n    if x.dim() == 1:\n        m = torch.topk(x, 2)\n"
+                             "    return m.values, m.indices",
     "dictionaries": "d = dict({'a': 1}, b=2)\n    return d['a'], d['b'], len(d)",
     "lists": "a: List[float] = x.tolist()\n    return a, sum(a)",
     "attributes": "if hasattr(x, 'shape') if False else True:\n        x = x + 1\n    return x"}
@@ -168,3 +174,25 @@ def test_static_methods_are_in_archives():
     dt.jit.save(count, buffer)
     for room in (dt, torch):
         assert room.jit.load(io.BytesIO(buffer.getvalue()))(3) == 7
+
+
+def of_python_types(x: dt.Tensor, y: dt.Tensor):
+    """Name Python's classes where it raises."""
+    if x.dim() != y.dim():
+        raise ValueError(f"got {type(x)} of {x.dim()} axes")
+    return x + y
+
+
+def test_python_s_classes_are_named_where_scripts_raise():
+    scripted = dt.jit.script(of_python_types)
+    assert scripted(dt.ones(2), dt.ones(2)).tolist() == [2, 2]
+    with pytest.raises(dt.jit.Error, match="of 1 axes"):
+        scripted(dt.ones(2), dt.ones(2, 2))
+    with pytest.raises(RuntimeError, match="Could not export Python function call 'type'"):
+        dt.jit.save(scripted, io.BytesIO())
+
+
+def test_results_by_name_are_not_tuples_without():
+    with pytest.raises(RuntimeError, match="Variable 'm' previously had type"):
+        dt.jit.CompilationUnit("def f(x: Tensor):\n    m = torch.sort(x)\n    if x.dim() == 1:\n        m = (x, x)\n"
+                               "    return m[0]")

@@ -67,9 +67,16 @@ def test_scalars(tmp_path):
         writer.add_scalar("loss", dt.tensor(2.0), 4, walltime=5.0)
         writer.add_scalar("new", 1.0, 1, new_style=True)
         writer.add_scalars("both", {"a": 1.0, "b": 2.0}, 7)
+        writer.add_scalar("one", np.full((1, 1), 3, np.int64), 2)
+        with pytest.raises(NotImplementedError, match="Got <class 'list'>, but numpy array or torch tensor"):
+            writer.add_scalar("list", [1.0])
+        with pytest.raises(NotImplementedError, match="Got <class 'list'>"):
+            writer.add_histogram("list", [1.0])
+        with pytest.raises(AssertionError, match=r"got pair of shape \(2,\), expected one number"):
+            writer.add_scalar("pair", dt.ones(2))
         assert str(writer.get_logdir()).endswith("run")
     found = {(step, tag): value for step, tag, value in read_events(tmp_path)}
-    assert found[3, "loss/train"][2] == [0.5] and found[4, "loss"][2] == [2.0]
+    assert found[3, "loss/train"][2] == [0.5] and found[4, "loss"][2] == [2.0] and found[2, "one"][2] == [3.0]
     assert decode(found[1, "new"][8][0])[1] == [1]
     assert sorted(path.name for path in (tmp_path / "run").iterdir() if path.is_dir()) == ["both_a", "both_b"]
 

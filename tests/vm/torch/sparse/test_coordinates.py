@@ -61,6 +61,17 @@ def test_what_would_not_stay_zero_is_refused_by_name():
             getattr(dt, name)(x, *((0,) if name in ("cumsum", "softmax") else ()))
 
 
+@pytest.mark.parametrize("size", [(5, 3), (), (0, 3)])
+def test_nothing_but_a_size_makes_zeros(size):
+    for t in (dt, torch):
+        for made in (t.sparse_coo_tensor(size=size, dtype=t.int64), t.sparse_coo_tensor(size, dtype=t.int64)):
+            assert tuple(made.shape) == size and made._nnz() == 0 and made.dtype is t.int64
+            assert made.to_dense().tolist() == t.zeros(size, dtype=t.int64).tolist()
+        for wrong in ({}, {"values": t.ones(2)}, {"values": t.ones(2), "size": (2,)}):
+            with pytest.raises(TypeError):
+                t.sparse_coo_tensor(**wrong)
+
+
 def test_indices_of_a_huge_box():
     edge = 10 ** 9 - 1
     for t in (dt, torch):

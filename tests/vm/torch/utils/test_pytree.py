@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip("torch")
 import torch.utils._pytree as theirs  # noqa: E402
 
+from dragon.vm import torch as dragon_torch  # noqa: E402
 from dragon.vm.torch.utils import _pytree as mine  # noqa: E402
 
 Pair = collections.namedtuple("Pair", "a b")
@@ -107,3 +108,14 @@ def test_results_with_names_are_trees():
     for t, p in ((dt, mine), (torch, theirs)):
         doubled = p.tree_map(lambda x: x * 2, t.max(t.tensor([[1., 3.], [2., 0.]]), dim=1))
         assert doubled.values.tolist() == [6, 4] and p.is_structseq(doubled)
+
+
+@pytest.mark.parametrize("sizes", [(), (3,), (2, 3)])
+def test_sizes_are_trees(sizes):
+    (leaves, spec), (their_leaves, their_spec) = (
+        trees.tree_flatten({"a": room.Size(sizes)}) for trees, room in ((mine, dragon_torch), (theirs, torch)))
+    assert leaves == their_leaves and repr(spec) == repr(their_spec)
+    assert mine.treespec_dumps(spec) == theirs.treespec_dumps(their_spec)
+    back, their_back = mine.tree_unflatten(leaves, spec)["a"], theirs.tree_unflatten(leaves, their_spec)["a"]
+    assert back == their_back == sizes and type(back) is type(their_back)
+    assert mine.tree_map(str, dragon_torch.Size(sizes)) == theirs.tree_map(str, torch.Size(sizes))

@@ -42,7 +42,9 @@ def warn_about_sizes(who, input, target):
     """Warn where two tensors broadcast that rarely should."""
     if tuple(input.shape) != tuple(target.shape):
         warnings.warn(f"{who}: got target of {target.shape} and input of {input.shape}, expected equal sizes: "
-                      "they broadcast, which is likely not what is meant")
+                      f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This "
+                      "will likely lead to incorrect results due to broadcasting. Please ensure they have the same "
+                      "size.")
 
 
 def check_weight(who, input, weight):

@@ -25,6 +25,7 @@ for _type in ("cpu", "cuda", "meta"):
     setattr(Tensor, "is_" + _type, property(lambda self, type=_type: self.device.type == type,
                                             doc=f"Whether the tensor is on a {_type} device."))
 Tensor._base = property(lambda self: self.base, doc="The tensor that this is a view of, or None.")
+Tensor._cdata = property(lambda self: id(self), doc="A number that no other tensor alive has: a tensor is one object.")
 Tensor.grad_dtype = property(lambda self: self.dtype, doc="The dtype of the gradient.")
 
 

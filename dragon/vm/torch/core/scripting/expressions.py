@@ -466,6 +466,17 @@ class Expressions(Conditions):
             return self.builtin(IMPLICIT[kind], [value], {}, node)
         return value
 
+    def fitted_to(self, value, kind, node):
+        """Return a value in the type of the variable that it is set to: a tuple becomes the list it is wanted as."""
+        value = self.fitted(value, kind, node)
+        element = self.wanted_element(kind)
+        if isinstance(value.type, TupleType) and element is not None and not any(
+                isinstance(option, TupleType) for option in options_of(kind)) and all(
+                    fits(part, element) for part in value.type.elements):
+            parts = self.unpacked(value, len(value.type.elements), node)
+            return self.emit("prim::ListConstruct", parts, (ListType(element),), self.place(node))
+        return value
+
     def widened(self, value, kind):
         """Return a value under a wider type, `Optional[int]` of an int."""
         return self.emit("prim::unchecked_cast", [value], (kind,))

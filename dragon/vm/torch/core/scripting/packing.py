@@ -126,7 +126,7 @@ class ObjectPickler:
     def tuple(self, value, kind):
         """Write a tuple, perhaps a named one."""
         kinds = kind.elements if isinstance(kind, TupleType) else [None] * len(value)
-        if isinstance(kind, TupleType) and kind.fields:
+        if isinstance(kind, TupleType) and kind.qualified:
             module, _, name = self.writer.tell(kind).rpartition(".")
             self.name(module, name)
             self.row(zip(value, kinds))

@@ -7,6 +7,7 @@ import warnings
 
 from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, refuse
+from dragon.vm.torch.core.scripting.graph import Argument, Schema
 from dragon.vm.torch.core.scripting.schemas import overloads
 from dragon.vm.torch.core.scripting.scopes import (
     Builtin, Called, Constructor, EnumClass, Foreign, Method, Overloaded, PythonModule, Special, Sugar, TypeName)
@@ -98,6 +99,8 @@ def sugar(scripts, found, place, name=None):
         return Builtin("aten::" + found.__name__)
     if found is functools.reduce or found is map or found is filter or found is set:
         refuse(f"Python builtin {found} is currently not supported in Torchscript", place)
+    if found is type:  # PyTorch leaves it to Python, as what takes a tensor and gives one
+        return Foreign(found, Schema("type", "", [Argument("x", TENSOR)], TENSOR))
     made = torch_function(scripts, found, place)
     if made is not None:
         return made

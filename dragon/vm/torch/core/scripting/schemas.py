@@ -85,7 +85,8 @@ def read_schema(text):
     if line.results is None:
         return Schema(line.name, line.overload, arguments, ANY, line.is_open, None, writes=writes)
     results = [TypeReader(part.type).type()[0] for part in line.results]
-    result = results[0] if len(results) == 1 else TupleType(results) if results else NONE
+    names = tuple(part.name for part in line.results)
+    result = results[0] if len(results) == 1 else TupleType(results, names if all(names) else None) if results else NONE
     return Schema(line.name, line.overload, arguments, result, line.is_open, results if line.is_nested else None,
                   writes=writes)
 

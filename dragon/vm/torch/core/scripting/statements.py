@@ -138,7 +138,7 @@ class Statements(Loops):
                            self.place(node))
             else:
                 wanted = self.declared_type(name, outer)
-                found = self.fitted(found, wanted, node)
+                found = self.fitted_to(found, wanted, node)
                 if not fits(found.type, wanted):
                     refuse(f"Variable '{name}' previously had type {wanted.annotation()} but is now being assigned to "
                            f"a value of type {found.type.annotation()}", self.place(node))

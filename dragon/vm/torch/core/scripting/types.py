@@ -134,7 +134,7 @@ class DictType(Type):
 
 
 class TupleType(Type):
-    """A tuple, whose elements may have names."""
+    """A tuple, whose elements may have names: those of a class, or those that an operator's results have."""
 
     def __init__(self, elements, fields=None, qualified=None, made=None, defaults=()):
         self.elements = self.parts = tuple(elements)
@@ -142,13 +142,13 @@ class TupleType(Type):
 
     def __str__(self):
         if self.fields:
-            inner = ", ".join(f"{kind} {name}" for name, kind in zip(self.fields, self.elements))
+            inner = ", ".join(f"{name} : {kind}" for name, kind in zip(self.fields, self.elements))
             return f"NamedTuple({inner})"
         return f"({', '.join(map(str, self.elements))})"
 
     def annotation(self):
         """Return the type as a program's annotation."""
-        if self.fields:
+        if self.qualified:
             return self.qualified
         if not self.elements:
             return "Tuple[()]"
@@ -156,7 +156,7 @@ class TupleType(Type):
 
     def key(self):
         """Return what equal types have in common."""
-        return ("tuple", self.qualified, *(kind.key() for kind in self.elements))
+        return ("tuple", self.qualified, self.fields, *(kind.key() for kind in self.elements))
 
 
 class OptionalType(Type):
@@ -324,7 +324,7 @@ def fits(kind, wanted):
     if wanted == ANY_CLASS:
         return isinstance(kind, ClassType)
     if isinstance(kind, TupleType) and isinstance(wanted, TupleType):
-        named = wanted.qualified is None or wanted.qualified == kind.qualified
+        named = not wanted.fields or (wanted.fields, wanted.qualified) == (kind.fields, kind.qualified)
         return named and len(kind.elements) == len(wanted.elements) and all(map(fits, kind.elements, wanted.elements))
     if isinstance(wanted, InterfaceType):
         return offers(kind, wanted)

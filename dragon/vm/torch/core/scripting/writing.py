@@ -56,7 +56,7 @@ class CodeWriter:
         if isinstance(kind, EnumType):
             return self.name_of(kind.made, kind.qualified) if self.keep(kind) else None
         if isinstance(kind, TupleType):
-            if kind.fields:
+            if kind.qualified:
                 return self.name_of(self.tuple_key(kind), kind.qualified)
             return f"Tuple[{', '.join(map(self.tell, kind.elements))}]" if kind.elements else "Tuple[()]"
         if isinstance(kind, ListType):
@@ -325,7 +325,7 @@ class FunctionWriter:
     def do_TupleConstruct(self, node):
         """Write a tuple."""
         kind, parts = node.outputs_[0].type, [self.text(value) for value in node.inputs_]
-        if kind.fields:
+        if kind.qualified:
             self.inline(node, f"{self.writer.tell(kind)}({', '.join(parts)})")
         else:
             self.inline(node, f"({', '.join(parts)}{',' if len(parts) == 1 else ''})")

@@ -31,13 +31,13 @@ def own(values, requires_grad):
 
 
 @function
-def sparse_coo_tensor(indices, values=None, size=None, *, dtype=None, device=None, pin_memory=False,
+def sparse_coo_tensor(indices=None, values=None, size=None, *, dtype=None, device=None, pin_memory=False,
                       requires_grad=False, check_invariants=None, is_coalesced=None, layout=None):
     """Return a tensor that holds values at coordinates; those of equal ones count together.
 
     Parameters
     ----------
-    indices : Union[Tensor, Sequence]
+    indices : Union[Tensor, Sequence], optional
         One row for each sparse axis, one column for each value. With nothing but a size, the tensor is all zero.
     values : Union[Tensor, Sequence, number], optional
         One entry, of any shape, for each column.
@@ -67,8 +67,9 @@ def sparse_coo_tensor(indices, values=None, size=None, *, dtype=None, device=Non
 
     """
     require_layout("sparse_coo_tensor", layout, "sparse_coo")
-    if values is None and size is None:
-        return finish(empty_coordinates(indices, dtype or default_dtype(), device), requires_grad)
+    if values is None and (indices is None) != (size is None):
+        shape = size if indices is None else indices
+        return finish(empty_coordinates(shape, dtype or default_dtype(), device), requires_grad)
     values = strided_of("sparse_coo_tensor", "values", values, dtype, device)
     indices = strided_of("sparse_coo_tensor", "indices", indices, INT64, values.device)
     if indices.ndim != 2:

@@ -18,9 +18,10 @@ def as_array(values):
     if isinstance(values, Tensor):
         values = values.detach().cpu()
         return values.numpy(force=True)
-    if isinstance(values, list):
-        return np.array([as_array(item) for item in values])
-    return np.asarray(values)
+    if isinstance(values, np.ndarray) or np.isscalar(values):
+        return np.asarray(values)
+    raise NotImplementedError(f"torch.utils.tensorboard: Got {type(values)}, but numpy array or torch tensor are "
+                              "expected.")
 
 
 def value(tag, content, metadata=b""):
@@ -35,7 +36,11 @@ def plugin(name, content=b"", display_name=None):
 
 def scalar(tag, number, double_precision=False, new_style=False):
     """Return a number."""
-    number = float(as_array(number).reshape(-1)[0]) if not isinstance(number, (int, float)) else float(number)
+    array = as_array(number)
+    if array.size != 1:
+        raise AssertionError(f"torch.utils.tensorboard: got {tag} of shape {array.shape}, expected one number: scalar "
+                             "should be 0D")
+    number = float(array.reshape(()))
     if not new_style:
         return value(tag, field(2, number, FLOAT))
     kind, data = ((DT_DOUBLE, field(6, [number])) if double_precision
