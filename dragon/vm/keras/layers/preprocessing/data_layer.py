@@ -52,6 +52,8 @@ def as_host(x):
     if isinstance(x, StringTensor):
         return to_array(x)
     array = host_array(x) if hasattr(x, "is_contiguous") else np.asarray(x)
+    if array.dtype == object and array.size and all(isinstance(one, (int, float, np.number)) for one in array.flat):
+        array = array.astype("float32")  # columns of a table, some of integers and some not
     return to_array(x) if array.dtype.kind in "OSUT" else array
 
 
