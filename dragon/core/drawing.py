@@ -63,7 +63,7 @@ def list_boxes(graph):
 
 
 class Picture:
-    """Boxes in layers from top to bottom, and the lines between them, with their places.
+    """Boxes in layers, and the lines between them, with their places.
 
     Parameters
     ----------
@@ -72,23 +72,42 @@ class Picture:
     boxes : Sequence[Tuple[str, Sequence[str]]]
         A kind ("input", "other" ...) and the lines of text of each.
     edges : Sequence[Tuple[int, int]]
-        Which box stands above which.
+        Which box stands before which.
+    direction : {"TB", "BT", "LR", "RL"}, optional, default="TB"
+        From where to where: from top to bottom, from left to right ...
 
     """
 
-    def __init__(self, name, boxes, edges):
+    def __init__(self, name, boxes, edges, direction="TB"):
         nodes = [_Node(kind, list(lines)) for kind, lines in boxes]
+        self._direction, self._is_flat = direction, direction in ("LR", "RL")
+        if self._is_flat:  # laid out from top to bottom, the picture is turned then
+            for node in nodes:
+                node.width, node.height = node.height, node.width
         ranks = _sorted_ranks(len(nodes), edges)
         self.name = name
         self.edges = [(nodes[a], nodes[b]) for a, b in sorted(edges, key=lambda edge: ranks[edge[0]])]
         self._layers = _arrange(_assign_layers(nodes, self.edges), self.edges)
         _place(self._layers)
-        self.tops, self.width, self.height = _measure(self._layers)
+        self.tops, across, along = _measure(self._layers)
+        self.width, self.height = (along, across) if self._is_flat else (across, along)
 
     def boxes(self):
         """Return (left, top, width, height, kind, lines) of each box."""
-        return [(node.x - node.width / 2, self.tops[node.layer], node.width, node.height, node.kind, node.lines)
-                for layer in self._layers for node in layer if node.lines]
+        made = []
+        for node in (node for layer in self._layers for node in layer if node.lines):
+            top = self.tops[node.layer]
+            corners = [self._turned(node.x + side * node.width / 2, top + down * node.height)
+                       for side, down in ((-1, 0), (1, 1))]
+            (left, right), (upper, lower) = map(sorted, zip(*corners))
+            made.append((left, upper, right - left, lower - upper, node.kind, node.lines))
+        return made
+
+    def _turned(self, x, y):
+        """Return where a point of a picture from top to bottom is."""
+        if self._direction in ("BT", "RL"):
+            y = (self.width if self._is_flat else self.height) - y
+        return (y, x) if self._is_flat else (x, y)
 
     def lines(self):
         """Return the lines as four points of a curve each, or two of a straight one."""
@@ -102,11 +121,22 @@ class Picture:
                 end = self.tops[below.layer]
                 middle = (start + end) / 2
                 made.append([(node.x, start), (node.x, middle), (below.x, middle), (below.x, end)])
-        return made
+        return [[self._turned(*point) for point in points] for points in made]
 
     def svg(self):
         """Return the picture as an SVG document."""
-        return _write(self.name, self._layers, self.edges)
+        if self._direction == "TB":
+            return _write(self.name, self._layers, self.edges)
+        parts = _opening(self.name, self.width, self.height)
+        for (x, y), *others in self.lines():
+            letter = "C" if len(others) > 1 else "L"
+            parts.append(f'<path d="M{x:.1f} {y:.1f}{letter}{" ".join(f"{a:.1f} {b:.1f}" for a, b in others)}"/>')
+        parts.append("</g>")
+        for left, top, width, height, kind, lines in self.boxes():
+            node = _Node(kind, lines)
+            node.x, node.width, node.height = left + width / 2, width, height
+            parts.append(_write_box(node, top))
+        return "\n".join(parts + ["</svg>"])
 
 
 def _sorted_ranks(count, edges):
@@ -259,13 +289,18 @@ def _push(pairs, sign):
 def _write(name, layers, edges):
     """Return the document."""
     tops, width, height = _measure(layers)
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-             f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="monospace" font-size="11">',
-             f"<title>{html.escape(name)}</title>", '<g fill="none" stroke="#8a8a86" stroke-width="1.2">']
+    parts = _opening(name, width, height)
     parts += [_write_line(node, below, tops) for layer in layers for node in layer for below in node.below]
     parts.append("</g>")
     parts += [_write_box(node, tops[node.layer]) for layer in layers for node in layer if node.lines]
     return "\n".join(parts + ["</svg>"])
+
+
+def _opening(name, width, height):
+    """Return the document's first lines, up to those of the picture."""
+    return [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+            f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="monospace" font-size="11">',
+            f"<title>{html.escape(name)}</title>", '<g fill="none" stroke="#8a8a86" stroke-width="1.2">']
 
 
 def _measure(layers):

@@ -210,6 +210,25 @@ def infer_shapes(call, shapes, read):
     return first.result, found
 
 
+def numbers_of_axes(call, shapes):
+    """Return the numbers that axes whose sizes are not known must have for a call to succeed.
+
+    Parameters
+    ----------
+    call : Callable[[List[tuple]], Any]
+        Called with shapes in which every size is a number, several times.
+    shapes : Sequence[tuple]
+        Of the arguments; None is a size that is not known.
+
+    Returns
+    -------
+    Dict[Tuple[int, int], int]
+        By (argument, axis); nothing where it succeeds, or fails, whatever the sizes.
+
+    """
+    return _Inference(call, shapes, lambda result: []).find_first()[1]
+
+
 def _widen(found, shapes):
     for known, shape in zip(found, shapes):
         for axis, size in enumerate(shape):

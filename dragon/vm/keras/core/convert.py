@@ -8,7 +8,12 @@ from dragon.vm.shared.tensors.tensor import Tensor, ops
 
 def is_tensor(x):
     """Tell whether something is a tensor or a variable with numbers (or strings) in it."""
-    return isinstance(x, (_C.Tensor, Tensor))
+    return isinstance(x, (_C.Tensor, Tensor)) or is_parted(x)
+
+
+def is_parted(x):
+    """Tell whether something is a ragged or sparse tensor: values, and where they stand."""
+    return getattr(type(x), "kept_in_parts", False)
 
 
 def is_keras_tensor(x):
@@ -50,11 +55,10 @@ def _convert_other(x, dtype, sparse, ragged):
     if is_keras_tensor(x):
         raise ValueError("A KerasTensor is symbolic: it's a placeholder for a shape and a dtype, without numbers. "
                          f"Expected a tensor. Received: {x}")
-    if sparse is False and hasattr(x, "dense_shape"):
-        from dragon.vm.shared.sparse.tensor import to_dense
-        x = to_dense(x)
-    if ragged is False and hasattr(x, "row_splits"):
-        x = x.to_tensor()
+    if is_parted(x):
+        is_sparse = hasattr(x, "dense_shape")
+        x = with_values(x, lambda values: convert_to_tensor(values, dtype))
+        return dense_of(x) if (sparse if is_sparse else ragged) is False else x
     if dtype is None:
         return convert(x)
     dtype = standardize_dtype(dtype)
@@ -67,9 +71,26 @@ def _convert_other(x, dtype, sparse, ragged):
     return ops.cast(made, dtype) if is_capturing() else modes.with_numbers(lambda: ops.cast(made, dtype))
 
 
+def with_values(x, function):
+    """Return a ragged or sparse tensor with what a function makes of its values."""
+    return x.with_values(function(x.values)) if hasattr(x, "dense_shape") else (
+        x.with_flat_values(function(x.flat_values)))
+
+
+def dense_of(x):
+    """Return a ragged tensor filled up with zeros, or a sparse one with its zeros; any other as it is."""
+    if not is_parted(x):
+        return x
+    if not hasattr(x, "dense_shape"):
+        return x.to_tensor()
+    from dragon.vm.shared.sparse.math import to_dense
+    return to_dense(x)
+
+
 def convert_to_numpy(x):
     """Return a tensor's numbers as an array of NumPy."""
     import numpy as np
+    x = dense_of(x)
     if isinstance(x, _C.Tensor):
         return x.numpy()
     return np.array(x)

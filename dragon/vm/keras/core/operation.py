@@ -201,6 +201,7 @@ class FunctionOperation(Operation):
 
     _function = None
     _takes = TENSORS
+    _keeps_sparse = False
 
     def __init__(self, *args, name=None, **config):
         super().__init__(name=name)
@@ -213,6 +214,14 @@ class FunctionOperation(Operation):
     def call(self, *args, **kwargs):
         """Return what the function does."""
         return type(self)._function(*args, **kwargs, **self._config)
+
+    def compute_output_spec(self, *args, **kwargs):
+        """Return the symbolic results; of functions that leave sparse tensors sparse, a sparse one."""
+        made = super().compute_output_spec(*args, **kwargs)
+        given = [x for x in tree.flatten((args, kwargs)) if isinstance(x, KerasTensor)]
+        if self._keeps_sparse and given and all(x.sparse for x in given) and isinstance(made, KerasTensor):
+            return KerasTensor(made.shape, dtype=made.dtype, sparse=True, name=made.name)
+        return made
 
     def get_config(self):
         """Return the function's arguments that are no tensors."""
@@ -250,7 +259,7 @@ def operation(function=None, *, name=None, tensors=None, module=None):
         try:
             if any_symbolic_tensors(args, kwargs):
                 return _call_symbolically(cls, signature, args, kwargs)
-            return function(*args, **kwargs)
+            return cls._function(*args, **kwargs)
         except BLUNDERS as error:
             raise letter(function.__name__, args, kwargs, error)
     wrapper.operation = cls
@@ -277,6 +286,11 @@ def _call_symbolically(cls, signature, args, kwargs):
         else:
             config[parameter] = value
     return cls(name=name, **config).symbolic_call(*given, **named)
+
+
+def known_operations():
+    """Return the classes of all operations that functions are in graphs, each once."""
+    return list({id(kind): kind for kind in _operations.values()}.values())
 
 
 def find_operation(name, module=None):

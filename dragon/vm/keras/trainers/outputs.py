@@ -1,10 +1,11 @@
 """Predictions of many batches as arrays."""
 from dragon.vm.keras.core import tree
+from dragon.vm.keras.core.convert import is_parted
 
 
 def to_numpy(value):
     """Return a tensor's numbers as an array; what is no tensor stays as it is."""
-    if type(value).__name__ in ("RaggedTensor", "SparseTensor"):
+    if is_parted(value):
         return value
     return value.numpy() if hasattr(value, "numpy") else value
 
@@ -30,9 +31,12 @@ def join_batches(batches):
 
 
 def _join(parts):
-    if type(parts[0]).__name__ == "RaggedTensor":
-        raise NotImplementedError("predict: joining batches of ragged tensors is not supported; use "
-                                  "`predict_on_batch`. Received: RaggedTensor")
+    if is_parted(parts[0]):
+        if len(parts) == 1:
+            return parts[0]
+        from dragon.vm.shared.ragged import math as of_ragged
+        from dragon.vm.shared.sparse import math as of_sparse
+        return (of_sparse if hasattr(parts[0], "dense_shape") else of_ragged).concat(parts, 0)
     arrays = [to_numpy(part) for part in parts]
     if len(arrays) == 1:
         return arrays[0]

@@ -162,7 +162,7 @@ def plot_model(model, to_file="model.png", show_shapes=False, show_dtype=False, 
     show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable : bool, optional, default=False
         What boxes tell of layers.
     rankdir : str, optional, default="TB"
-        "TB": from top to bottom.
+        From where to where: "TB", from top to bottom, "BT", "LR" or "RL".
     dpi : int, optional, default=200
         Dots to an inch; does not matter for ".svg".
     splines : str, optional, default="ortho"
@@ -176,8 +176,8 @@ def plot_model(model, to_file="model.png", show_shapes=False, show_dtype=False, 
     """
     from dragon.core.drawing import Picture
     _check(model, kwargs)
-    if rankdir != "TB":
-        raise NotImplementedError(f"plot_model draws from top to bottom only. Received: rankdir={rankdir}")
+    if rankdir not in ("TB", "BT", "LR", "RL"):
+        raise ValueError(f'plot_model: got rankdir={rankdir!r}, expected one of "TB", "BT", "LR", "RL"')
     operations, pairs = collect(model, expand_nested)
     places = {id(layer): place for place, layer in enumerate(operations)}
     boxes = []
@@ -186,7 +186,7 @@ def plot_model(model, to_file="model.png", show_shapes=False, show_dtype=False, 
         frozen = show_trainable and lines[-1] == "Non-trainable"
         boxes.append(("input" if type(layer).__name__ == "InputLayer" else "frozen" if frozen else "other", lines))
     edges = [(places[id(source)], places[id(target)]) for source, target in pairs]
-    _save(Picture(model.name, boxes, edges), str(to_file), dpi)
+    _save(Picture(model.name, boxes, edges, rankdir), str(to_file), dpi)
     return _shown(str(to_file))
 
 

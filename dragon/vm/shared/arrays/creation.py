@@ -6,7 +6,7 @@ from dragon.vm.shared.arrays.array import as_ints, indices_of
 from dragon.vm.shared.arrays.moving import is_ragged, is_text, moving, take
 from dragon.vm.shared.errors import UnimplementedError, invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor, default_device
-from dragon.vm.shared.tensors.dtypes import as_dtype, float32, int32, string
+from dragon.vm.shared.tensors.dtypes import as_dtype, fits_into, float32, int32, string
 from dragon.vm.shared.tensors.shape import TensorShape, as_shape
 from dragon.vm.shared.tensors.tensor import Base, ops
 
@@ -40,13 +40,12 @@ def constant(value, dtype=None, shape=None, name="Const"):
            [3, 4]], dtype=int32)>
 
     """
-    if dtype is not None and isinstance(value, _C.Tensor) and value.dtype != as_dtype(dtype):
-        raise TypeError(f"Expected tensor {value!r} with dtype {as_dtype(dtype)!r}, but got dtype {value.dtype!r}.")
+    if dtype is not None and isinstance(value, _C.Tensor) and value.dtype != (dtype := as_dtype(dtype)):
+        if not (fits_into and fits_into[0](dtype, value)):
+            raise TypeError(f"Expected tensor {value!r} with dtype {dtype!r}, but got dtype {value.dtype!r}.")
+        value = ops.cast(value, dtype)
     made = convert_to_tensor(value, dtype)
-    if shape is None:
-        return made
-    shape = TensorShape(as_shape(shape))
-    if made.shape == shape:
+    if shape is None or made.shape == (shape := TensorShape(as_shape(shape))):
         return made
     count = made.shape.num_elements()
     if count == shape.num_elements():

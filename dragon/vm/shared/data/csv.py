@@ -39,9 +39,10 @@ class Format:
 class CsvRows(Dataset):
     """Rows of files as lists of text, for other datasets to make elements of."""
 
-    def __init__(self, files, form, chosen, width):
+    def __init__(self, files, form, chosen, width, good=None):
         super().__init__()
         self._files, self._form, self._chosen, self._width = files, form, chosen, width
+        self._good = good  # the columns that rows have to fit, where others are left out
 
     def _names(self):
         return (name.numpy() for name in self._files._iterate())
@@ -51,11 +52,22 @@ class CsvRows(Dataset):
             for number, row in enumerate(self._form.read(path)):
                 if self._chosen is not None:
                     row = [row[place] for place in self._chosen if place < len(row)]
+                if self._good is not None:
+                    if self._fits(row):
+                        yield row
+                    continue
                 if len(row) != self._width:
                     raise errors.InvalidArgumentError(
                         None, None, f"Expect {self._width} fields but have {len(row)} in record {number} of "
                         f"{path.decode(errors='replace')}. Received: {row}")
                 yield row
+
+    def _fits(self, row):
+        """Return whether a row has all fields, and each is of its column's kind."""
+        try:
+            return len(row) == self._width and bool([column.read([field]) for column, field in zip(self._good, row)])
+        except (errors.InvalidArgumentError, OverflowError):
+            return False
 
 
 class CsvDataset(Dataset):
@@ -174,13 +186,15 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
         Not used: files are read one after the other.
     num_rows_for_inference : int, optional, default=100
         How many rows are looked at; None for all.
-    ignore_errors, encoding : Any, optional
-        Not supported: errors raise, and UTF-8 is read.
+    ignore_errors : bool, optional, default=False
+        Whether rows that cannot be read are left out.
+    encoding : str, optional, default="utf-8"
+        Of the files; no other is read.
 
     """
-    if ignore_errors or expect(encoding, str, "make_csv_dataset", "encoding").lower() not in ("utf-8", "utf8"):
-        raise NotImplementedError("make_csv_dataset: ignore_errors and encodings other than UTF-8 are not supported. "
-                                  f"Received: ignore_errors={ignore_errors}, encoding={encoding!r}")
+    if expect(encoding, str, "make_csv_dataset", "encoding").lower() not in ("utf-8", "utf8"):
+        raise NotImplementedError("make_csv_dataset: encodings other than UTF-8 are not supported. "
+                                  f"Received: encoding={encoding!r}")
     from dragon.vm.shared.data.sources import Files
     paths = sorted(name.numpy() for name in Files(file_pattern, shuffle=False)._iterate())
     form = Format(field_delim, use_quote_delim, False, compression_type)
@@ -196,7 +210,8 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
     elif select_columns is not None and len(column_defaults) == len(column_names) != len(chosen):
         column_defaults = [column_defaults[place] for place in chosen]
     columns = [Column(default, number, na_value) for number, default in enumerate(column_defaults)]
-    rows = CsvRows(Files(file_pattern, bool(shuffle), shuffle_seed), form, chosen, len(chosen))
+    rows = CsvRows(Files(file_pattern, bool(shuffle), shuffle_seed), form, chosen, len(chosen),
+                   columns if ignore_errors else None)
     rows = Shuffle(rows, shuffle_buffer_size, shuffle_seed) if shuffle else rows
     rows = rows.repeat(num_epochs) if num_epochs != 1 else rows
     batches = CsvBatches(rows, names_read, columns, int(batch_size), label_name, num_epochs is None)

@@ -90,10 +90,19 @@ class RaggedTensorSpec(TypeSpec):
         return RaggedTensorSpec(list(self._shape)[1:], self._dtype, self._ragged_rank - 1, self._splits_dtype)
 
 
+def _written(value):
+    """Return an array, or an item of one, as text; arrays within arrays are written likewise."""
+    if not hasattr(value, "tolist") or not value.shape:
+        return str(value)
+    import numpy as np
+    return np.array2string(value, separator=", ") if value.size else repr(value.tolist())
+
+
 @known_as("tensorflow")
 class RaggedTensor:
     """Rows of different lengths; made by `tf.ragged.constant` and the methods `from_...`."""
 
+    kept_in_parts = True  # known by it to who does not read this file for it
     __array_priority__ = 100
     __hash__ = None
 
@@ -274,11 +283,8 @@ class RaggedTensor:
         import numpy as np
         values = self._values.numpy() if isinstance(self._values, RaggedTensor) else array_of(self._values)
         rows = [values[start:stop] for start, stop in zip(self._splits[:-1], self._splits[1:])]
-        lengths = {len(row) for row in rows}
-        if len(lengths) == 1 and not isinstance(self._values, RaggedTensor):
-            return np.array(rows)
-        if len(lengths) == 1 and all(row.dtype != object for row in rows):
-            return np.array(rows)
+        if len({len(row) for row in rows}) == 1:
+            return np.array(rows, values.dtype)
         array = np.empty(len(rows), object)
         for number, row in enumerate(rows):
             array[number] = row.copy()
@@ -292,7 +298,9 @@ class RaggedTensor:
         return []
 
     def __repr__(self):
-        return f"<tf.RaggedTensor {self.to_list()}>"
+        import numpy as np
+        with np.printoptions(formatter={"all": _written}):
+            return f"<tf.RaggedTensor {_written(self.numpy())}>"
 
     __str__ = __repr__
 

@@ -2,7 +2,6 @@
 import threading
 
 from dragon import _C
-from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.slices import IndexedSlices
 from dragon.vm.shared.tensors.tensor import ops
@@ -30,7 +29,7 @@ def note(source, numbers, rows):
         What was found, one row for each.
 
     """
-    if _books() and source.requires_grad and source.is_leaf and rows.requires_grad and not is_capturing():
+    if _books() and source.requires_grad and source.is_leaf and rows.requires_grad:
         for book in _books():
             book.append((source, numbers, rows))
 

@@ -105,6 +105,20 @@ def slice_box(sparse, start, size):
     return SparseTensor(wrap_array(places[kept]), take(sparse.values, kept), sizes.tolist())
 
 
+def take_rows(sparse, rows):
+    """Return the parts of a sparse tensor at places along its first axis, in their order."""
+    import numpy as np
+    rows, own = array_of(convert_to_tensor(rows)), sparse._places()
+    order = np.argsort(own[:, 0], kind="stable")
+    starts = np.searchsorted(own[order, 0], rows)
+    counts = np.searchsorted(own[order, 0], rows, side="right") - starts
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    chosen = order[np.repeat(starts, counts) + within]
+    places = own[chosen]
+    places[:, 0] = np.repeat(np.arange(len(rows)), counts)
+    return SparseTensor(wrap_array(places), take(sparse.values, chosen), [len(rows), *sparse._sizes[1:]])
+
+
 def get_item(sparse, key):
     """Return a part of a sparse tensor: slices of step 1 and integers."""
     key = key if isinstance(key, tuple) else (key,)

@@ -76,6 +76,7 @@ class SparseTensor:
 
     """
 
+    kept_in_parts = True  # known by it to who does not read this file for it
     __array_priority__ = 100
     __hash__ = None
     __iter__ = None  # Python would ask for one subscript after the other otherwise

@@ -12,6 +12,7 @@ NAMED_ONLY = {"qint8": ("qint8", 11),
 # Of the host, beside the engine: the stand-in only makes them differ from each other.
 HOST = {"string": ("uint1", 7), "resource": ("uint2", 20), "variant": ("uint3", 21)}
 ENUM = {**NUMBERS, **{name: number for table in (NAMED_ONLY, HOST) for name, (_, number) in table.items()}}
+fits_into = []  # the function that tells whether a dtype takes in a tensor of another, where a guest promotes dtypes
 BITS = {"bool": 1, "qint16": 16, "quint16": 16}
 
 

@@ -1,6 +1,6 @@
 """`tf.IndexedSlices`: some rows of a tensor and their places.
 
-Gradients of look-ups are of this class where a tape recorded them at once; those of graphs are whole tensors.
+Gradients of look-ups are of this class, at once and within functions.
 """
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor

@@ -7,7 +7,7 @@ from dragon.core import modes
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
-from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.shared.tensors.dtypes import as_dtype, fits_into
 from dragon.vm.shared.tensors.shape import TensorShape, UNKNOWN
 from dragon.vm.shared.tensors.tensor import Base, IdentityDictionary, as_tensor, ops
 from dragon.vm.shared.tensors.variable_parts import VariableParts
@@ -220,9 +220,19 @@ class Variable(VariableParts, Base):
             raise ValueError(f"Shapes {self.shape} and {TensorShape(shape)} are incompatible")
         self._declared = TensorShape(shape)
 
+    def _of_own_dtype(self, value, verb):
+        """Return a value as a tensor of the variable's dtype; one of another, where a guest promotes dtypes."""
+        if fits_into and isinstance(value, _C.Tensor) and value.dtype != self.dtype:
+            if not fits_into[0](self.dtype, value):
+                raise TypeError(f"Variable dtype is immutable. Calling {verb} of Variable (with dtype {self.dtype!r}) "
+                                f"on {value.numpy()} requires converting {value.numpy()} to {self.dtype!r}. This is "
+                                "disabled in the current promotion semantics.")
+            return ops.cast(value, self.dtype)
+        return convert_to_tensor(value, self.dtype)
+
     def _incoming(self, value, verb="assign"):
         """Return a value as a tensor of the variable's dtype and of a shape that it can take on."""
-        value = convert_to_tensor(value, self.dtype)
+        value = self._of_own_dtype(value, verb)
         if value.shape != self.shape and not (self._declared is not None
                                               and self._declared.is_compatible_with(value.shape)):
             raise ValueError(f"Cannot {verb} value to variable '{self.name}': Shape mismatch.The variable shape "
@@ -250,7 +260,7 @@ class Variable(VariableParts, Base):
         return self if read_value else None
 
     def _broadcast(self, delta, verb):
-        delta = convert_to_tensor(delta, self.dtype)
+        delta = self._of_own_dtype(delta, verb)
         if tuple(delta.shape) != tuple(self.shape):
             raise ValueError(f"Cannot {verb} value to variable '{self.name}': Shape mismatch.The variable shape "
                              f"{self.shape}, and the assigned value shape {delta.shape} are incompatible.")

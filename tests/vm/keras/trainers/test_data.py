@@ -68,10 +68,10 @@ def test_pandas():
     assert tuple(x.shape) == (4, 2) and tuple(y.shape) == (4, 1)
 
 
-def test_sparse_matrices_say_what_is_missing():
+def test_sparse_matrices_are_sparse_tensors():
     sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(NotImplementedError, match="toarray.*Received: csr_matrix"):
-        get_data_adapter(sparse.csr_matrix(X), Y)
+    x, _ = next(iter(get_data_adapter(sparse.csr_matrix(X.astype("float64")), Y)))
+    assert type(x).__name__ == "SparseTensor" and x.dtype.name == "float32" and tuple(x.shape) == X.shape
 
 
 class Batches(PyDataset):

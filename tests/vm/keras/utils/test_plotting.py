@@ -41,13 +41,38 @@ def test_pictures(tmp_path, name):
     assert picture.size[1] > picture.size[0] > 100 and len(picture.getcolors(1 << 20)) > 3
 
 
+def corners(path):
+    """Return (left, top) of each box of a picture, by its first line."""
+    found = {}
+    for group in Tree.parse(path).iter():
+        box = next((part for part in group if part.tag.endswith("rect")), None)
+        if box is not None:
+            text = next(part.text for part in group if part.tag.endswith("text"))
+            found[text] = float(box.get("x")), float(box.get("y"))
+    return found
+
+
+@pytest.mark.parametrize("rankdir, axis, sign", [("TB", 1, 1), ("BT", 1, -1), ("LR", 0, 1), ("RL", 0, -1)])
+def test_directions(tmp_path, rankdir, axis, sign):
+    """What comes later stands further on, within the picture."""
+    path = tmp_path / "model.svg"
+    keras.utils.plot_model(build(keras), path, show_layer_names=True, rankdir=rankdir)
+    places, root = corners(path), Tree.parse(path).getroot()
+    order = [places[name][axis] * sign for name in ("first (InputLayer)", "left (Dense)", "sum (Add)",
+                                                    "joined (Concatenate)", "last (Dense)")]
+    assert order == sorted(set(order))
+    size = float(root.get("width")), float(root.get("height"))
+    assert all(0 < place[0] < size[0] and 0 < place[1] < size[1] for place in places.values())
+    assert (size[0] > size[1]) == (rankdir in ("LR", "RL"))
+
+
 @pytest.mark.parametrize("call, kind", [
-    (lambda model: keras.utils.plot_model(model, rankdir="LR"), NotImplementedError),
+    (lambda model: keras.utils.plot_model(model, rankdir="over"), ValueError),
     (lambda model: keras.utils.plot_model(model, color="red"), ValueError),
     (lambda model: keras.utils.plot_model(keras.Sequential([keras.layers.Dense(2)])), ValueError),
 ])
 def test_errors_tell_what_was_received(call, kind):
-    with pytest.raises(kind, match="Received"):
+    with pytest.raises(kind, match="Received|expected one of"):
         call(build(keras))
 
 

@@ -113,7 +113,7 @@ try:
 except tf.errors.InvalidArgumentError:
     print("off")
 """, tmp_path) == [
-        "float32 float32 float32", "float32 float16 int32 int8 float32", "int32 float32",
+        "float32 float32 float32", "float32 float16 int32 int8 float64", "int32 float32",
         "In promotion mode PromoMode.SAFE, implicit dtype promotion between (<dtype: 'int32'>, weak=False) and "
         "(<dtype:", "off"]
 

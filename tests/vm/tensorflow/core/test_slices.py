@@ -78,4 +78,44 @@ def test_graphs_give_whole_tensors():
     @tf.function
     def slope():
         return slope_of(lambda: tf.reduce_sum(tf.gather(v, [0, 2, 0]) ** 2), v)
-    assert np.allclose(tf.convert_to_tensor(slope()), [[4, 8], [0, 0], [10, 12]])
+    assert parts(slope()) == ([[2, 4], [10, 12], [2, 4]], [0, 2, 0], [3, 2])
+
+
+def test_functions_give_rows_for_all_calls():
+    """Of a compiled step come the rows of its own call, whatever the numbers and however many there are."""
+    v, kinds = tf.Variable(tf.ones([5, 2])), []
+
+    @tf.function
+    def step(numbers):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.nn.embedding_lookup(v, numbers) ** 2)
+        slope = tape.gradient(loss, v)
+        kinds.append(type(slope))
+        v.scatter_sub(tf.IndexedSlices(slope.values * 0.1, slope.indices))
+        return slope
+    assert parts(step(tf.constant([1, 1, 3]))) == ([[2, 2]] * 3, [1, 1, 3], [5, 2])
+    np.testing.assert_allclose(v[:, 0], [1, 0.6, 1, 0.8, 1], 1e-6)
+    values, numbers, shape = parts(step(tf.constant([1, 0, 3, 4])))
+    np.testing.assert_allclose(values, [[1.2] * 2, [2] * 2, [1.6] * 2, [2] * 2], 1e-6)
+    assert (numbers, shape, set(kinds)) == ([1, 0, 3, 4], [5, 2], {tf.IndexedSlices})
+    np.testing.assert_allclose(v[:, 0], [0.8, 0.48, 1, 0.64, 0.8], 1e-6)
+
+
+def test_functions_within_functions_and_other_uses():
+    """Where the look-up is a function's own, within a loop or one use of several, gradients are the same numbers."""
+    v = tf.Variable(tf.ones([5, 2]))
+    look = tf.function(lambda numbers: tf.gather(v, numbers) ** 2)
+
+    def looped(numbers):
+        total = 0.0
+        for _ in tf.range(3):
+            total += tf.reduce_sum(tf.gather(v, numbers) ** 2)
+        return total
+    for compute, factor, more in ((lambda numbers: tf.reduce_sum(look(numbers)), 1, 0), (looped, 3, 0),
+                                  (lambda numbers: tf.reduce_sum(tf.gather(v, numbers) ** 2) + tf.reduce_sum(v), 1, 1)):
+        @tf.function
+        def slope(numbers, compute=compute):
+            with tf.GradientTape() as tape:
+                loss = compute(numbers)
+            return tf.convert_to_tensor(tape.gradient(loss, v))
+        np.testing.assert_allclose(slope(tf.constant([1, 1, 3]))[:, 0], np.array([0, 4, 0, 2, 0]) * factor + more)

@@ -18,6 +18,7 @@ def folder(tmp_path):
     (tmp_path / "lines.gz").write_bytes(gzip.compress(b"packed\nlines\n"))
     (tmp_path / "fixed.bin").write_bytes(b"HEAD" + bytes(range(12)) + b"FT")
     (tmp_path / "table.csv").write_text(TABLE)
+    (tmp_path / "rough.csv").write_text("a,b\n1,2.5\nx,3.5\n2,4.5\n3\n4,5.5\n")
     return str(tmp_path)
 
 
@@ -43,6 +44,8 @@ PIPELINES = {
     "make_csv": lambda tf, f: tf.data.experimental.make_csv_dataset(f + "/table.csv", **csv_options()),
     "make_csv_label": lambda tf, f: tf.data.experimental.make_csv_dataset(
         f + "/table.csv", **csv_options(label_name="a", select_columns=["a", "c"])),
+    "make_csv_rough": lambda tf, f: tf.data.experimental.make_csv_dataset(
+        f + "/rough.csv", **csv_options(ignore_errors=True, column_defaults=[tf.int32, tf.float32])),
     "make_csv_shuffled": lambda tf, f: tf.data.experimental.make_csv_dataset(
         f + "/table.csv", **csv_options(shuffle=True, shuffle_seed=1, num_epochs=2)),
     "saved": lambda tf, f: saved(tf, f, None),

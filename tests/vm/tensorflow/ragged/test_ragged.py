@@ -179,3 +179,24 @@ def test_batches_of_ragged_rows():
     "tf.ragged.constant([['one', 'two'], [3, 4]])"])
 def test_errors_are_as_genuine(text):
     check(text)
+
+
+PRINTED = {
+    "[[1, 2], [], [3, 4, 5]]": lambda tf: rows(tf),
+    "[[1, 2],\n [3, 4]]": lambda tf: tf.ragged.constant([[1, 2], [3, 4]]),
+    "[[], []]": lambda tf: tf.ragged.constant([[], []]),
+    "[[[b'I', b'have', b'a', b'cat'], [b'His', b'name', b'is', b'Mat']],\n [[b'Do', b'you', b'want', b'to', b'come', "
+    "b'visit'],\n  [b\"I'm\", b'free', b'tomorrow']]]": lambda tf: tf.ragged.constant([
+        [["I", "have", "a", "cat"], ["His", "name", "is", "Mat"]],
+        [["Do", "you", "want", "to", "come", "visit"], ["I'm", "free", "tomorrow"]]]),
+    "[[[1, 2],\n  [3, 4],\n  [5, 6]], [[7, 8]]]": lambda tf: tf.ragged.constant(
+        [[[1, 2], [3, 4], [5, 6]], [[7, 8]]], ragged_rank=1),
+    "[[0, 1, 2, ..., 1997, 1998, 1999]]": lambda tf: tf.ragged.range([2000]),
+}
+
+
+@pytest.mark.parametrize("text", PRINTED)
+def test_text(text):
+    """Rows are written as genuine TensorFlow writes them: boxes over several lines, long ones in short."""
+    made = PRINTED[text](dtf)
+    assert str(made) == repr(made) == f"<tf.RaggedTensor {text}>"

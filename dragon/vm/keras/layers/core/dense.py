@@ -1,4 +1,5 @@
 """The layer that most nets are made of."""
+from dragon.vm.keras.core.convert import is_parted, with_values
 from dragon.vm.keras.core.promotion import alike
 from dragon.vm.keras.core.settings import store
 from dragon.vm.keras.layers.core.quantized import SMALL, Quantized
@@ -85,9 +86,20 @@ class Dense(Quantized, Layer):
 
     def call(self, inputs, training=None):
         kernel = self.adapted() if self.lora_enabled else self._kernel.value
-        inputs, kernel = alike(inputs, kernel)
         bias = self.bias
+        if is_parted(inputs):
+            return self._call_parted(inputs, kernel, bias)
+        inputs, kernel = alike(inputs, kernel)
         made = _apply(inputs, kernel, None if bias is None else bias.value)
+        return made if self.activation is None else self.activation(made)
+
+    def _call_parted(self, inputs, kernel, bias):
+        """Compute with a ragged tensor, within its ragged axes, or with a sparse one."""
+        if not hasattr(inputs, "dense_shape"):
+            return with_values(inputs, self.call)
+        from dragon.vm.keras.ops import matmul
+        made = matmul(inputs, kernel)
+        made = made if bias is None else made + bias.value
         return made if self.activation is None else self.activation(made)
 
     def quantized_call(self, inputs, training=None):

@@ -2,6 +2,8 @@
 
 from dragon.core import warnings
 from dragon.vm.keras import quantizers
+from dragon.vm.keras.core.convert import dense_of, is_parted, with_values
+from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.core.settings import store
 from dragon.vm.keras.layers.core.quantized import FOUR_BITS, SMALL, Quantized
 from dragon.vm.keras.layers.layer import Layer
@@ -87,11 +89,17 @@ class Embedding(Quantized, Layer):
     embeddings = property(lambda self: self.adapted(), doc="The table, with the low-rank product if there is one.")
 
     def call(self, inputs):
+        if is_parted(inputs):
+            return self.call(dense_of(inputs)) if hasattr(inputs, "dense_shape") else with_values(inputs, self.call)
         if inputs.dtype.name not in INDICES:
             inputs = ops.cast(inputs, "int32")
         table = self.adapted() if self.lora_enabled else self._embeddings.value
         made = ops.embedding(table, counted_places(inputs, self.input_dim))
         return made if made.dtype.name == self.compute_dtype else ops.cast(made, self.compute_dtype)
+
+    def compute_output_spec(self, inputs):
+        """Return the symbolic rows, ragged where the numbers are."""
+        return KerasTensor(self.compute_output_shape(inputs.shape), dtype=self.compute_dtype, ragged=inputs.ragged)
 
     # --- quantized forms: a row has a step, or its blocks have
 

@@ -47,8 +47,6 @@ class InputLayer(Layer):
         self.__dict__.update(
             _batch_shape=standardize_shape(batch_shape), _dtype=standardize_dtype(dtype), sparse=bool(sparse),
             ragged=bool(ragged), optional=optional, built=True)
-        if self.sparse and self.ragged:
-            raise ValueError("`sparse` and `ragged` cannot both be True. Received: sparse=True, ragged=True")
         output = input_tensor
         if output is None:
             output = KerasTensor(self._batch_shape, dtype=self._dtype, sparse=self.sparse, ragged=self.ragged,

@@ -1,4 +1,5 @@
 """Tensors one after the other."""
+from dragon.vm.keras.core.convert import is_parted
 from dragon.vm.keras.layers.merging.merge import Merge, require_list, require_masks
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -43,6 +44,9 @@ class Concatenate(Merge):
 
     def merge(self, inputs):
         """Return the tensors as one."""
+        if any(map(is_parted, inputs)):
+            from dragon.vm.keras.ops import concatenate
+            return concatenate(inputs, self.axis)
         return ops.cat(list(inputs), self.axis)
 
     def compute_output_shape(self, input_shape):

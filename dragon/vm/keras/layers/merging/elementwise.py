@@ -22,6 +22,8 @@ class Add(Merge):
 
     """
 
+    function = "add"
+
     def merge(self, inputs):
         """Return the sum."""
         return total(inputs)
@@ -30,13 +32,21 @@ class Add(Merge):
 class Average(Merge):
     """Take the mean of tensors."""
 
+    function = "add"
+
     def merge(self, inputs):
         """Return the mean."""
         return ops.div(total(inputs), len(inputs))
 
+    def merge_parted(self, inputs):
+        from dragon.vm.keras import ops
+        return ops.divide(super().merge_parted(inputs), len(inputs))
+
 
 class Maximum(Merge):
     """Take the larger elements."""
+
+    function = "maximum"
 
     def merge(self, inputs):
         """Return the maxima."""
@@ -46,6 +56,8 @@ class Maximum(Merge):
 class Minimum(Merge):
     """Take the smaller elements."""
 
+    function = "minimum"
+
     def merge(self, inputs):
         """Return the minima."""
         return choose(ops.minimum, inputs)
@@ -53,6 +65,8 @@ class Minimum(Merge):
 
 class Multiply(Merge):
     """Multiply tensors; masked steps count as 1, and as 0 where all are masked."""
+
+    function = "multiply"
 
     def merge(self, inputs):
         """Return the product."""
@@ -73,6 +87,8 @@ class Multiply(Merge):
 
 class Subtract(Merge):
     """Subtract the second of two tensors from the first."""
+
+    function = "subtract"
 
     def build(self, input_shape):
         """Check the shapes."""

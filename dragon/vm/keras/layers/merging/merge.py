@@ -1,4 +1,7 @@
 """The base of layers that make one tensor of several."""
+import functools
+
+from dragon.vm.keras.core.convert import is_parted
 from dragon.vm.keras.core.masking import get_keras_mask, set_keras_mask
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.tensors.tensor import ops
@@ -58,6 +61,8 @@ def wide_mask(x, mask):
 class Merge(Layer):
     """A layer that makes one tensor of several, which broadcast along all axes but the batch."""
 
+    function = None  # its name in `keras.ops`
+
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.supports_masking = True
@@ -65,6 +70,11 @@ class Merge(Layer):
     def merge(self, inputs):
         """Return what becomes of inputs with equally many axes."""
         raise NotImplementedError(f"{type(self).__name__}: merge")
+
+    def merge_parted(self, inputs):
+        """Return what becomes of inputs of which some are ragged or sparse: by the function of keras.ops."""
+        from dragon.vm.keras import ops
+        return functools.reduce(getattr(ops, self.function), inputs)
 
     def build(self, input_shape):
         """Check the shapes."""
@@ -79,6 +89,8 @@ class Merge(Layer):
 
     def call(self, inputs):
         require_list("merge", inputs)
+        if any(map(is_parted, inputs)):
+            return self.merge_parted(inputs)
         most = max(x.ndim for x in inputs)
         return self.merge([x if x.ndim == most else with_axes(x, most) for x in inputs])
 

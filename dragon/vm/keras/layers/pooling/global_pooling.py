@@ -1,5 +1,6 @@
 """Means and maxima of whole images or sequences."""
 from dragon.vm.keras.core.config import standardize_data_format
+from dragon.vm.keras.core.convert import is_parted
 from dragon.vm.keras.core.configuration import of_ranks
 from dragon.vm.keras.core.promotion import floating
 from dragon.vm.keras.layers.input_spec import InputSpec
@@ -38,6 +39,9 @@ class GlobalAveragePooling(GlobalPooling):
     """The means of all places."""
 
     def call(self, inputs):
+        if is_parted(inputs):
+            from dragon.vm.keras.ops import mean
+            return mean(inputs, self._axes, self.keepdims)
         return ops.mean(floating(inputs), self._axes, self.keepdims)
 
 
@@ -45,6 +49,9 @@ class GlobalMaxPooling(GlobalPooling):
     """The largest elements of all places."""
 
     def call(self, inputs):
+        if is_parted(inputs):
+            from dragon.vm.keras.ops import max as most
+            return most(inputs, self._axes, self.keepdims)
         return ops.amax(inputs, self._axes, self.keepdims)
 
 

@@ -1,6 +1,6 @@
 """The base of layers that prepare data: they also run in a pipeline, on whatever it yields."""
 from dragon.core.capture.settings import is_capturing
-from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.convert import convert_to_tensor, dense_of, with_values
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.tensor import ops
@@ -52,6 +52,8 @@ def as_host(x):
     if isinstance(x, StringTensor):
         return to_array(x)
     array = host_array(x) if hasattr(x, "is_contiguous") else np.asarray(x)
+    if array.dtype == object and array.size and all(isinstance(one, (int, float, np.number)) for one in array.flat):
+        array = array.astype("float32")  # columns of a table, some of integers and some not
     return to_array(x) if array.dtype.kind in "OSUT" else array
 
 
@@ -87,6 +89,12 @@ def encode(indices, output_mode, depth, dtype, weights=None, sparse=False):
 
     """
     from dragon.vm.shared.tensors.dtypes import as_dtype
+    if hasattr(indices, "with_flat_values"):
+        if output_mode in ("int", "one_hot") and weights is None:
+            return with_values(indices, lambda values: encode(values, output_mode, depth, dtype))
+        if weights is None:  # what fills up short rows counts nothing
+            weights = with_values(indices, lambda values: ops.cast(ops.ones_like(values), as_dtype(dtype)))
+        indices, weights = dense_of(indices), dense_of(weights)
     indices, dtype = convert_to_tensor(indices), as_dtype(dtype)
     if output_mode == "int":
         return ops.cast(indices, dtype)

@@ -1,6 +1,6 @@
 """Numbers as the bins they fall into."""
 
-from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.convert import convert_to_tensor, dense_of, with_values
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.layers.preprocessing.data_layer import DataLayer, as_host, batches_of, check_choice, encode
 from dragon.vm.shared.tensors.tensor import ops
@@ -116,9 +116,11 @@ class Discretization(DataLayer):
             raise ValueError("You need to either pass the `bin_boundaries` argument at construction time or call "
                              "`adapt(dataset)` before you can start using the `Discretization` layer. "
                              f"Received: bin_boundaries={self.bin_boundaries}")
-        inputs = convert_to_tensor(inputs)
         boundaries = convert_to_tensor(list(self.bin_boundaries), dtype="float32")
-        indices = ops.bucketize(ops.cast(inputs, "float32"), boundaries, out_int32=True, right=True)
+
+        def bins(values):
+            return ops.bucketize(ops.cast(convert_to_tensor(values), "float32"), boundaries, out_int32=True, right=True)
+        indices = with_values(inputs, bins) if hasattr(inputs, "with_flat_values") else bins(dense_of(inputs))
         return encode(indices, self.output_mode, len(self.bin_boundaries) + 1, self.output_dtype, sparse=self.sparse)
 
     def get_config(self):

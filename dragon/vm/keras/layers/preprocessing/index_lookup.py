@@ -326,7 +326,7 @@ class IndexLookup(HostLayer):
                                "set the layer's vocabulary before calling it. Either pass a `vocabulary` argument to "
                                "the layer, or call `adapt` with some sample data.")
         if hasattr(inputs, "with_flat_values"):
-            return inputs.with_flat_values(self._looked_up(inputs.flat_values))
+            return self._encoded(inputs.with_flat_values(self._looked_up(inputs.flat_values)))
         return self._encoded(self._looked_up(inputs))
 
     def _encoded(self, found):

@@ -1,7 +1,7 @@
 """Numbers times a scale plus an offset."""
 
 from dragon.vm.keras.core.config import image_data_format
-from dragon.vm.keras.core.convert import convert_to_tensor
+from dragon.vm.keras.core.convert import convert_to_tensor, dense_of, is_parted, with_values
 from dragon.vm.keras.core.registry import with_objects
 from dragon.vm.keras.layers.preprocessing.data_layer import DataLayer
 from dragon.vm.keras.saving.serialization import serialize_keras_object
@@ -33,6 +33,8 @@ class Rescaling(DataLayer):
 
     def call(self, inputs):
         """Rescale the inputs."""
+        if is_parted(inputs):
+            return with_values(inputs, self.call) if not self.offset else self.call(dense_of(inputs))
         dtype = self.compute_dtype
         scale, offset = (value if isinstance(value, (int, float)) else convert_to_tensor(value, dtype=dtype)
                          for value in (self.scale, self.offset))

@@ -2,6 +2,7 @@
 import math
 
 from dragon.vm.keras.core.config import standardize_data_format
+from dragon.vm.keras.core.convert import is_parted
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.tensors.tensor import ops
@@ -98,6 +99,9 @@ class Flatten(SameDtype):
         self.input_spec = InputSpec(min_ndim=1)
 
     def call(self, inputs):
+        if is_parted(inputs):
+            from dragon.vm.keras.ops import reshape
+            return reshape(inputs, self.compute_output_shape(tuple(inputs.shape)))
         if self.data_format == "channels_first" and inputs.ndim > 1:
             inputs = ops.movedim(inputs, 1, -1)
         return ops.reshape(inputs, self.compute_output_shape(tuple(inputs.shape)))

@@ -95,6 +95,9 @@ def _rows_of(leaf, rows):
     if is_tensor:
         from dragon.vm.shared.tensors.tensor import ops
         return ops.index_select(leaf, 0, rows)
+    if hasattr(leaf, "dense_shape"):
+        from dragon.vm.shared.sparse.math import take_rows
+        return take_rows(leaf, rows)
     from dragon.vm.shared.arrays.gathering import gather  # strings, and rows of several lengths
     return gather(leaf, rows)
 

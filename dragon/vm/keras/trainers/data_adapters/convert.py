@@ -3,6 +3,7 @@ import sys
 
 from dragon import _C
 from dragon.vm.keras.core import config
+from dragon.vm.keras.core.convert import convert_to_tensor as convert, is_parted
 
 _SHARED = frozenset(("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"))
 
@@ -25,8 +26,8 @@ def is_array(value):
 
 
 def is_host_tensor(value):
-    """Return whether a value is a tensor of strings, or one with rows of several lengths."""
-    return type(value).__name__ in ("StringTensor", "RaggedTensor") and hasattr(value, "shape")
+    """Return whether a value is a tensor of strings, one with rows of several lengths, or one mostly of zeros."""
+    return getattr(type(value), "is_string_tensor", False) or is_parted(value)
 
 
 def to_tensor(value, to_floatx=False):
@@ -45,18 +46,28 @@ def to_tensor(value, to_floatx=False):
         A tensor.
 
     """
-    if value is None or is_host_tensor(value):
+    if value is None or getattr(type(value), "is_string_tensor", False):
         return value
     if is_scipy_sparse(value):
-        raise NotImplementedError("Sparse matrices are not supported: pass `array.toarray()`. "
-                                  f"Received: {type(value).__name__} of shape {value.shape}")
+        value = _sparse_tensor(value)
+    if is_parted(value):
+        wide = to_floatx and value.dtype.is_floating
+        return convert(value, dtype=config.floatx()) if wide else value
     tensor = _as_tensor(value if isinstance(value, _C.Tensor) else _to_numpy(value, to_floatx), shares=to_floatx)
     if to_floatx and isinstance(tensor, _C.Tensor) and tensor.dtype.is_floating:
         floatx = config.floatx()
         if tensor.dtype.name != floatx:
-            from dragon.vm.keras.core.convert import convert_to_tensor as convert
             tensor = convert(tensor, dtype=floatx)
     return tensor
+
+
+def _sparse_tensor(matrix):
+    """Return a sparse matrix of SciPy's as a tensor, its values in the order of their places."""
+    import numpy
+    from dragon.vm.shared.sparse.tensor import SparseTensor
+    matrix = matrix.tocsr().tocoo()
+    places = numpy.stack([matrix.row, matrix.col], 1).astype(numpy.int64)
+    return SparseTensor(places[order := numpy.lexsort(places.T[::-1])], matrix.data[order], matrix.shape)
 
 
 def _as_tensor(value, shares):

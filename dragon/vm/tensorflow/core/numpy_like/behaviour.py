@@ -1,10 +1,11 @@
 """`experimental_enable_numpy_behavior`: tensors with NumPy's methods, subscripts and dtypes of results."""
 from dragon import _C
 from dragon.vm.shared.tensors import operators
+from dragon.vm.shared.tensors.dtypes import fits_into
 from dragon.vm.shared.tensors.indexing import get_item
 from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
 from dragon.vm.tensorflow.core.numpy_like import arrays, elementwise, reductions
-from dragon.vm.tensorflow.core.numpy_like.promotion import Settings, to_tensor, together
+from dragon.vm.tensorflow.core.numpy_like.promotion import Settings, result_type, to_tensor, together
 
 MODES = ("off", "legacy", "safe", "all")
 OPERATORS = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide",
@@ -32,7 +33,7 @@ def experimental_enable_numpy_behavior(prefer_float32=False, dtype_conversion_mo
         raise ValueError(f"experimental_enable_numpy_behavior: got dtype_conversion_mode={dtype_conversion_mode!r}, "
                          f"expected one of {', '.join(MODES)}")
     Settings.prefers_float32, Settings.mode = bool(prefer_float32), mode
-    operators.promotion[:] = [_agree] if mode in ("all", "safe") else []
+    operators.promotion[:], fits_into[:] = ([_agree], [_fits]) if mode in ("all", "safe") else ([], [])
     for name, method in METHODS.items():
         setattr(Base, name, method)
     if mode == "off":
@@ -50,6 +51,11 @@ _plain = {}  # the operators of TensorFlow
 def _agree(x, other):
     """Return both sides of one of TensorFlow's operators in the dtype that they have in common."""
     return together(x, other)
+
+
+def _fits(dtype, value):
+    """Return whether a dtype is the one that it and a tensor have in common."""
+    return result_type(dtype, value) == dtype
 
 
 def _answers(other):

@@ -33,6 +33,10 @@ def _unary(kind, name, run):
     return named(function, name, f"Return NumPy's `{name}` of a tensor.")
 
 
+OF_WORDS = {"add": "add", "subtract": "sub", "multiply": "mul", "maximum": "maximum", "minimum": "minimum",
+            "floor_divide": "floor_divide", "mod": "remainder"}
+
+
 def _binary(kind, name, run):
     def function(x1, x2):
         if kind == "l":
@@ -40,6 +44,8 @@ def _binary(kind, name, run):
         x1, x2 = together(x1, x2, change=inexact if kind == "f" else None)
         if x1.dtype.is_bool and name in ("add", "multiply"):
             return ops.logical_or(x1, x2) if name == "add" else ops.logical_and(x1, x2)
+        if x1.dtype.name == "uint64" and name in OF_WORDS:  # which `keras.ops` makes uint32 of
+            return getattr(ops, OF_WORDS[name])(x1, x2)
         return run(x1, x2)
     return named(function, name, f"Return NumPy's `{name}` of two tensors in the dtype that they have in common.")
 

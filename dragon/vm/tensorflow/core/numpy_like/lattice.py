@@ -3,15 +3,17 @@ from dragon import _C
 from dragon.vm.shared.tensors.dtypes import OBJECTS, DType, as_dtype
 
 # From each dtype the next wider ones; of two dtypes the answer is the first that both lead to. `*` marks dtypes that
-# give way: those of Python's numbers. Unsigned integers that the engine has not are left out.
-WIDER = {"bool": ["int32*"], "int32*": ["uint8", "int8"], "uint8": ["int16"], "int8": ["int16"], "int16": ["int32"],
-         "int32": ["int64"], "int64": ["float32*"], "float32*": ["bfloat16", "float16", "complex128*"],
+# give way: those of Python's numbers.
+WIDER = {"bool": ["int32*"], "int32*": ["uint8", "int8", "float32*"], "uint8": ["int16", "uint16"], "int8": ["int16"],
+         "uint16": ["int32", "uint32"], "int16": ["int32"], "uint32": ["int64", "uint64"], "int32": ["int64"],
+         "uint64": ["float64*"], "int64": ["float64*"], "float32*": ["float64*"],
+         "float64*": ["bfloat16", "float16", "complex128*"],
          "bfloat16": ["float32"], "float16": ["float32"], "float32": ["float64", "complex64"],
          "float64": ["complex128"], "complex128*": ["complex64"], "complex64": ["complex128"], "complex128": []}
 WEAK = {"int32", "int64", "float32", "float64", "complex128"}
 ORDER = list(WIDER)
-BITS = {"bool": 1, "uint8": 8, "int8": 7, "int16": 15, "int32": 31, "int64": 63, "bfloat16": 8, "float16": 11,
-        "float32": 24, "float64": 53, "complex64": 24, "complex128": 53}
+BITS = {"bool": 1, "uint8": 8, "int8": 7, "uint16": 16, "int16": 15, "uint32": 32, "int32": 31, "uint64": 64,
+        "int64": 63, "bfloat16": 8, "float16": 11, "float32": 24, "float64": 53, "complex64": 24, "complex128": 53}
 
 
 def _above(name, seen):
@@ -61,10 +63,11 @@ def common(values, is_safe):
 
 
 def _check_safe(one, other, found):
-    """Raise unless no bit is lost on the way to a dtype."""
+    """Raise unless a dtype is one of the two, and no bit of the other is lost on the way to it."""
+    is_third = found.rstrip("*") not in (one.rstrip("*"), other.rstrip("*"))
     for side in (one, other):
         is_free = side.endswith("*") and not _widens(side, found)
-        if side != found and not is_free and BITS[side.rstrip("*")] > BITS[found.rstrip("*")] or _blurs(side, found):
+        if is_third or side != found and not is_free and BITS[side.rstrip("*")] > BITS[found.rstrip("*")]:
             first, second = (f"(<dtype: '{name.rstrip('*')}'>, weak={name.endswith('*')})" for name in (one, other))
             raise TypeError(f"In promotion mode PromoMode.SAFE, implicit dtype promotion between {first} and {second} "
                             "is disallowed. You need to explicitly specify the dtype in your op, or relax your dtype "
@@ -77,9 +80,3 @@ def _widens(side, found):
     kinds = ["int" if "int" in name else "float" if "float" in name else name.rstrip("*0123456789") for name in
              (side, found)]
     return order.index(kinds[0]) > order.index(kinds[1])
-
-
-def _blurs(side, found):
-    """Return whether integers would become floating numbers that do not tell all of them apart."""
-    return "int" in side and not side.endswith("*") and "int" not in found and (
-        BITS[side] > BITS[found.rstrip("*")] or found.endswith("*"))

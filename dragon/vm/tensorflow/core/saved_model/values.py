@@ -122,9 +122,6 @@ class Constant:
 
     def __init__(self, proto):
         self.array, self.dtype, self._tensor, self._host = read_array(proto), as_dtype(proto.dtype), None, None
-        if self.dtype.name in ("uint32", "uint64"):  # which the engine has not: shapes, counts and keys fit in others
-            self.array = self.array.astype("int64")
-            self.dtype = as_dtype("int64")
         if self.dtype.name in ("int32", "int64") and self.array.ndim < 2 and self.array.size <= LARGEST:
             self._host = Host(self.array.tolist(), self.dtype)
 

@@ -285,3 +285,10 @@ def test_unknown_tokens_without_a_number():
     keras, tf = guest("keras"), guest("tensorflow")
     with pytest.raises(tf.errors.InvalidArgumentError, match="num_oov_indices=1"):
         keras.layers.StringLookup(vocabulary=["a"], num_oov_indices=0)(tf.constant(["b"]))
+
+
+def test_columns_of_several_kinds():
+    """A table of integers and fractions is an array of objects, to which a layer adapts as to numbers."""
+    layer = guest("keras").layers.Normalization()
+    layer.adapt(np.array([[1, 2.5], [3, 4.5]], dtype=object))
+    np.testing.assert_allclose(value(layer.mean), [[2.0, 3.5]])

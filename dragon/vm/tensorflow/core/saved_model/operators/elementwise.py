@@ -170,8 +170,6 @@ def _accumulate(node, *operands):
 @operator("Cast")
 def _cast(node, x):
     wanted = node.get("DstT")
-    if wanted.name in ("uint32", "uint64"):  # which the engine has not: shapes, counts and keys fit in others
-        wanted = int64
     if type(x) is Host and x.dtype.is_integer and wanted.name in ("int32", "int64"):
         return Host(x.numbers, wanted)
     return cast(tensor(x), wanted)
@@ -180,8 +178,6 @@ def _cast(node, x):
 @operator("Bitcast")
 def _bitcast(node, x):
     wanted = node.get("type")
-    if wanted.name in ("uint32", "uint64"):  # the same bits, as those of integers that the engine has
-        wanted = int64 if wanted.name == "uint64" else int32
     return tensor(x) if dtype_of(x) is wanted else bitcast(tensor(x), wanted)
 
 

@@ -1,4 +1,5 @@
 """Operators that draw numbers: TensorFlow's own for seeds of its stateless operators and generators."""
+from dragon.vm.shared.arrays.creation import bitcast
 from dragon.vm.shared.errors import UnimplementedError
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.tensor import ops
@@ -152,5 +153,6 @@ def _stateless_integers_v2(node, shape, key, counter, algorithm, low, high):
 @operator("StatelessRandomUniformFullIntV2")
 def _stateless_all_v2(node, shape, key, counter, algorithm):
     wanted = as_dtype(node.get("dtype")).name
-    wanted = {"uint32": "int32", "uint64": "int64"}.get(wanted, wanted)
-    return ops.stateless_integers(_stream(node, key, counter), numbers(shape), dtype=wanted)
+    signed = {"uint32": "int32", "uint64": "int64"}.get(wanted, wanted)
+    found = ops.stateless_integers(_stream(node, key, counter), numbers(shape), dtype=signed)
+    return found if signed == wanted else bitcast(found, wanted)

@@ -3,7 +3,8 @@ from dragon.vm.tensorflow.core.saved_model.writing.translation import DTYPES, ca
 
 UNARY = """Abs Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Erf Exp Floor Log Neg Reciprocal Relu Selu Sigmoid Sign
     Sin Sinh Softplus Softsign Sqrt Tan Tanh""".split()
-BINARY = {"Add": "AddV2", "Sub": "Sub", "Mul": "Mul", "Pow": "Pow"}
+BINARY = {"Add": "AddV2", "Sub": "Sub", "Mul": "Mul", "Pow": "Pow", "BitwiseAnd": "BitwiseAnd",
+          "BitwiseOr": "BitwiseOr", "BitwiseXor": "BitwiseXor"}
 CLAIMS = {"Equal": "Equal", "Less": "Less", "LessOrEqual": "LessEqual", "Greater": "Greater",
           "GreaterOrEqual": "GreaterEqual", "And": "LogicalAnd", "Or": "LogicalOr"}
 
@@ -21,6 +22,11 @@ def _identity(b, call):
 @handles("Round")
 def _round(b, call):
     return b.unary("Round", call.end(0))
+
+
+@handles("BitwiseNot")
+def _invert(b, call):
+    return b.unary("Invert", call.end(0))
 
 
 @handles("Not")

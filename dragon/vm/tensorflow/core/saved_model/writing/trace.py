@@ -1,10 +1,14 @@
 """A trace of a function that is written: what it takes, returns, reads and sets, as nodes."""
+import re
+
 from dragon import _C
 from dragon.core.capture.export import is_idle
 from dragon.core.capture.host import free_sizes, noting
 from dragon.core.capture.settings import every_loop
+from dragon.core.capture.unknown import numbers_of_axes
 from dragon.core.graph import Graph
-from dragon.vm.shared.errors import UnimplementedError
+from dragon.onnx.errors import ExportError
+from dragon.vm.shared.errors import InvalidArgumentError, UnimplementedError
 from dragon.vm.shared.recording.concrete import quiet
 from dragon.vm.shared.ragged.tensor import RaggedTensorSpec
 from dragon.vm.shared.tensors import variable
@@ -20,6 +24,8 @@ from dragon.vm.tensorflow.core.saved_model.writing import (  # noqa: F401: they 
 from dragon.vm.tensorflow.core.saved_model.writing.translation import translate
 
 EXAMPLE = 3  # what stands for a size that is known at run time only
+EVEN = 12  # the same where a function takes no such size, since it cuts an axis into parts
+REFUSALS = (_C.EngineError, InvalidArgumentError, ValueError, ExportError)  # of sizes that a function does not take
 RESULTS = (_C.Tensor, StringTensor, WrittenRagged)
 RANKS = (2, 0, 1)  # what stands for a number of axes that is known at run time only
 
@@ -45,6 +51,8 @@ class SavedTrace:
         self._function, self._weights = function, weights
         self.specs = [leaf for leaf in structures.leaves((self.args, self.kwargs)) if isinstance(leaf, TensorSpec)]
         self._structure, self._rank, self._count, self._written, self._notes = None, RANKS[0], 0, [], []
+        # What stands for sizes that are not known, but for axes that must have a number.
+        self._example, self._bound = EXAMPLE, {}
         self._free = 0  # how many sizes there are that numbers decide
         made = self._translate(name, weights)
         self.definitions, self.variables = made.definitions, [weights[one] for one in made.taken]
@@ -93,23 +101,89 @@ class SavedTrace:
         return [None] * self._rank if spec.shape.rank is None else list(spec.shape)
 
     def _examples(self, unknown):
-        given = [ops.zeros(tuple(unknown if size is None else size for size in self._shape_of(spec)),
-                           dtype="int64" if spec.dtype is string else spec.dtype) for spec in self.specs]
+        given = [ops.zeros(tuple(self._bound.get((place, axis), unknown) if size is None else size
+                                 for axis, size in enumerate(self._shape_of(spec))),
+                           dtype="int64" if spec.dtype is string else spec.dtype)
+                 for place, spec in enumerate(self.specs)]
         return (*given, *(ops.zeros((unknown + 2 + place,), dtype="bool") for place in range(self._free)))
 
     def _capture(self):
         """Return the function as nodes of ONNX, whose last results are the variables that it writes."""
+        first = {(place, axis): "batch" if axis == 0 else f"input_{place}_{axis}"
+                 for place, spec in enumerate(self.specs)
+                 for axis, size in enumerate(self._shape_of(spec)) if size is None}
+        self._example, self._bound = EXAMPLE, {}
+        try:
+            return self._capture_with(first)
+        except REFUSALS as error:
+            found = self._find_sizes(list(first))
+            if found is None:
+                raise
+            self._example, self._bound, names = found
+            if (self._example, names) == (EXAMPLE, first):
+                raise error
+        return self._capture_with(names)
+
+    def _capture_with(self, names):
+        """Return the nodes, where axes of one name have one size, whatever it is.
+
+        Parameters
+        ----------
+        names : Dict[Tuple[int, int], str]
+            By (tensor, axis).
+
+        """
         from dragon.onnx import export
-        self._written = self._find_written(self._examples(EXAMPLE))
-        examples = self._examples(EXAMPLE)
-        names = [f"input_{place}" for place in range(len(self.specs))]
-        axes = {name: {axis: "batch" if axis == 0 else f"{name}_{axis}"
-                       for axis, size in enumerate(self._shape_of(spec)) if size is None}
-                for name, spec in zip(names, self.specs)}
+        self._written = self._find_written(self._examples(self._example))
+        examples, axes = self._examples(self._example), {}
+        for (place, axis), name in names.items():
+            axes.setdefault(f"input_{place}", {})[axis] = name
         axes.update((f"free_{place}", {0: f"free_{place}"}) for place in range(self._free))
-        names += [f"free_{place}" for place in range(self._free)]
-        return export(self, examples, input_names=names, opset=18,
-                      dynamic_axes={name: found for name, found in axes.items() if found})
+        given = [f"input_{place}" for place in range(len(self.specs))]
+        return export(self, examples, input_names=given + [f"free_{place}" for place in range(self._free)], opset=18,
+                      dynamic_axes=axes)
+
+    def _find_sizes(self, axes):
+        """Return (an example of sizes, the numbers that some axes have, names for the others), or None.
+
+        The function is asked for its shapes at several sizes: an axis that must have a number, as in a sum of shapes
+        (None,) and (5,), is known to have it; axes that only change together have one name.
+        """
+        from dragon.onnx.capture import trace
+        shapes = [tuple(self._shape_of(spec)) for spec in self.specs]
+
+        def call(sizes):
+            if any(0 in shape for shape in sizes):
+                raise ValueError("an axis of nothing tells nothing of others")
+            given = [_C.phantom_like(ops.zeros((), dtype="int64" if spec.dtype is string else spec.dtype), shape)
+                     for spec, shape in zip(self.specs, sizes)]
+            free = [_C.phantom_like(ops.zeros((), dtype="bool"), (EVEN + 2 + place,)) for place in range(self._free)]
+            with noting():
+                trace(self, (*given, *free), {})
+
+        def takes(changed):
+            sizes = {axis: EVEN for axis in axes} | bound | changed
+            try:
+                call([tuple(sizes.get((place, axis), size) for axis, size in enumerate(shape))
+                      for place, shape in enumerate(shapes)])
+            except REFUSALS as error:
+                told.append(str(error))
+                return False
+            return True
+        bound, told = numbers_of_axes(call, shapes), []
+        if not takes({}):  # as a product of sizes that is cut into rows
+            numbers = dict.fromkeys(int(one) for one in re.findall(r"\b[1-9]\d{0,8}\b", told[0]))
+            bound = next(({axis: number} for number in numbers for axis in axes if takes({axis: number})), None)
+            if bound is None:
+                return None
+        # Where twice the number will do as well, it is a divisor that was named.
+        fixed = {axis: number for axis, number in bound.items() if not takes({axis: 2 * number})}
+        names = {}
+        for axis in [axis for axis in axes if axis not in fixed]:
+            other = {axis: 2 * bound.get(axis, EVEN)}
+            alike = [] if takes(other) else [one for one in names if takes({**other, one: 2 * bound.get(one, EVEN)})]
+            names[axis] = names[alike[0]] if alike else f"input_{axis[0]}_{axis[1]}"
+        return EVEN, bound, names
 
     def _find_written(self, examples):
         """Return the names of the variables that a call sets, or refuse variables that nothing saved owns."""
@@ -141,7 +215,8 @@ class SavedTrace:
         if any(spec.shape.rank is None for spec in self.specs):
             shapes = [None] * len(dtypes)
         else:
-            pairs = zip(*(self._result_shapes(unknown) for unknown in (EXAMPLE, 2 * EXAMPLE + 1)))
+            others = (EXAMPLE, 2 * EXAMPLE + 1) if self._example == EXAMPLE else (EVEN, 2 * EVEN)
+            pairs = zip(*map(self._result_shapes, others))
             shapes = [[one if one == other else None for one, other in zip(*pair)] for pair in pairs]
         specs, made = iter([TensorSpec(shape, dtype) for shape, dtype in zip(shapes, dtypes)]), []
         for one in structures.leaves(self._structure):

@@ -4,8 +4,8 @@ from dragon.vm.shared.errors import UnimplementedError
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import Builder, End
 
-DTYPES = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16",
-          11: "float64", 16: "bfloat16"}
+DTYPES = {1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool",
+          10: "float16", 11: "float64", 12: "uint32", 13: "uint64", 16: "bfloat16"}
 HANDLERS = {}
 STRING = as_dtype("string")
 
