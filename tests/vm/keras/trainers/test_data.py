@@ -68,12 +68,6 @@ def test_pandas():
     assert tuple(x.shape) == (4, 2) and tuple(y.shape) == (4, 1)
 
 
-def test_sparse_matrices_say_what_is_missing():
-    sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(NotImplementedError, match="toarray.*Received: csr_matrix"):
-        get_data_adapter(sparse.csr_matrix(X), Y)
-
-
 class Batches(PyDataset):
     """Ten samples in batches of four; notes the ends of epochs."""
 

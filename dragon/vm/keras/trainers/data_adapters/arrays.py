@@ -5,7 +5,7 @@ import math
 from dragon import _C
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.trainers.data_adapters.adapter import DataAdapter
-from dragon.vm.keras.trainers.data_adapters.convert import is_array, to_tensor
+from dragon.vm.keras.trainers.data_adapters.convert import SparseRows, is_array, to_tensor
 from dragon.vm.keras.trainers.data_adapters.data import (
     check_cardinality, class_weight_to_sample_weights, pack_x_y_sample_weight)
 from dragon.vm.shared.seed import first_stream, permutation
@@ -47,7 +47,9 @@ class ArrayAdapter(DataAdapter):
         self._shuffle = shuffle
         self.batch_size = batch_size or (math.ceil(self._size / steps) if steps else DEFAULT_BATCH)
         self.num_batches = math.ceil(self._size / self.batch_size)
-        self.varies = self._size > self.batch_size and self._size % self.batch_size > 0
+        self.partial_batch_size = self._size % self.batch_size or None
+        self.has_partial_batch = self.partial_batch_size is not None
+        self.varies = self._size > self.batch_size and self.has_partial_batch
 
     def __iter__(self):
         pack = self._packer()
@@ -90,6 +92,8 @@ def _rows_of(leaf, rows):
     if leaf is None:
         return None
     is_tensor = isinstance(leaf, _C.Tensor)
+    if isinstance(leaf, SparseRows):
+        return leaf.dense(rows)
     if isinstance(rows, slice):
         return _take(leaf, rows) if is_tensor else leaf[rows]
     if is_tensor:

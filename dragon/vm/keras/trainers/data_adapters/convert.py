@@ -18,10 +18,38 @@ def is_scipy_sparse(value):
     return type(value).__module__.startswith("scipy.sparse") and hasattr(value, "tocoo")
 
 
+class SparseRows:
+    """A sparse matrix of SciPy's, of which each batch becomes a dense tensor: zeros fill no more memory than that.
+
+    Parameters
+    ----------
+    matrix : Union[scipy.sparse.spmatrix, scipy.sparse.sparray, SparseRows]
+        The matrix.
+
+    """
+
+    def __init__(self, matrix):
+        self.matrix = matrix.matrix if isinstance(matrix, SparseRows) else matrix.tocsr()
+
+    shape = property(lambda self: self.matrix.shape, doc="The matrix's sizes.")
+    dtype = property(lambda self: self.matrix.dtype, doc="The matrix's dtype.")
+
+    def __getitem__(self, rows):
+        return SparseRows(self.matrix[rows])
+
+    def dense(self, rows):
+        """Return some rows as a tensor; floating numbers in the dtype that Keras computes in."""
+        return to_tensor(self.matrix[rows if isinstance(rows, slice) else rows.numpy()].toarray(), to_floatx=True)
+
+
 def is_array(value):
     """Return whether a value is an array of some kind, which can be taken apart into samples."""
     return (value is None or isinstance(value, _C.Tensor) or hasattr(value, "__array__") or is_scipy_sparse(value)
-            or is_host_tensor(value))
+            or isinstance(value, SparseRows) or is_host_tensor(value) or _is_sparse_tensor(value))
+
+
+def _is_sparse_tensor(value):
+    return type(value).__name__ == "SparseTensor" and hasattr(value, "dense_shape")
 
 
 def is_host_tensor(value):
@@ -47,9 +75,11 @@ def to_tensor(value, to_floatx=False):
     """
     if value is None or is_host_tensor(value):
         return value
-    if is_scipy_sparse(value):
-        raise NotImplementedError("Sparse matrices are not supported: pass `array.toarray()`. "
-                                  f"Received: {type(value).__name__} of shape {value.shape}")
+    if is_scipy_sparse(value) or isinstance(value, SparseRows):
+        return SparseRows(value) if to_floatx else SparseRows(value).dense(slice(None))
+    if _is_sparse_tensor(value):
+        from dragon.vm.shared.sparse.math import to_dense
+        value = to_dense(value)
     tensor = _as_tensor(value if isinstance(value, _C.Tensor) else _to_numpy(value, to_floatx), shares=to_floatx)
     if to_floatx and isinstance(tensor, _C.Tensor) and tensor.dtype.is_floating:
         floatx = config.floatx()

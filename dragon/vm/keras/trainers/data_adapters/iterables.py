@@ -25,13 +25,15 @@ class DatasetAdapter(DataAdapter):
 
     def __init__(self, dataset, class_weight=None):
         self._dataset, self._class_weight = dataset, class_weight
-        shapes = [getattr(spec, "shape", None) for spec in tree.flatten(getattr(dataset, "element_spec", None))]
+        specs = tree.flatten(getattr(dataset, "element_spec", None))
+        self._is_sparse = any(type(spec).__name__ == "SparseTensorSpec" for spec in specs)
+        shapes = [getattr(spec, "shape", None) for spec in specs]
         self.varies = any(shape is None or getattr(shape, "rank", 1) is None or (len(shape) and shape[0] is None)
                           for shape in shapes)
 
     def __iter__(self):
         if self._class_weight is None:
-            return iter(self._dataset)
+            return map(to_batch, self._dataset) if self._is_sparse else iter(self._dataset)
         return (to_batch(with_class_weight(batch, self._class_weight)) for batch in self._dataset)
 
     @property
@@ -41,12 +43,36 @@ class DatasetAdapter(DataAdapter):
         return None if count < 0 else count
 
 
+class GrainAdapter(DataAdapter):
+    """Take the batches of a dataset or a loader of Grain's."""
+
+    def __init__(self, dataset):
+        if not is_grain(dataset):
+            raise ValueError("Expected `dataset` to be a grain.MapDataset, grain.IterDataset or grain.DataLoader. "
+                             f"Received: {dataset} of type {type(dataset)}")
+        self._dataset = dataset
+        leaves = tree.flatten(next(iter(dataset), ()))
+        self.batch_size = int(leaves[0].shape[0]) if leaves and getattr(leaves[0], "shape", ()) else None
+
+    def __iter__(self):
+        return map(to_batch, iter(self._dataset))
+
+
+def is_grain(value):
+    """Return whether a value is a `grain.MapDataset`, `grain.IterDataset` or `grain.DataLoader`."""
+    return any(kind.__name__ in ("MapDataset", "IterDataset", "DataLoader") and kind.__module__.startswith("grain.")
+               for kind in type(value).__mro__)
+
+
 class LoaderAdapter(DataAdapter):
     """Take the batches of a `torch.utils.data.DataLoader`."""
 
     def __init__(self, loader):
         self._loader = loader
         self.batch_size = loader.batch_size
+        if self.num_batches is not None and self.batch_size:
+            self.partial_batch_size = len(loader.dataset) % self.batch_size
+            self.has_partial_batch = self.partial_batch_size > 0
 
     def __iter__(self):
         return map(to_batch, self._loader)
