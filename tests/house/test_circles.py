@@ -13,6 +13,7 @@ BY_NAME = {
     "dragon.command.table": "a command line", "dragon.command.coverage": "a command line",
     "dragon.onnx.errors": "a caller, the name of another's package",
     "dragon.vm.alias": "an import of a guest", "dragon.vm.guest": "a table of places, read as arrows",
+    "dragon.vm.keras.core.lazy_modules": "a caller, the name of another's package",
     "dragon.vm.keras.core.source_tree": "an import below keras.src", "dragon.vm.keras.saving.public_names": "a file",
     "dragon.vm.keras.wrappers": "a name below the package",
     "dragon.vm.shared.data": "a table of places, read as arrows",

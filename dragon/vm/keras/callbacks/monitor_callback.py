@@ -1,7 +1,6 @@
 """The parts that callbacks that follow one metric have in common."""
-import operator
-
 from dragon.core import warnings
+from dragon.vm.keras import ops
 from dragon.vm.keras.callbacks.callback import Callback
 
 
@@ -31,17 +30,17 @@ class MonitorCallback(Callback):
         if self.mode == "auto":
             self.monitor_op = self._ask_metrics()
         else:
-            self.monitor_op = operator.lt if self.mode == "min" else operator.gt
-        if self.monitor_op is operator.lt:
+            self.monitor_op = ops.less if self.mode == "min" else ops.greater
+        if self.monitor_op is ops.less:
             self.min_delta *= -1
 
     def _ask_metrics(self):
         name = self.monitor.removeprefix("val_")
-        found = operator.lt if name == "loss" else None
+        found = ops.less if name == "loss" else None
         for holder in getattr(self.model, "metrics", ()):
             for metric in getattr(holder, "metrics", ()):  # only containers have some
                 if metric.name == name and hasattr(metric, "_direction"):
-                    found = operator.gt if metric._direction == "up" else operator.lt
+                    found = ops.greater if metric._direction == "up" else ops.less
         if found is None:
             raise ValueError(f"{type(self).__name__}: cannot tell whether more or less of a metric is better; pass "
                              f"mode='max' or mode='min'. Received: monitor={self.monitor}")

@@ -275,8 +275,12 @@ def dtype_policy():
     return policy
 
 
-def _quantized(identifier):
+def read_quantized(identifier):
     """Return the quantized policy of a name such as "int8_from_float32"."""
+    if not isinstance(identifier, str):
+        raise TypeError(f"`policy` must be a string. Received: policy={identifier} (of type {type(identifier)})")
+    if not identifier.startswith(QUANTIZATION_MODES):
+        raise ValueError(f"`policy` is incompatible with the current supported quantization. Received: {identifier}")
     words = identifier.split("_from_")
     if len(words) != 2:
         raise ValueError("Cannot convert `policy` into a valid pair (`mode`, `source_name`) to instantiate "
@@ -321,7 +325,7 @@ def get(identifier):
     if isinstance(identifier, dict):
         return expect(deserialize(identifier), DTypePolicy, "dtype_policies.get", "a policy of a configuration")
     if isinstance(identifier, str):
-        return _quantized(identifier) if identifier.startswith(QUANTIZATION_MODES) else DTypePolicy(identifier)
+        return read_quantized(identifier) if identifier.startswith(QUANTIZATION_MODES) else DTypePolicy(identifier)
     try:
         return DTypePolicy(standardize_dtype(identifier))
     except Exception:

@@ -59,3 +59,25 @@ def print_msg(message, line_break=True):
         encoding = sys.stdout.encoding or "utf-8"
         sys.stdout.write(message.replace(_BAR, _PLAIN_BAR).encode(encoding, errors="ignore").decode(encoding))
     sys.stdout.flush()
+
+
+def ask_to_proceed_with_overwrite(path):
+    """Ask whether a file may be overwritten, until the answer is "y" or "n".
+
+    Parameters
+    ----------
+    path : str
+        The file.
+
+    Returns
+    -------
+    bool
+        Whether it may.
+
+    """
+    answer = input(f"[WARNING] {path} already exists - overwrite? [y/n]").strip().lower()
+    while answer not in ("y", "n"):
+        answer = input('Enter "y" (overwrite) or "n" (cancel).').strip().lower()
+    if answer == "y":
+        print_msg("[TIP] Next time specify overwrite=True!")
+    return answer == "y"

@@ -199,20 +199,24 @@ _operations = {}
 class FunctionOperation(Operation):
     """A function of `keras.ops` in a graph; its classes are made as they are needed, one for each function."""
 
-    _function = None
+    _function, _parameters = None, ()
     _takes = TENSORS
     _keeps_sparse = False
 
     def __init__(self, *args, name=None, **config):
         super().__init__(name=name)
         if args:
-            told = [parameter for parameter in inspect.signature(self._function).parameters
-                    if parameter not in self._takes]
+            told = [parameter for parameter in self._parameters if parameter not in self._takes]
             config = {**dict(zip(told, args)), **config}
         self._config = config
+        left = tuple(parameter for parameter in self._parameters if parameter not in config)
+        # Where the configuration has a parameter before those that are left, positions tell nothing.
+        self._left = None if self._parameters[:len(left)] == left else left
 
     def call(self, *args, **kwargs):
         """Return what the function does."""
+        if self._left is not None and args:
+            args, kwargs = args[len(self._left):], {**dict(zip(self._left, args)), **kwargs}
         return type(self)._function(*args, **kwargs, **self._config)
 
     def compute_output_spec(self, *args, **kwargs):
@@ -248,11 +252,13 @@ def operation(function=None, *, name=None, tensors=None, module=None):
     name = name or "".join(word.capitalize() for word in function.__name__.split("_"))
     takes = TENSORS if tensors is None else frozenset(tensors)
     module = module or f"keras.src.ops.{function.__module__.rpartition('.')[2]}"
-    cls = type(name, (FunctionOperation,), {"_function": staticmethod(function), "_takes": takes, "__module__": module,
-                                            "__doc__": f"`keras.ops.{function.__name__}` in a graph."})
+    signature = inspect.signature(function)
+    positional = tuple(one.name for one in signature.parameters.values() if one.kind is one.POSITIONAL_OR_KEYWORD)
+    cls = type(name, (FunctionOperation,), {
+        "_function": staticmethod(function), "_parameters": positional, "_takes": takes, "__module__": module,
+        "__doc__": f"`keras.ops.{function.__name__}` in a graph."})
     _operations.setdefault(name, cls)
     _operations[module, name] = cls
-    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def wrapper(*args, **kwargs):

@@ -36,14 +36,17 @@ def int_tuple(value, count, name, allow_zero=False):
     """Return `count` numbers from one number or a sequence, or raise for what is neither or too small."""
     numbers = (value,) * count if isinstance(value, int) else value
     least = 0 if allow_zero else 1
+    wrong = f"The `{name}` argument must be a tuple of {count} integers. Received {name}={value}"
     try:
         numbers = tuple(numbers)
-        valid = len(numbers) == count and all(int(number) >= least for number in numbers)
+        small = {int(number) for number in numbers if int(number) < least}
     except (TypeError, ValueError):
-        valid = False
-    if not valid:
-        raise ValueError(f"The `{name}` argument must be a tuple of {count} integers, each {least} or greater. "
-                         f"Received {name}={value}")
+        raise ValueError(wrong) from None
+    if len(numbers) != count:
+        raise ValueError(wrong)
+    if small:
+        least = "`value >= 0`" if allow_zero else "`value > 0`"
+        raise ValueError(f"{wrong}, including values {small} that do not satisfy {least}")
     return numbers
 
 

@@ -9,7 +9,9 @@ PLACES = """
 activations: activations
 backend < backend core.convert core.dtypes core.keras_tensor core.masking core.scopes core.stateless core.variable \
 core.device core.config core.spec core.shapes ops.core core.backend_facts backend_name_scope=core.scopes.name_scope
-backend: common tensorflow common.backend_utils < backend core.convert core.dtypes core.keras_tensor core.masking \
+backend.common: backend_utils < core.shape_rules core.transposed_paddings core.backend_facts \
+_get_output_shape_given_tf_padding=core.shape_rules.output_size_given_padding
+backend: common tensorflow < backend core.convert core.dtypes core.keras_tensor core.masking \
 core.scopes core.stateless core.variable core.device core.config core.spec core.shapes ops.core ops.numpy.lifting \
 core.backend_facts
 backend: numpy tensorflow.numpy < ops.numpy
@@ -22,7 +24,8 @@ backend: core tensorflow.core < ops.core core.convert core.variable core.scopes 
 core.backend_facts
 backend: rnn tensorflow.rnn < core.backend_facts
 backend: tensorboard tensorflow.tensorboard < core.backend_facts
-backend: trainer tensorflow.trainer < trainers.trainer trainers.epochs
+backend: trainer tensorflow.trainer < trainers.trainer trainers.epochs \
+TensorFlowTrainer=trainers.trainer.Trainer
 backend: layer tensorflow.layer < core.backend_facts
 backend: export tensorflow.export < export.archive
 backend: distribution_lib tensorflow.distribution_lib < distribution
@@ -40,9 +43,10 @@ constraints: constraints
 datasets: npz_utils
 distillation: distillation_loss < distillation.losses
 distribution: distribution_lib
-dtype_policies: dtype_policy dtype_policy_map < core.dtype_policies
+dtype_policies: dtype_policy dtype_policy_map < core.dtype_policies \
+_get_quantized_dtype_policy_by_str=core.dtype_policies.read_quantized
 export < export layers
-export: saved_model saved_model_export_archive < export.archive
+export: saved_model saved_model_export_archive < export.archive export.folders
 export: tfsm_layer < layers
 initializers: constant_initializers random_initializers < initializers initializers.chance
 layers.convolutional: base_conv conv1d conv2d conv3d < layers.convolutional layers.convolutional.conv
@@ -93,7 +97,7 @@ metrics.means metrics.reduction metrics.iou
 models < models models.functional
 models: functional < models.functional core.function
 models: sequential model < models.sequential models.model models.functional
-ops < ops core.operation_classes random=src.random
+ops < ops core.operation_classes random=src.random KerasTensor=core.keras_tensor.KerasTensor
 ops.core < ops.core core.operation_classes
 ops.einops < ops.einops core.operation_classes
 ops.image < ops.image core.operation_classes
@@ -104,7 +108,7 @@ ops.numpy < ops.numpy core.operation_classes
 ops: function < core.function
 ops: node symbolic_arguments < core.node core.keras_tensor
 ops: operation < core.operation
-ops: operation_utils < core.graph_files core.shapes
+ops: operation_utils < core.shape_rules core.graph_files core.shapes
 optimizers: adadelta adafactor adagrad adamax adamw base_optimizer ftrl lamb lion loss_scale_optimizer multi_optimizer \
 nadam rmsprop schedule_free_adamw sgd < optimizers optimizers.optimizer optimizers.scaling
 optimizers.schedules: learning_rate_schedule
@@ -116,29 +120,37 @@ quantizers: quantizers < quantizers quantizers.quantizer quantizers.rounding qua
 random: random
 regularizers: regularizers < regularizers regularizers.regularizer
 saving: object_registration < saving.registration
-saving: saving_api saving_lib < saving.api saving.files saving.stores H5IOStore=saving.stores.WeightsStore
+saving: saving_api saving_lib < saving.api saving.files saving.stores H5IOStore=saving.stores.WeightsStore \
+save_weights_only=saving.files.write_weights load_weights_only=saving.files.read_weights \
+_METADATA_FILENAME=saving.files.METADATA _CONFIG_FILENAME=saving.files.CONFIG
 saving: serialization_lib < saving.serialization saving.registration core.config
 trainers: compile_utils < trainers.compile_utils trainers.compile_metrics trainers.compile_loss
 trainers: epoch_iterator < trainers.epochs
 trainers.data_adapters: data_adapter < trainers.data_adapters.adapter
 trainers.data_adapters: data_adapter_utils < trainers.data_adapters.data trainers.data_adapters.convert
-trainers.data_adapters: array_data_adapter array_slicing < trainers.data_adapters.arrays
-trainers.data_adapters: generator_data_adapter tf_dataset_adapter torch_data_loader_adapter < \
-trainers.data_adapters.iterables
+trainers.data_adapters: array_data_adapter array_slicing < trainers.data_adapters.arrays \
+ArrayDataAdapter=trainers.data_adapters.arrays.ArrayAdapter \
+train_validation_split=trainers.data_adapters.arrays.split_arrays
+trainers.data_adapters: generator_data_adapter tf_dataset_adapter torch_data_loader_adapter grain_dataset_adapter < \
+trainers.data_adapters.iterables GeneratorDataAdapter=trainers.data_adapters.iterables.GeneratorAdapter \
+TFDatasetAdapter=trainers.data_adapters.iterables.DatasetAdapter \
+TorchDataLoaderAdapter=trainers.data_adapters.iterables.LoaderAdapter \
+GrainDatasetAdapter=trainers.data_adapters.iterables.GrainAdapter
 trainers.data_adapters: py_dataset_adapter < trainers.data_adapters.py_dataset
 tree: dmtree_impl optree_impl torchtree_impl tree_api < tree core.tree
 utils: audio_dataset_utils image_dataset_utils text_dataset_utils timeseries_dataset_utils
 utils: backend_utils < core.config core.backend_facts
 utils: dataset_utils < utils utils.splitting utils.directories
-utils: file_utils < utils utils.downloads
+utils: dtype_utils < core.promotion
+utils: file_utils < utils utils.downloads utils.archives utils.file_system
 utils: image_utils < utils.image
 utils: io_utils < core.messages
 utils: model_visualization < utils.plotting
-utils: module_utils < core.backend_facts
+utils: module_utils < core.lazy_modules
 utils: naming < core.naming
 utils: numerical_utils < utils.numerical
 utils < utils core.operation core.backend_facts
-utils: python_utils < saving.code core.operation core.backend_facts
+utils: python_utils < saving.code core.operation core.backend_facts callbacks.callback_list
 utils: rng_utils < utils.rng
 utils: sequence_utils < utils.sequence
 utils: summary_utils < utils.summary

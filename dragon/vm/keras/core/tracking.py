@@ -1,4 +1,5 @@
 """Containers that tell a layer what is put into them, and the collections that it is told of."""
+import collections
 import contextlib
 
 from dragon.vm.keras.core import global_state
@@ -121,6 +122,13 @@ class TrackedDict(Tracked, dict):
         return dict, (dict(self),)
 
 
+class TrackedOrderedDict(TrackedDict, collections.OrderedDict):
+    """An OrderedDict in an attribute of a layer: layers and variables put into it belong to the layer."""
+
+    def __reduce__(self):
+        return collections.OrderedDict, (list(self.items()),)
+
+
 class TrackedSet(Tracked, set):
     """A set in an attribute of a layer: layers and variables put into it belong to the layer."""
 
@@ -196,7 +204,9 @@ class Tracker:
         if kind is tuple or isinstance(value, tuple) and hasattr(value, "_fields"):
             made = [self.track(item) for item in value]
             return kind(made) if kind is tuple else kind(*made)
-        container = _CONTAINERS.get(kind)
+        if isinstance(value, Tracked) and value.tracker is self:
+            return value
+        container = next((own for plain, own in _CONTAINERS if isinstance(value, plain)), None)
         return value if container is None else container(value, self)
 
     def untrack(self, value):
@@ -227,7 +237,8 @@ class Tracker:
         collection[next(number for number, own in enumerate(collection) if own is old)] = new
 
 
-_CONTAINERS = {list: TrackedList, dict: TrackedDict, set: TrackedSet}
+_CONTAINERS = [(list, TrackedList), (collections.OrderedDict, TrackedOrderedDict), (dict, TrackedDict),
+               (set, TrackedSet)]
 
 
 @contextlib.contextmanager

@@ -1,7 +1,9 @@
 """Nested structures: what a layer takes and gives may be a list, a tuple, a dict of tensors, or all of them."""
 import collections
 
-PLAIN = (list, tuple, dict, collections.deque)
+from dragon.vm.keras.core.tracking import TrackedSet
+
+PLAIN = (list, tuple, dict, collections.deque, TrackedSet)  # a plain set is a leaf
 
 
 class MAP_TO_NONE:
@@ -23,7 +25,7 @@ def _children(structure):
         except TypeError:  # keys that do not compare
             keys = sorted(structure, key=lambda key: (type(key).__qualname__, str(key)))
         return keys, [structure[key] for key in keys]
-    return range(len(structure)), structure
+    return range(len(structure)), list(structure) if isinstance(structure, TrackedSet) else structure
 
 
 def _rebuild(structure, values):
@@ -84,6 +86,8 @@ def _check_alike(structure, other):
                              f"dict: {_told(other)}.")
         return
     if type(structure) is not type(other):
+        if hasattr(structure, "_fields"):
+            raise ValueError(f"Expected a namedtuple of type {type(structure).__name__}, got {_told(other)!r}.")
         raise ValueError(f"Expected an instance of {type(structure).__name__}, got {_told(other)!r}.")
     if len(structure) != len(other):
         raise ValueError(f"{type(structure).__name__} arity mismatch; expected: {len(structure)}, got: {len(other)}; "
@@ -182,7 +186,9 @@ def assert_same_structure(a, b, check_types=None):
         warnings.warn("`check_types` has no effect any more; `keras.tree.assert_same_paths()` is a looser check. "
                       f"Received: check_types={check_types}", DeprecationWarning)
     if isinstance(a, PLAIN) != isinstance(b, PLAIN):
-        raise ValueError("Structures don't have the same nested structure.")
+        raise ValueError("Structures don't have the same nested structure. " + (
+            f"Expected an instance of {type(a).__name__}, got {_told(b)!r}." if isinstance(a, PLAIN)
+            else f"Expected a leaf, got {_told(b)!r}."))
     if isinstance(a, PLAIN):
         _check_alike(a, b)
         for first, second in zip(_children(a)[1], _values_of(a, b)):
@@ -230,7 +236,7 @@ def _is_shape(structure):
 
 
 def map_shape_structure(func, structure):
-    """Return what a function makes of the shapes in a structure; a tuple or list of numbers is one shape."""
+    """Return what a function makes of a structure's leaves; a tuple or list of numbers is one shape, given as tuple."""
     if _is_shape(structure):
         return func(tuple(structure))
     if isinstance(structure, list):
@@ -239,7 +245,7 @@ def map_shape_structure(func, structure):
         return tuple(map_shape_structure(func, value) for value in structure)
     if isinstance(structure, dict):
         return {key: map_shape_structure(func, value) for key, value in structure.items()}
-    raise ValueError(f"Cannot map function to unknown object {structure}")
+    return func(structure)
 
 
 def register_tree_node_class(cls):

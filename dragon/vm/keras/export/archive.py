@@ -105,7 +105,8 @@ class ExportArchive:
         if not hasattr(resource, "variables"):
             raise ValueError("Invalid resource type. Expected a Keras `Layer` or `Model` or a TensorFlow `Trackable` "
                              f"object. Received object {resource} of type '{type(resource)}'. ")
-        self._tracked.append(resource)
+        if not any(resource is one for one in self._tracked):
+            self._tracked.append(resource)
 
     def add_endpoint(self, name, fn, input_signature=None, **kwargs):
         """Register a function and return it as a `tf.function`.
@@ -129,12 +130,16 @@ class ExportArchive:
                                  f"`input_signature` argument: shape and dtype of the arguments. Received: fn={fn}")
             input_signature = fn.input_signature or fn.first_signature
             if input_signature is None:
-                raise ValueError(f"The provided tf.function '{fn}' has never been called: call it once, or pass an "
-                                 f"`input_signature` argument. Received: input_signature=None")
+                raise ValueError(f"The provided tf.function '{fn}' has never been called: you must either "
+                                 "provide a function that has been called, or pass an `input_signature` argument. "
+                                 "Received: input_signature=None")
             found = fn
         else:
             input_signature = tree.map_structure(_spec_of, input_signature)
             found = function(fn, input_signature=input_signature, autograph=False)
+        owner = getattr(fn, "__self__", None)  # whose method it is, has the variables
+        if isinstance(owner, Layer) and owner.built:
+            self.track(owner)
         self._signatures[name], self._endpoints[name] = list(input_signature), found
         return found
 

@@ -12,6 +12,15 @@ BATCH = 2  # what stands for a number of samples that is known at run time only
 SIZES = (64, 8, 256, 2)  # what stands for other such sizes: as many as most windows and poolings want, then others
 
 
+class Arguments(list):
+    """The inputs of a model that is called with several arguments."""
+
+
+def call_model(model, inputs):
+    """Return what a model makes of inputs without training."""
+    return model(*inputs if isinstance(inputs, Arguments) else [inputs], training=False)
+
+
 class _Inference:
     """A model as a function of flat tensors, with the names of its weights."""
 
@@ -20,7 +29,7 @@ class _Inference:
 
     def __call__(self, *tensors):
         inputs = tree.pack_sequence_as(self.structure, tensors)
-        return tuple(tree.flatten(self.model(inputs, training=False)))
+        return tuple(tree.flatten(call_model(self.model, inputs)))
 
     def state_dict(self, **options):
         """Return the weights by their paths."""
@@ -28,7 +37,7 @@ class _Inference:
 
 
 def input_specs(model, input_signature=None):
-    """Return the inputs of a model as nested symbolic tensors.
+    """Return the inputs of a model as nested symbolic tensors; a batch has any number of samples unless it is told.
 
     Parameters
     ----------
@@ -39,18 +48,29 @@ def input_specs(model, input_signature=None):
     if input_signature is None:
         graph = getattr(model, "_functional", None) or model
         if hasattr(graph, "_inputs_struct"):
-            return graph._inputs_struct
+            return tree.map_structure(_of_any_batch, graph._inputs_struct)
         shapes = getattr(model, "_build_shapes_dict", None)
         if not shapes:
             raise ValueError("The model provided has never called. It must be called at least once before export. "
                              f"Received: {model}")
-        shapes = [tree.map_shape_structure(KerasTensor, shape) for shape in shapes.values()]
-        return shapes[0] if len(shapes) == 1 else shapes
+        shapes = [tree.map_shape_structure(lambda shape: _of_any_batch(KerasTensor(shape)), shape)
+                  for shape in shapes.values()]
+        return shapes[0] if len(shapes) == 1 else Arguments(shapes)
 
     def spec_of(spec):
         return KerasTensor(tuple(spec.shape), dtype=standardize_dtype(spec.dtype), name=getattr(spec, "name", None))
     specs = tree.map_structure(spec_of, input_signature)
     return specs[0] if isinstance(specs, (list, tuple)) and len(specs) == 1 else specs
+
+
+def _of_any_batch(x):
+    """Return a symbolic tensor whose number of samples is not known, with its origin."""
+    if not x.shape or x.shape[0] is None:
+        return x
+    made = KerasTensor((None, *x.shape[1:]), dtype=x.dtype, sparse=x.sparse, ragged=x.ragged, name=x.name)
+    if hasattr(x, "_keras_history"):
+        made._keras_history = x._keras_history
+    return made
 
 
 def _axes_of(specs, names, together):

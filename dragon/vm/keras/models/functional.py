@@ -240,8 +240,9 @@ class Functional(Function, Model):
         for operation in self.operations:
             calls = [write_node(node, self._nodes) for index, node in enumerate(operation._inbound_nodes)
                      if make_node_key(operation, index) in self._nodes]
-            layers.append({**serialize_keras_object(operation), "name": operation.name,
-                           "inbound_nodes": [call for call in calls if call is not None]})
+            config = serialize_keras_object(operation)  # itself: it learns later that another layer has it, too
+            config.update(name=operation.name, inbound_nodes=[call for call in calls if call is not None])
+            layers.append(config)
 
         def place_of(x):
             operation, index, number = x._keras_history

@@ -2,6 +2,7 @@
 import operator
 
 from dragon import _C
+from dragon.core import modes
 from dragon.vm.guest import named as entitle
 from dragon.vm.keras.core.config import floatx, image_data_format
 from dragon.vm.keras.core.convert import convert_to_tensor
@@ -158,7 +159,7 @@ def places_of(indices, what="indices"):
     """Return indices as a tensor; numbers with digits after the point are none."""
     indices = tensor(indices)
     if "float" in dtype_of(indices) or "complex" in dtype_of(indices):
-        if 0 in indices.shape:  # an empty list has the dtype of floats
+        if 0 in indices.shape or modes.is_phantom():  # an empty list, or a symbol of which no dtype was told
             return cast_to(indices, "int64")
         raise TypeError(f"`{what}` must be integers. Received: {what} of dtype {dtype_of(indices)}")
     return indices
@@ -197,6 +198,20 @@ def canonical_axis(axis, rank):
     if not -rank <= axis < rank:
         raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}. Received: axis={axis}")
     return axis + rank if axis < 0 else axis
+
+
+def ranked(x, least):
+    """Return a tensor that must have at least so many axes."""
+    if x.ndim < least:
+        raise ValueError(f"Input should have rank >= {least}. Received: input.shape = {tuple(x.shape)}")
+    return x
+
+
+def positive(number, what):
+    """Return a whole number that must be 1 or more."""
+    if not hasattr(number, "__index__") or number < 1:
+        raise ValueError(f"`{what}` must be a positive integer. Received: {what}={number}")
+    return operator.index(number)
 
 
 def counted_places(indices, size):

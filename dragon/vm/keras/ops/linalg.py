@@ -121,7 +121,7 @@ def _solve(compute, a, b):
     a, b = cast_to(a, dtype), cast_to(b, dtype)
     if b.ndim == a.ndim - 1:
         return ops.squeeze(compute(a, ops.unsqueeze(b, -1)), -1)
-    if b.shape[-2] != a.shape[-1]:
+    if b.ndim != a.ndim or b.shape[-2] != a.shape[-1]:
         raise ValueError("Incompatible shapes between `a` and `b`. "
                          f"Received: a.shape={tuple(a.shape)}, b.shape={tuple(b.shape)}")
     return compute(a, b)

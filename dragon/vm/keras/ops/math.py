@@ -3,8 +3,9 @@ import collections
 
 from dragon.core.capture.host import is_writing
 from dragon.core.capture.unknown import count_by_numbers
-from dragon.core.modes import is_recording
-from dragon.vm.keras.ops.common import along, cast_to, dtype_of, named, operation, ops, places_of, publish, tensor
+from dragon.core.modes import is_phantom, is_recording
+from dragon.vm.keras.ops.common import (along, cast_to, dtype_of, named, operation, ops, places_of, positive, publish,
+                                        ranked, tensor)
 from dragon.vm.shared.written.nodes import spectrum
 
 erf = publish(lambda x: ops.erf(tensor(x)), "erf", "Return the error function of each element.")
@@ -82,12 +83,15 @@ _ENDS = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.402
 
 def _segments(data, segment_ids, num_segments, sorted, how):
     if sorted and num_segments is not None:
-        raise ValueError("Argument `num_segments` cannot be set when sorted is True. "
+        raise ValueError("Argument `num_segments` cannot be set when sorted is True when using the tensorflow backend. "
                          f"Received: num_segments={num_segments}, sorted={sorted}")
     data, places = tensor(data), cast_to(places_of(segment_ids, "segment_ids"), "int64")
     if places.ndim != 1:
         raise ValueError("Argument `segment_ids` should be an 1-D vector, got shape: "
                          f"{tuple(places.shape)}. Received: segment_ids.shape={tuple(places.shape)}")
+    if data.shape[:1] != places.shape and not is_phantom():
+        raise ValueError("Argument `segment_ids` and `data` should have same leading dimension. Received: "
+                         f"segment_ids.shape={tuple(places.shape)}, data.shape={tuple(data.shape)}")
     if num_segments is None:
         num_segments = count_by_numbers(lambda: int(ops.amax(places).item()) + 1)
     # Elements of no segment go to one that is dropped.
@@ -174,16 +178,18 @@ def extract_sequences(x, sequence_length, sequence_stride):
         With two axes in place of the last one.
 
     """
-    return ops.unfold(tensor(x), -1, sequence_length, sequence_stride)
+    return ops.unfold(ranked(tensor(x), 1), -1, positive(sequence_length, "sequence_length"),
+                      positive(sequence_stride, "sequence_stride"))
 
 
-def _complex(x):
+def _complex(x, rank=1):
     if not isinstance(x, (tuple, list)) or len(x) != 2:
         raise ValueError(f"Input `x` should be a tuple of two tensors - real and imaginary. Received: x={x}")
     real, imag = map(tensor, x)
     if tuple(real.shape) != tuple(imag.shape):
         raise ValueError("Both the real and imaginary parts should have the same shape. "
                          f"Received: x[0].shape = {tuple(real.shape)}, x[1].shape = {tuple(imag.shape)}")
+    ranked(real, rank)
     if "float" not in dtype_of(real) or "float" not in dtype_of(imag):
         raise ValueError("Both the real and imaginary parts should be floating. "
                          f"Received: {dtype_of(real)} and {dtype_of(imag)}")
@@ -203,7 +209,7 @@ def fft(x):
 @operation
 def fft2(x):
     """Return Fourier's transform of the last two axes of complex numbers, given and returned as (real, imaginary)."""
-    return _parts(ops.fft_fft2(_complex(x)))
+    return _parts(ops.fft_fft2(_complex(x, 2)))
 
 
 def _spectrum(x, fft_length=None):
@@ -228,10 +234,10 @@ def rfft(x, fft_length=None):
         Half of the transform: the other half is its mirror.
 
     """
-    return _spectrum(tensor(x), fft_length)
+    return _spectrum(ranked(tensor(x), 1), fft_length)
 
 
-ifft2 = named(lambda x: _parts(ops.fft_ifft2(_complex(x))), "ifft2", "Return the inverse of `fft2`.")
+ifft2 = named(lambda x: _parts(ops.fft_ifft2(_complex(x, 2))), "ifft2", "Return the inverse of `fft2`.")
 irfft = named(lambda x, fft_length=None: ops.fft_irfft(_complex(x), fft_length), "irfft",
               "Return the inverse of `rfft`, with the same length.")
 
@@ -286,7 +292,7 @@ def stft(x, sequence_length, sequence_stride, fft_length, window="hann", center=
     if center:
         from dragon.vm.keras.ops.numpy.shapes import pad
         x = pad(x, [(0, 0)] * (x.ndim - 1) + [(fft_length // 2, fft_length // 2)], "reflect")
-    pieces = ops.unfold(x, -1, fft_length, sequence_stride)
+    pieces = ops.unfold(ranked(x, 1), -1, fft_length, positive(sequence_stride, "sequence_stride"))
     return _spectrum(pieces if window is None else ops.mul(pieces, window))
 
 
@@ -319,7 +325,8 @@ def istft(x, sequence_length, sequence_stride, fft_length, length=None, window="
         The signal.
 
     """
-    pieces = ops.fft_irfft(_complex(x), fft_length)
+    positive(sequence_stride, "sequence_stride")
+    pieces = ops.fft_irfft(_complex(x, 2), fft_length)
     window = _window_of(window, sequence_length, fft_length, dtype_of(pieces))
     if window is not None:
         # What overlapping windows add up to is divided away, piece by piece.

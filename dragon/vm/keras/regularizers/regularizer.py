@@ -20,13 +20,17 @@ class Regularizer(Configured):
         raise NotImplementedError(f"{self} does not implement get_config()")
 
 
-def _factor(value, name, default=0.0):
+def validate_float_arg(value, name):
     """Return a factor as a float, or refuse it."""
-    value = default if value is None else value
     if not isinstance(value, (float, int)) or math.isinf(value) or math.isnan(value) or value < 0:
         raise ValueError(f"Invalid value for argument {name}: expected a non-negative float. "
                          f"Received: {name}={value}")
     return float(value)
+
+
+def _factor(value, name, default=0.0):
+    """Return a factor, the default for None."""
+    return validate_float_arg(default if value is None else value, name)
 
 
 class L1L2(Regularizer):

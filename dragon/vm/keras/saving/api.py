@@ -2,6 +2,7 @@
 import io
 import os
 
+from dragon.vm.keras.core.messages import ask_to_proceed_with_overwrite
 from dragon.vm.keras.saving import files
 from dragon.vm.keras.saving.registration import custom_object_scope
 
@@ -10,9 +11,7 @@ def _may_write(path, overwrite):
     """Return whether a file may be written; asks if there is one and nobody said."""
     if overwrite or not os.path.exists(path):
         return True
-    while (answer := input(f"[WARNING] {path} already exists - overwrite? [y/n]").strip().lower()) not in ("y", "n"):
-        print('Enter "y" (overwrite) or "n" (cancel).')
-    return answer == "y"
+    return ask_to_proceed_with_overwrite(path)
 
 
 def save_model(model, filepath, overwrite=True, zipped=None, **kwargs):
@@ -29,7 +28,8 @@ def save_model(model, filepath, overwrite=True, zipped=None, **kwargs):
 
     """
     include_optimizer = kwargs.pop("include_optimizer", True)
-    if (save_format := kwargs.pop("save_format", None)) not in (None, "keras", "h5"):
+    save_format = kwargs.pop("save_format", None)
+    if save_format and not str(filepath).endswith((".h5", ".hdf5", ".keras")):
         raise ValueError("The `save_format` argument is deprecated in Keras 3. Please remove this argument and pass a "
                          f"file path with either `.keras` or `.h5` extension. Received: save_format={save_format}")
     if kwargs:
@@ -91,7 +91,7 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
     if isinstance(filepath, io.IOBase):
         return files.read_archive(filepath, custom_objects, compile, safe_mode)
     path = os.fspath(filepath)
-    if not os.path.exists(path):
+    if not os.path.exists(path) and path.endswith((".keras", ".h5", ".hdf5")):
         raise ValueError(f"File not found: filepath={path}. Please ensure the file is an accessible `.keras` zip file.")
     if path.endswith(".keras") or os.path.isdir(path) and os.path.exists(os.path.join(path, files.CONFIG)):
         return files.read_archive(path, custom_objects, compile, safe_mode)
@@ -119,7 +119,7 @@ def save_weights(model, filepath, overwrite=True, max_shard_size=None, **kwargs)
     if kwargs:
         raise ValueError(f"Invalid keyword arguments: {kwargs}")
     if _may_write(path, overwrite):
-        files.write_weights(model, path, skip, max_shard_size)
+        files.write_weights(model, path, max_shard_size, skip)
 
 
 def load_weights(model, filepath, skip_mismatch=False, **kwargs):
@@ -136,13 +136,14 @@ def load_weights(model, filepath, skip_mismatch=False, **kwargs):
 
     """
     path = os.fspath(filepath)
-    by_name, skip = kwargs.pop("by_name", False), kwargs.pop("objects_to_skip", None) or ()
+    by_name, skip = kwargs.pop("by_name", False), kwargs.pop("objects_to_skip", None)
     if kwargs:
         raise ValueError(f"Invalid keyword arguments: {kwargs}")
     is_legacy = path.endswith((".h5", ".hdf5")) and not path.endswith(".weights.h5")
     if by_name and not is_legacy:
-        raise ValueError("`by_name` is only supported when loading a `.h5` or `.hdf5` file. "
-                         f"Received: filepath={path}")
+        raise ValueError(f"`by_name` only supports loading legacy '.h5' or '.hdf5' files. Received: filepath={path}")
+    if skip is not None and not path.endswith((".weights.h5", ".weights.json")):
+        raise ValueError(f"`objects_to_skip` only supports loading '.weights.h5' files. Received: filepath={path}")
     if not is_legacy and not path.endswith((".keras", ".weights.h5", ".weights.json")):
         raise ValueError("File format not supported. Keras 3 only supports V3 `.keras` and `.weights.h5` files, or "
                          f"legacy V1/V2 `.h5` files. Received: filepath={path}")

@@ -37,3 +37,16 @@ def load_function(data, globals_=None):
     cells = tuple(types.CellType(value) for value in closure) if closure else None
     return types.FunctionType(code, globals_ or {"__builtins__": __builtins__}, name=code.co_name, argdefs=defaults,
                               closure=cells)
+
+
+def func_dump(func):
+    """Return a function's code, defaults and closure."""
+    data = dump_function(func)
+    return data["code"].replace("\n", ""), data["defaults"], data["closure"]
+
+
+def func_load(code, defaults=None, closure=None, globs=None):
+    """Return the function of what `func_dump` returned: given at once, or one by one."""
+    if isinstance(code, (tuple, list)):
+        code, defaults, closure = code
+    return load_function((code, defaults, closure), globals() if globs is None else globs)

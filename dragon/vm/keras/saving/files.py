@@ -101,8 +101,9 @@ def _fill(model, weights, assets):
         assets.close()
 
 
-def write_weights(model, path, skip=(), max_shard_size=None):
+def write_weights(model, filepath, max_shard_size=None, objects_to_skip=None):
     """Write a model's weights into a `.weights.h5` file, or into several and a table of them."""
+    path, skip = filepath, objects_to_skip or ()
     if not model.built:
         raise ValueError("You are saving a model that has not yet been built. Try building the model first by calling "
                          f"it on some data or by using `build()`. Received: model={model}")
@@ -123,8 +124,9 @@ def write_weights(model, path, skip=(), max_shard_size=None):
         Writer(weights, skip=skip).write(model)
 
 
-def read_weights(model, path, skip_mismatch=False, skip=()):
+def read_weights(model, filepath, skip_mismatch=False, objects_to_skip=None):
     """Read a model's weights from a `.weights.h5` file or a `.keras` archive."""
+    path, skip = filepath, objects_to_skip or ()
     if not model.built:
         raise ValueError("You are loading weights into a model that has not yet been built. Try building the model "
                          f"first by calling it on some data or by using `build()`. Received: model={model}")

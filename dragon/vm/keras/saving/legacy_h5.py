@@ -219,6 +219,7 @@ def _read_layers(group, model, skip_mismatch=False):
                              f"{name} in the save file). Layer expects {len(weights)} weight(s). Received "
                              f"{len(values)} saved weight(s)")
         _assign(weights, values, f"layer #{number} (named {layer.name})", skip_mismatch)
+        _settle(layer)
     _read_top(group, model, skip_mismatch)
 
 
@@ -233,6 +234,7 @@ def _read_layers_by_name(group, model, skip_mismatch=False):
             what = f"layer #{number} (named {name})"
             if len(values) == len(weights):
                 _assign(weights, values, what, skip_mismatch)
+                _settle(layer)
                 continue
             message = (f"Weight count mismatch for {what}. Layer expects {len(weights)} weight(s). Received "
                        f"{len(values)} saved weight(s)")
@@ -240,6 +242,13 @@ def _read_layers_by_name(group, model, skip_mismatch=False):
                 raise ValueError(message)
             warnings.warn(message)
     _read_top(group, model, skip_mismatch)
+
+
+def _settle(layer):
+    """Have layers that compute with numbers made of their weights, as `Normalization` does, make them anew."""
+    for part in layer._flatten_layers():
+        if part.built and part.weights and hasattr(part, "finalize_state"):
+            part.finalize_state()
 
 
 def _read_top(group, model, skip_mismatch):

@@ -226,6 +226,8 @@ def _deserialize_among(config, module_objects, custom_objects, custom, safe_mode
                             "register it using the `@keras.saving.register_keras_serializable()` decorator. "
                             f"Received: config={config}")
     if name not in module_objects:
+        if isinstance(inner, dict) and config.get("module"):  # another kind of thing, as a layer for an activation
+            return deserialize_keras_object(config, custom_objects, safe_mode)
         return name  # whoever asked says what is wrong with it
     thing = module_objects[name]
     if isinstance(thing, types.FunctionType):

@@ -131,9 +131,10 @@ class CompileLoss:
         for key, one in loss.items() if isinstance(loss, dict) else enumerate(loss):
             if one is None:
                 continue
-            if not (_has(y_pred, key) and _has(y_true, key)):
-                raise KeyError(f"The path: {(*path, key)} in the `loss` argument, can't be found in either the model's "
-                               f"output (`y_pred`) or in the labels (`y_true`). Received: loss={self._user_loss}")
+            for where, structure in (("model's output (`y_pred`)", y_pred), ("labels (`y_true`)", y_true)):
+                if not _has(structure, key):
+                    raise KeyError(f"The path: {(*path, key)} in the `loss` argument, can't be found in the {where}. "
+                                   f"Received: loss={self._user_loss}")
             self._assign(one, y_true[key], y_pred[key], names[key] if _has(names, key) else None, (*path, key))
 
     def _enter(self, loss, y_true, y_pred, name, path):

@@ -40,6 +40,10 @@ class EpochIterator:
         finally:
             global_state.set_global_attribute("batches_vary", before)
 
+    def enumerate_epoch(self):
+        """Yield the same."""
+        return iter(self)
+
     def _epoch(self):
         self.source.on_epoch_begin()
         steps, count = self.num_batches, self.source.num_batches

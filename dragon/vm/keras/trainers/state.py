@@ -77,8 +77,8 @@ def _nested(variables, value_format):
     tree, seen = {}, set()
     for variable in variables:
         if variable.path in seen:
-            raise ValueError("`get_state_tree()` can only be called when all variable paths are unique: give unique "
-                             f"names to your layers. Received twice: '{variable.path}'")
+            raise ValueError("The following variable path is found twice in the model: give unique names to your "
+                             f"layers, by which `get_state_tree()` tells them apart. Received: '{variable.path}'")
         seen.add(variable.path)
         *folders, name = variable.path.split("/")
         place = tree

@@ -1,10 +1,12 @@
 """Files from elsewhere, kept in a folder of their own."""
 import hashlib
 import os
-import pathlib
+from urllib.parse import urlsplit
 
 from dragon.core import files, warnings
 from dragon.core.progress import length_of
+from dragon.vm.keras.utils.archives import extract_archive
+from dragon.vm.keras.utils.file_system import path_to_string
 from dragon.vm.keras.utils.progbar import Progbar
 
 
@@ -15,20 +17,25 @@ def _cache_folder(cache_dir, cache_subdir):
     return folder
 
 
-def hash_file(path, algorithm="sha256"):
+def resolve_hasher(algorithm, file_hash=None):
+    """Return what computes checksums: SHA-256 by name or where "auto" meets 64 letters, else MD5, as of old."""
+    if algorithm == "sha256" or algorithm == "auto" and file_hash is not None and len(file_hash) == 64:
+        return hashlib.sha256()
+    return hashlib.md5()
+
+
+def hash_file(fpath, algorithm="sha256", chunk_size=65535):
     """Return the checksum of a file, in hexadecimal letters."""
-    hasher = hashlib.md5() if algorithm == "md5" else hashlib.sha256()
-    with open(path, "rb") as file:
-        while chunk := file.read(1 << 16):
+    hasher = resolve_hasher(algorithm) if isinstance(algorithm, str) else algorithm
+    with open(fpath, "rb") as file:
+        while chunk := file.read(chunk_size):
             hasher.update(chunk)
     return hasher.hexdigest()
 
 
-def validate_file(path, file_hash, algorithm="auto"):
+def validate_file(fpath, file_hash, algorithm="auto", chunk_size=65535):
     """Return whether a file has a checksum."""
-    if algorithm == "auto":
-        algorithm = "sha256" if len(file_hash) == 64 else "md5"
-    return hash_file(path, algorithm) == str(file_hash)
+    return hash_file(fpath, resolve_hasher(algorithm, file_hash), chunk_size) == str(file_hash)
 
 
 def get_file(fname=None, origin=None, untar=False, md5_hash=None, file_hash=None, cache_subdir="datasets",
@@ -68,11 +75,16 @@ def get_file(fname=None, origin=None, untar=False, md5_hash=None, file_hash=None
         raise ValueError(f"Please specify the \"origin\" argument (URL of the file to download). Received: {origin}")
     if md5_hash is not None and file_hash is None:
         file_hash, hash_algorithm = md5_hash, "md5"
-    fname = str(fname) if isinstance(fname, pathlib.Path) else fname
-    fname = fname or os.path.basename(str(origin).split("?")[0])
+    named, fname = fname is not None, path_to_string(fname) or os.path.basename(urlsplit(str(origin)).path)
     if not fname:
-        raise ValueError(f"Can't parse the file name from the origin provided. Received: origin={origin}")
-    target = os.path.join(_cache_folder(cache_dir, cache_subdir), os.path.basename(fname))
+        raise ValueError(f"Can't parse the file name from the origin provided: '{origin}'. "
+                         "Please specify the `fname` argument.")
+    if named and os.sep in fname:
+        raise ValueError("Paths are no longer accepted as the `fname` argument. To specify the file's parent "
+                         f"directory, use the `cache_dir` argument. Received: fname={fname}")
+    target = folder = os.path.join(_cache_folder(cache_dir, cache_subdir), fname)
+    if extract or untar:
+        target, folder = _places_of_archive(target, named)
     kept = os.path.exists(target) and not force_download
     if kept and file_hash is not None and not validate_file(target, file_hash, hash_algorithm):
         warnings.warn("A local file was found, but it seems to be incomplete or outdated because its hash differs. "
@@ -84,7 +96,19 @@ def get_file(fname=None, origin=None, untar=False, md5_hash=None, file_hash=None
             os.remove(target)
             raise ValueError(f"Incomplete or corrupted file detected. Expected hash {file_hash}. "
                              f"Received: another one from {origin}")
-    return _unpack(target, archive_format) if extract or untar else target
+    if extract or untar:
+        if not extract_archive(target, folder, "tar" if untar else archive_format):
+            warnings.warn("Could not extract archive.")
+        return folder
+    return target
+
+
+def _places_of_archive(path, named):
+    """Return where an archive is kept and where it is unpacked to, as Keras names them."""
+    folder, name = os.path.split(path)
+    if named and "." in name:
+        return path, os.path.join(folder, name[:name.find(".")] + "_extracted")
+    return path + "_archive", path
 
 
 def _fetch(origin, target):
@@ -111,24 +135,3 @@ def _copy(source, file):
         bar.update(done, finalize=False)
     if done:
         bar.update(done, finalize=True)
-
-
-def _unpack(path, archive_format):
-    """Unpack an archive beside it, into a folder of its name; members may not leave it."""
-    import tarfile
-    import zipfile
-    folder = path + "_extracted"
-    if os.path.exists(folder):
-        return folder
-    formats = ("tar", "zip") if archive_format == "auto" else (
-        [archive_format] if isinstance(archive_format, str) else archive_format or ())
-    for kind in formats:
-        if kind == "tar" and tarfile.is_tarfile(path):
-            with tarfile.open(path) as archive:
-                archive.extractall(folder, filter="data")
-            return folder
-        if kind == "zip" and zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                archive.extractall(folder)
-            return folder
-    raise ValueError(f"The file is no archive of these formats: {tuple(formats)}. Received: {path}")

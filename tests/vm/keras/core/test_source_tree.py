@@ -36,6 +36,13 @@ USED = {
     "keras.src.legacy.preprocessing.text": ("Tokenizer", "keras.preprocessing.text.Tokenizer"),
     "keras.src.random.seed_generator": ("SeedGenerator", "keras.random.SeedGenerator"),
     "keras.src.trainers.data_adapters.py_dataset_adapter": ("PyDataset", "keras.utils.PyDataset"),
+    "keras.src.regularizers.regularizers": ("validate_float_arg", "keras.regularizers.regularizer.validate_float_arg"),
+    "keras.src.trainers.data_adapters.array_data_adapter": (
+        "ArrayDataAdapter", "keras.trainers.data_adapters.arrays.ArrayAdapter"),
+    "keras.src.backend.tensorflow.trainer": ("TensorFlowTrainer", "keras.trainers.trainer.Trainer"),
+    "keras.src.utils.file_utils": ("extract_archive", "keras.utils.archives.extract_archive"),
+    "keras.src.utils.io_utils": ("ask_to_proceed_with_overwrite", "keras.core.messages.ask_to_proceed_with_overwrite"),
+    "keras.src.utils.dtype_utils": ("cast_to_common_dtype", "keras.core.promotion.cast_to_common_dtype"),
     "keras.src.version": ("__version__", "keras.__version__"),
 }
 
@@ -104,3 +111,27 @@ def test_operations_have_their_classes():
     assert rooms.All(1).get_config()["axis"] == 1
     with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
         rooms.Nonsense
+
+
+def test_packages_that_need_not_be_there():
+    packages = importlib.import_module("dragon.vm.keras.src.utils.module_utils")
+    absent = packages.LazyModule("no_such_package", pip_name="no-such")
+    assert not absent.available and "no_such_package" in repr(absent)
+    with pytest.raises(ImportError, match="pip install no-such"):
+        absent.anything
+    assert packages.LazyModule("json").dumps([1]) == "[1]"
+
+
+def test_tensors_meet_in_the_widest_float():
+    cast = importlib.import_module("dragon.vm.keras.src.utils.dtype_utils").cast_to_common_dtype
+    zeros = {name: keras.ops.zeros((1,), name) for name in ("float16", "bfloat16", "float32", "int32")}
+    for names, expected in ((["float16", "bfloat16"], "float32"), (["float16", "int32"], "float16"),
+                            (["bfloat16", "float32", "int32"], "float32"), (["int32"], "int32")):
+        assert {x.dtype.name for x in cast([zeros[name] for name in names])} == {expected}
+
+
+def test_functions_as_data():
+    helpers = importlib.import_module("dragon.vm.keras.src.utils.python_utils")
+    shift = 5
+    for function in (lambda x, y=(1, 2): x + y[0], lambda x: x + shift):
+        assert helpers.func_load(helpers.func_dump(function))(2) == function(2)

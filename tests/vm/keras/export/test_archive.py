@@ -102,3 +102,17 @@ def test_what_is_missing_is_said(tmp_path):
         archive.write_out(tmp_path / "model", format="openvino")
     with pytest.raises(NotImplementedError, match="neptune_model"):
         keras.export.ExportArchive(format="neptune_model")
+
+
+def test_a_method_s_owner_is_tracked(tmp_path):
+    first, second = keras.layers.Dense(2), keras.layers.Dense(3)
+    archive = keras.export.ExportArchive()
+    for name, layer, size in (("one", first, 4), ("two", second, 5)):
+        layer.build((None, size))
+        archive.add_endpoint(name, layer.call, [keras.InputSpec(shape=(None, size), dtype="float32")])
+    archive.track(first)
+    assert len(archive.variables) == 4
+    archive.write_out(str(tmp_path / "folder"), verbose=False)
+    again = tf.saved_model.load(str(tmp_path / "folder"))
+    x = np.ones((3, 5), "float32")
+    np.testing.assert_allclose(np.asarray(again.two(x)), np.asarray(second(x)), rtol=1e-6)

@@ -91,3 +91,26 @@ def test_sizes_that_are_not_known(name, tmp_path):
         expected = model(inputs if len(inputs) > 1 else inputs[0], training=False).numpy()
         found = session.run(None, {face.name: array for face, array in zip(faces, inputs)})[0]
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+class Adder(keras.Model):
+    """A model of two arguments."""
+
+    def build(self, x_shape, y_shape):
+        self.built = True
+
+    def call(self, x, y):
+        return x + y
+
+
+def test_samples_are_not_counted_where_the_model_was_called_with_some(tmp_path):
+    path = str(tmp_path / "model.onnx")
+    x = np.ones((3, 5), "float32")
+    for model, given in ((keras.Sequential([layers.Dense(2)]), [x]), (Adder(), [x, 2 * x])):
+        model(*given)
+        model.export(path, format="onnx", verbose=False)
+        loaded = onnx.load(path)
+        twice = [np.concatenate([one, one]) for one in given]
+        found, = reference.ReferenceEvaluator(loaded).run(
+            None, {face.name: array for face, array in zip(loaded.graph.input, twice)})
+        np.testing.assert_allclose(found, np.asarray(model(*twice)), rtol=1e-6)

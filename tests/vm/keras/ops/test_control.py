@@ -1,4 +1,6 @@
 """Functions of keras.ops that call functions, and those that take and give no arrays."""
+import importlib
+
 import numpy as np
 import pytest
 
@@ -135,3 +137,27 @@ def test_models_of_functions_travel_both_ways():
 def test_errors_tell_what_was_received(call):
     with pytest.raises((ValueError, TypeError), match="(?i)received"):
         call()
+
+
+def test_classes_whose_configuration_comes_first():
+    rooms = importlib.import_module("dragon.vm.keras.src.ops.core")
+    loop = rooms.WhileLoop(lambda i: i < 4, lambda i: i + 1, maximum_iterations=3)
+    assert int(loop(np.array(0))) == 3
+    assert int(rooms.ForiLoop(0, 10, lambda i, x: x + i)(np.array(0))) == 45
+
+
+def test_loops_of_symbols_are_of_the_kind_of_their_beginning():
+    made = ops.fori_loop(0, 10, lambda i, x: x + ops.cast(i, "float32"), keras.KerasTensor((3, None)))
+    assert made.shape == (3, None)
+    first, second = ops.while_loop(lambda i, x: i < 4, lambda i, x: (i + 1, x),
+                                   (keras.KerasTensor((), dtype="int32"), keras.KerasTensor((2, 3))))
+    assert (first.dtype, second.shape) == ("int32", (2, 3))
+
+
+@pytest.mark.parametrize("other", [lambda: ops.zeros((4,)), lambda: ops.zeros((3,), dtype="int32"), lambda: None,
+                                   lambda: [ops.zeros((3,))]])
+def test_branches_of_a_symbol_are_alike(other):
+    pred = keras.KerasTensor((), dtype="bool")
+    assert ops.cond(pred, lambda: ops.ones((3,)), lambda: ops.zeros((3,))).shape == (3,)
+    with pytest.raises(ValueError, match="same shapes and dtypes"):
+        ops.cond(pred, lambda: ops.ones((3,)), other)

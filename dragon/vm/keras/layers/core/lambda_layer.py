@@ -48,9 +48,9 @@ def deserialize_function(config, custom_objects, safe):
         return deserialize_keras_object(config, custom_objects=custom_objects)
     if safe:
         raise ValueError(
-            "The deserialization of a `Lambda` layer whose function is a Python lambda runs code from the file, so it "
-            "is disallowed by default. If you trust the source of the file, pass `safe_mode=False` to the loading "
-            "function, or call `keras.config.enable_unsafe_deserialization()`.")
+            "The deserialization of a `Lambda` layer whose function is a Python lambda carries a risk of arbitrary "
+            "code execution, so it is disallowed by default. If you trust the source of the file, pass "
+            "`safe_mode=False` to the loading function, or call `keras.config.enable_unsafe_deserialization()`.")
     inner = config["config"]
     return load_function(inner["code"], defaults=inner["defaults"], closure=inner["closure"])
 

@@ -15,8 +15,8 @@ class Wrapper(Layer):
 
     def __init__(self, layer, **kwargs):
         if not isinstance(layer, Layer):
-            raise ValueError(f"Layer {type(self).__name__} supports only Keras layers. Received: layer={layer} (of "
-                             f"type {type(layer)})")
+            raise ValueError(f"Layer {layer} supplied to Wrapper isn't a supported layer type. Please ensure wrapped "
+                             f"layer is a valid Keras layer. Received: layer={layer} (of type {type(layer)})")
         super().__init__(**kwargs)
         self.layer = layer
 

@@ -3,35 +3,10 @@ import math
 
 from dragon.vm.keras.core.config import standardize_data_format
 from dragon.vm.keras.core.convert import is_parted
+from dragon.vm.keras.core.shape_rules import resolved_shape, validate_reshape_shape
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.tensors.tensor import ops
-
-
-def resolved_shape(shape, target):
-    """Return a target shape whose -1 is computed, or None where it cannot be.
-
-    Parameters
-    ----------
-    shape : Sequence[Optional[int]]
-        What is reshaped.
-    target : Sequence[Optional[int]]
-        What it becomes; one size may be -1.
-
-    """
-    if None in shape or None in target:
-        return tuple(None if size == -1 else size for size in target)
-    whole = math.prod(shape)
-    known = math.prod(size for size in target if size != -1)
-    wrong = f"Received: input_shape={tuple(shape)}, target_shape={tuple(target)}"
-    if -1 not in target:
-        if whole != known:
-            raise ValueError(f"The total size of the tensor must be unchanged. {wrong}")
-        return tuple(target)
-    if known == 0 or whole % known:
-        raise ValueError("The total size of the tensor must be unchanged, however, the input size cannot by divided "
-                         f"by the specified dimensions in target_shape. {wrong}")
-    return tuple(whole // known if size == -1 else size for size in target)
 
 
 class SameDtype(Layer):
@@ -60,13 +35,7 @@ class Reshape(SameDtype):
     def __init__(self, target_shape, **kwargs):
         super().__init__(**kwargs)
         target_shape = tuple(target_shape)
-        sizes = [size for size in target_shape if isinstance(size, int)]
-        if any(size < -1 for size in sizes):
-            raise ValueError("Each dimension in `target_shape` must be a non-negative integer, or `-1` for a single "
-                             f"unknown dimension. Received: target_shape={target_shape}.")
-        if sizes.count(-1) > 1:
-            raise ValueError("There must be at most one unknown dimension (-1) in `target_shape`. Received: "
-                             f"target_shape={target_shape}.")
+        validate_reshape_shape(target_shape, "target_shape")
         self.target_shape = target_shape
         self.built = True
 

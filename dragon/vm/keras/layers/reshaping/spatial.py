@@ -53,6 +53,9 @@ class Spatial(Layer):
             size = made[first + axis]
             made[first + axis] = None if size is None else self.resized(size, axis)
         if any(size is not None and size <= 0 for size in made[first:first + self.rank]):
-            raise ValueError("Values in `cropping` argument should be smaller than the corresponding spatial "
-                             f"dimension of the input. Received: input_shape={input_shape}, cropping={self.cropping}")
+            what = ("Values in `cropping` argument should be smaller than the corresponding spatial dimension of the "
+                    "input")
+            if self.rank == 1:
+                what = "`cropping` parameter of `Cropping1D` layer must be smaller than the input length"
+            raise ValueError(f"{what}. Received: input_shape={input_shape}, cropping={self.cropping}")
         return tuple(made)

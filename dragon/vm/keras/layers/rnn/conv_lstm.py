@@ -60,7 +60,7 @@ class ConvLSTMCell(Layer, DropoutRNNCell):
             raise ValueError("The `data_format` argument must be one of 'channels_first', 'channels_last'. "
                              f"Received: {data_format}")
         if max(self.strides) > 1 and max(self.dilation_rate) > 1:
-            raise ValueError("`strides > 1` is not compatible with `dilation_rate > 1`. "
+            raise ValueError("Specifying `strides > 1` is not compatible with `dilation_rate > 1`. "
                              f"Received: strides={self.strides} and dilation_rate={self.dilation_rate}")
         self.dropout_mask_count = 4
         self.input_spec = InputSpec(ndim=rank + 2)

@@ -3,7 +3,7 @@ import math
 
 from dragon import _C
 from dragon.vm.keras.core import convert
-from dragon.vm.keras.ops.common import (as_axis, cast_to, concrete, dtype_of, operation, ops, places_of,
+from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concrete, dtype_of, operation, ops, places_of,
                                         standardize_dtype, tensor)
 
 
@@ -174,6 +174,7 @@ def unstack(x, num=None, axis=0):
 
     """
     x = tensor(x)
+    axis = canonical_axis(axis, x.ndim)
     if num is not None and num != x.shape[axis]:
         raise ValueError(f"unstack: `num` must be the size of the axis. Received: num={num}, x.shape={tuple(x.shape)}, "
                          f"axis={axis}")
@@ -192,7 +193,8 @@ def _starts(start_indices, rank):
         else:
             starts = [as_axis(place, "start_indices") for place in starts]
     if count != rank:
-        raise ValueError(f"`start_indices` must be a place along each of {rank} axes. Received: {start_indices}")
+        raise ValueError("The number of dimensions in `inputs` must match the number of dimensions in `start_indices`. "
+                         f"Received: {rank} and start_indices={start_indices}")
     return starts
 
 
@@ -214,7 +216,8 @@ def slice(inputs, start_indices, shape):
     inputs, sizes = tensor(inputs), list(concrete(shape))
     starts = _starts(start_indices, inputs.ndim)
     if len(sizes) != inputs.ndim:
-        raise ValueError(f"`shape` must be a size along each of {inputs.ndim} axes. Received: shape={tuple(sizes)}")
+        raise ValueError("The number of dimensions in `inputs` must match the number of dimensions in `shape`. "
+                         f"Received: inputs.shape={tuple(inputs.shape)}, shape={tuple(sizes)}")
     if isinstance(starts, _C.Tensor):
         for axis, size in enumerate(sizes):
             start = ops.cast(ops.select(starts, 0, axis), "int64")

@@ -3,7 +3,9 @@ from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.control import PLAIN, Control, is_long, is_open
 from dragon.vm.keras.core import tree
-from dragon.vm.keras.ops.common import operation, ops, tensor
+from dragon.vm.keras.core.dtypes import standardize_dtype
+from dragon.vm.keras.core.keras_tensor import KerasTensor
+from dragon.vm.keras.ops.common import dtype_of, operation, ops, tensor
 
 _flow = Control(ops, tensor, waits_to_be_asked=True)
 
@@ -32,10 +34,28 @@ def cond(pred, true_fn, false_fn):
         What the function returns.
 
     """
+    if isinstance(pred, _C.Tensor) and modes.is_phantom():
+        return _alike(true_fn(), false_fn())
     made = _flow.cond(pred, true_fn, false_fn, "keras.ops.cond")
     if made is not PLAIN:
         return made
     return true_fn() if _truth(pred) else false_fn()
+
+
+def _alike(first, second):
+    """Return what the first branch makes, if the second makes tensors of the same shapes and dtypes."""
+    def told(made):
+        return [(tuple(leaf.shape), dtype_of(leaf)) if isinstance(leaf, _C.Tensor) else None
+                for leaf in tree.flatten(made)]
+    try:
+        tree.assert_same_structure(first, second)
+        same = told(first) == told(second)
+    except ValueError:
+        same = False
+    if not same:
+        raise ValueError("cond: got branches that return different things, expected `true_fn` and `false_fn` to return "
+                         f"tensors of the same shapes and dtypes. Received: {told(first)} and {told(second)}")
+    return first
 
 
 @operation
@@ -149,6 +169,15 @@ def fori_loop(lower, upper, body_fun, init_val):
     for index in range(int(lower), int(upper)):
         value = body_fun(tensor(index), value)
     return value
+
+
+def _like(state):
+    return tree.map_structure(lambda x: KerasTensor(x.shape, dtype=standardize_dtype(x.dtype)), state)
+
+
+# In a graph a loop returns what it begins with, so nothing need be called to know the kinds of its results.
+while_loop.operation.compute_output_spec = lambda self, loop_vars: _like(loop_vars)
+fori_loop.operation.compute_output_spec = lambda self, init_val: _like(init_val)
 
 
 def _slices(xs):

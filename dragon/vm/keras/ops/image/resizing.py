@@ -160,5 +160,6 @@ def resize(images, size, interpolation="bilinear", antialias=False, crop_to_aspe
         x = _pad(x, size, fill_value)
     made, dtype = _resample(x, size, interpolation, antialias), dtype_of(images)
     if "int" in dtype and dtype_of(made) != dtype:
-        made = ops.clamp(ops.round(made), 0.0 if dtype == "uint8" else None, 255.0 if dtype == "uint8" else None)
+        made = ops.round(made)
+        made = ops.clamp(made, 0.0, 255.0) if dtype == "uint8" else made
     return layout.leave(cast_to(made, dtype))

@@ -1,4 +1,5 @@
 """Activations: rows over the engine's, and a few that are told by a formula."""
+from dragon.core import warnings
 from dragon.vm.keras.ops.common import (canonical_axis, cast_to, dtype_of, fitted, floatx, join, named, operation,
                                         ops, publish, tensor)
 
@@ -58,14 +59,21 @@ def softmax(x, axis=-1):
     x = tensor(x)
     if not isinstance(axis, int):
         return _over_axes(ops.softmax, x, axis)
-    return _remember_logits(ops.softmax(x, axis), x)
+    place = canonical_axis(axis, x.ndim) if x.ndim else axis
+    if x.ndim and type(x.shape[place]) is int and x.shape[place] == 1:
+        warnings.warn(f"You are using a softmax over axis {axis} of a tensor of shape {tuple(x.shape)}. This axis has "
+                      "size 1. The softmax operation will always return the value 1, which is likely not what you "
+                      "intended. Did you mean to use a sigmoid instead?")
+    return _remember_logits(ops.softmax(x, place), x)
 
 
 @operation
 def log_softmax(x, axis=-1):
     """Return the logarithm of `softmax`, which has the same arguments."""
     x = tensor(x)
-    return ops.log_softmax(x, axis) if isinstance(axis, int) else _over_axes(ops.log_softmax, x, axis)
+    if not isinstance(axis, int):
+        return _over_axes(ops.log_softmax, x, axis)
+    return ops.log_softmax(x, canonical_axis(axis, x.ndim) if x.ndim else axis)
 
 
 def _over_axes(compute, x, axis):

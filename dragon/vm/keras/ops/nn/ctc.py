@@ -1,4 +1,5 @@
 """Sequences without alignment: their loss, and how they are read."""
+from dragon.core import modes
 from dragon.vm.keras.ops.common import cast_to, dtype_of, operation, ops, result_type, tensor
 
 
@@ -60,6 +61,10 @@ def ctc_decode(inputs, sequence_lengths, strategy="greedy", beam_width=100, top_
     inputs = cast_to(inputs, result_type(dtype_of(inputs), "float32"))
     lengths = cast_to(tensor(sequence_lengths), "int64")
     mask_index = mask_index + inputs.shape[-1] if mask_index < 0 else mask_index
+    if modes.is_phantom() and strategy in ("greedy", "beam_search"):  # how long sequences are depends on numbers
+        paths = 1 if strategy == "greedy" else int(top_paths)
+        return ops.zeros((paths, *inputs.shape[:2]), dtype="int32"), ops.zeros((inputs.shape[0], paths),
+                                                                               dtype=dtype_of(inputs))
     if strategy == "greedy":
         return _read_greedily(inputs, lengths, merge_repeated, mask_index)
     if strategy == "beam_search":

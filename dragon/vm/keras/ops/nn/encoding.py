@@ -63,7 +63,9 @@ def multi_hot(inputs, num_classes=None, axis=-1, dtype=None, sparse=False, **kwa
     return ops.any(hot, reduced) if dtype_of(hot) == "bool" else ops.amax(hot, reduced)
 
 
-def _blocks(x, data_format):
+def _blocks(x, data_format, block_size):
+    if block_size < 2:
+        raise ValueError(f"`block_size` must be at least 2. Received: block_size={block_size}")
     x = tensor(x)
     if x.ndim != 4:
         raise ValueError(f"Expected a 4D tensor. Received: x.shape={tuple(x.shape)}")
@@ -90,7 +92,7 @@ def depth_to_space(x, block_size, data_format="channels_last"):
         Larger images of fewer channels.
 
     """
-    x, last = _blocks(x, data_format)
+    x, last = _blocks(x, data_format, block_size)
     batch, height, width, channels = x.shape
     if channels % block_size ** 2:
         raise ValueError("The number of channels must be divisible by block_size ** 2. "
@@ -103,7 +105,7 @@ def depth_to_space(x, block_size, data_format="channels_last"):
 @operation
 def space_to_depth(x, block_size, data_format="channels_last"):
     """Gather blocks of pixels in channels; the arguments are those of `depth_to_space`."""
-    x, last = _blocks(x, data_format)
+    x, last = _blocks(x, data_format, block_size)
     batch, height, width, channels = x.shape
     if height % block_size or width % block_size:
         raise ValueError("Height and width must be divisible by block_size. "

@@ -1,4 +1,5 @@
 """Means, variances, and numbers brought to a common scale by them."""
+from dragon.core import warnings
 from dragon.vm.keras.core.config import epsilon as default_epsilon
 from dragon.vm.keras.ops.common import along, canonical_axis, cast_to, dtype_of, operation, ops, tensor
 
@@ -110,6 +111,15 @@ def _trailing(axes, rank, shape, *parameters):
         parameter is None or tuple(parameter.shape) == sizes for parameter in parameters)
 
 
+def _scaled_by_variance(x, gamma, axis, epsilon):
+    """Return what `rms_scaling=True` has long meant: numbers divided by their deviation, and not moved."""
+    axes, dtype = _axes_of(axis, x.ndim), dtype_of(x)
+    wide = cast_to(x, "float32") if dtype in ("float16", "bfloat16") else x
+    var, _ = ops.var_mean(wide, axes, correction=0, keepdims=True)
+    y = ops.mul(wide, ops.rsqrt(ops.add(var, default_epsilon() if epsilon is None else epsilon)))
+    return cast_to(y if gamma is None else ops.mul(y, *_scaled(y, [gamma], axes, x.ndim)), dtype)
+
+
 @operation
 def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, **kwargs):
     """Bring numbers along axes to mean 0 and variance 1, then scale and move.
@@ -122,6 +132,11 @@ def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, **kwarg
         Added to the variance; the configured one by default.
 
     """
+    if kwargs.pop("rms_scaling", False):
+        warnings.warn("You passed `rms_scaling=True`, which is deprecated. This argument incorrectly scales the input "
+                      "by the variance, not the root mean square. To correctly use RMS Normalization, please use "
+                      "`keras.ops.rms_normalization` / `keras.ops.nn.rms_normalization` instead.")
+        return _scaled_by_variance(tensor(x), gamma, axis, epsilon)
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments. Received: {kwargs}")
     x, gamma, beta = tensor(x), *(item if item is None else tensor(item) for item in (gamma, beta))

@@ -4,7 +4,8 @@ import types
 from dragon.core import warnings
 from dragon.vm.keras.trainers.data_adapters.adapter import DataAdapter
 from dragon.vm.keras.trainers.data_adapters.arrays import ArrayAdapter, are_arrays
-from dragon.vm.keras.trainers.data_adapters.iterables import DatasetAdapter, GeneratorAdapter, LoaderAdapter
+from dragon.vm.keras.trainers.data_adapters.iterables import (
+    DatasetAdapter, GeneratorAdapter, GrainAdapter, LoaderAdapter, is_grain)
 from dragon.vm.keras.trainers.data_adapters.py_dataset import PyDataset, PyDatasetAdapter
 
 
@@ -28,6 +29,8 @@ def _kind_of(x):
         return "PyDataset", True
     if is_loader(x):
         return "torch DataLoader", False
+    if is_grain(x):
+        return "grain.Dataset and grain.DataLoader", False
     if isinstance(x, types.GeneratorType):
         return "generator", False
     return None
@@ -63,7 +66,7 @@ def get_data_adapter(x, y=None, sample_weight=None, batch_size=None, steps_per_e
                              f"sample_weight of type {type(sample_weight)}")
         return ArrayAdapter(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
     name, takes_classes = kind
-    for label, what, value in (("y", "the targets", y), ("sample_weight", "the sample weights", sample_weight)):
+    for label, what, value in (("y", "the targets", y), ("sample_weights", "the sample weights", sample_weight)):
         if value is not None:
             raise ValueError(f"When providing `x` as a {name}, `{label}` should not be passed. Instead, {what} should "
                              f"be included as part of the {name}. Received: {label} of type {type(value)}")
@@ -77,4 +80,6 @@ def get_data_adapter(x, y=None, sample_weight=None, batch_size=None, steps_per_e
         return DatasetAdapter(x, class_weight)
     if name == "PyDataset":
         return PyDatasetAdapter(x, class_weight, shuffle)
-    return LoaderAdapter(x) if name == "torch DataLoader" else GeneratorAdapter(x)
+    if name == "torch DataLoader":
+        return LoaderAdapter(x)
+    return GrainAdapter(x) if is_grain(x) else GeneratorAdapter(x)

@@ -47,7 +47,9 @@ class ArrayAdapter(DataAdapter):
         self._shuffle = shuffle
         self.batch_size = batch_size or (math.ceil(self._size / steps) if steps else DEFAULT_BATCH)
         self.num_batches = math.ceil(self._size / self.batch_size)
-        self.varies = self._size > self.batch_size and self._size % self.batch_size > 0
+        self.partial_batch_size = self._size % self.batch_size or None
+        self.has_partial_batch = self.partial_batch_size is not None
+        self.varies = self._size > self.batch_size and self.has_partial_batch
 
     def __iter__(self):
         pack = self._packer()

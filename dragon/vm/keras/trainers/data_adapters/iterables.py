@@ -41,12 +41,36 @@ class DatasetAdapter(DataAdapter):
         return None if count < 0 else count
 
 
+class GrainAdapter(DataAdapter):
+    """Take the batches of a dataset or a loader of Grain's."""
+
+    def __init__(self, dataset):
+        if not is_grain(dataset):
+            raise ValueError("Expected `dataset` to be a grain.MapDataset, grain.IterDataset or grain.DataLoader. "
+                             f"Received: {dataset} of type {type(dataset)}")
+        self._dataset = dataset
+        leaves = tree.flatten(next(iter(dataset), ()))
+        self.batch_size = int(leaves[0].shape[0]) if leaves and getattr(leaves[0], "shape", ()) else None
+
+    def __iter__(self):
+        return map(to_batch, iter(self._dataset))
+
+
+def is_grain(value):
+    """Return whether a value is a `grain.MapDataset`, `grain.IterDataset` or `grain.DataLoader`."""
+    return any(kind.__name__ in ("MapDataset", "IterDataset", "DataLoader") and kind.__module__.startswith("grain.")
+               for kind in type(value).__mro__)
+
+
 class LoaderAdapter(DataAdapter):
     """Take the batches of a `torch.utils.data.DataLoader`."""
 
     def __init__(self, loader):
         self._loader = loader
         self.batch_size = loader.batch_size
+        if self.num_batches is not None and self.batch_size:
+            self.partial_batch_size = len(loader.dataset) % self.batch_size
+            self.has_partial_batch = self.partial_batch_size > 0
 
     def __iter__(self):
         return map(to_batch, self._loader)

@@ -2,7 +2,7 @@
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.messages import print_msg
-from dragon.vm.keras.export.onnx import input_specs
+from dragon.vm.keras.export.onnx import Arguments, call_model, input_specs
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.type_spec import TensorSpec
 from dragon.vm.tensorflow.core.saved_model.saving import SERVING, Folder
@@ -76,7 +76,7 @@ def default_signature(model):
         name = f"inputs_{number}" if number else "inputs"
         return TensorSpec(tuple(one.shape), as_dtype(standardize_dtype(one.dtype)), name)
     specs = tree.map_structure(spec_of, given)
-    return {SERVING: (lambda inputs: model(inputs, training=False), (specs,), {})}
+    return {SERVING: (lambda inputs: call_model(model, inputs), (specs,), {})}
 
 
 def export_saved_model(model, filepath, verbose=None, input_signature=None, **kwargs):
@@ -103,6 +103,9 @@ def export_saved_model(model, filepath, verbose=None, input_signature=None, **kw
         name = getattr(getattr(given, "_keras_history", (None,))[0], "name", None) or given.name
         return TensorSpec(tuple(given.shape), as_dtype(standardize_dtype(given.dtype)), name)
     specs = tree.map_structure(spec_of, input_specs(model, input_signature))
-    write_endpoints(model, {"serve": (lambda inputs: model(inputs, training=False), [specs])}, filepath)
+    several = isinstance(specs, Arguments)
+    call = (lambda *inputs: model(*inputs, training=False)) if several else (
+        lambda inputs: model(inputs, training=False))
+    write_endpoints(model, {"serve": (call, list(specs) if several else [specs])}, filepath)
     if verbose is None or verbose:
         print_msg(f"Saved artifact at '{filepath}'.")

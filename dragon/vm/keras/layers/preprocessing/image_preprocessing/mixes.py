@@ -106,14 +106,14 @@ class MixUp(RectangleLayer, _USE_BASE_FACTOR=True, _FACTOR_BOUNDS=(-1, 1)):
         weight = random.beta((batch,), self.alpha, self.alpha, seed=self.generator if seed is None else seed)
         return {"mix_weight": weight, "permutation_order": order}
 
-    def _blended(self, x, transformation):
-        weight = K.reshape(transformation["mix_weight"], (-1,) + (1,) * (len(x.shape) - 1))
+    def _blended(self, x, transformation, rank=None):
+        weight = K.reshape(transformation["mix_weight"], (-1,) + (1,) * ((rank or len(x.shape)) - 1))
         weight = K.cast(weight, x.dtype if "float" in str(x.dtype) else self.compute_dtype)
         return weight * x + (1.0 - weight) * K.take(x, transformation["permutation_order"], axis=0)
 
     def transform_images(self, images, transformation=None, training=True):
         """Return blended images."""
-        return self._blended(self._computed(images), transformation) if training else images
+        return self._blended(self._computed(images), transformation, rank=4) if training else images
 
     def transform_labels(self, labels, transformation, training=True):
         """Return blended labels."""

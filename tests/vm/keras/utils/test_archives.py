@@ -1,0 +1,89 @@
+"""Archives: where they are kept and unpacked, and that nothing comes to lie outside of the folder."""
+import importlib
+import io
+import os
+import tarfile
+import zipfile
+
+import pytest
+
+from dragon.vm import keras
+
+files = importlib.import_module("dragon.vm.keras.src.utils.file_utils")
+
+
+def write_zip(path, *names):
+    """Write an archive of small texts."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, name)
+    return path
+
+
+def write_tar(path, *members):
+    """Write an archive of small texts, or of links where a member is a pair."""
+    with tarfile.open(path, "w:gz") as archive:
+        for member in members:
+            info = tarfile.TarInfo(member if isinstance(member, str) else member[0])
+            if isinstance(member, str):
+                info.size = len(member)
+                archive.addfile(info, io.BytesIO(member.encode()))
+            else:
+                info.type, info.linkname = tarfile.SYMTYPE, member[1]
+                archive.addfile(info)
+    return path
+
+
+# How the file is called, and the folder and the file within the cache: recorded from Keras 3.15.
+NAMES = [("data", "data", "data_archive"), ("data.zip", "data_extracted", "data.zip"),
+         ("data.v2.zip", "data_extracted", "data.v2.zip"), (None, "pets.zip", "pets.zip_archive")]
+
+
+@pytest.mark.parametrize("name, folder, kept", NAMES)
+def test_places_of_archives(tmp_path, name, folder, kept):
+    origin = write_zip(tmp_path / "pets.zip", "cats/a.txt").as_uri()
+    made = keras.utils.get_file(name, origin, extract=True, cache_dir=str(tmp_path / "cache"))
+    cache = tmp_path / "cache" / "datasets"
+    assert made == str(cache / folder) and sorted(os.listdir(cache)) == sorted([folder, kept])
+    assert (cache / folder / "cats" / "a.txt").read_text() == "cats/a.txt"
+
+
+def test_untar_is_for_tar_alone(tmp_path):
+    origin = write_tar(tmp_path / "pets.tar.gz", "a.txt").as_uri()
+    made = keras.utils.get_file("pets", origin, untar=True, cache_dir=str(tmp_path / "cache"))
+    assert os.listdir(made) == ["a.txt"]
+    with pytest.warns(UserWarning, match="Could not extract archive"):
+        keras.utils.get_file("zipped", write_zip(tmp_path / "z.zip", "a").as_uri(), untar=True,
+                             cache_dir=str(tmp_path / "cache"))
+
+
+def test_names_of_files(tmp_path):
+    with pytest.raises(ValueError, match="Paths are no longer accepted"):
+        keras.utils.get_file("a/b.txt", "file:///a/b.txt", cache_dir=str(tmp_path))
+    with pytest.raises(ValueError, match="Can't parse the file name"):
+        keras.utils.get_file(origin="file:///", cache_dir=str(tmp_path))
+
+
+@pytest.mark.parametrize("write, name", [(write_zip, "../out.txt"), (write_tar, "../out.txt"),
+                                         (write_tar, ("link", "../../out")),
+                                         (write_tar, ("link", "/etc/passwd"))],
+                         ids=["zip", "tar", "link", "absolute link"])
+def test_what_leads_out_is_left_out(tmp_path, write, name):
+    path = write(tmp_path / "archive", "in.txt", name)
+    with pytest.warns(UserWarning, match="Skipping invalid path during archive extraction"):
+        assert files.extract_archive(path, tmp_path / "folder")
+    assert sorted(os.listdir(tmp_path / "folder")) == ["in.txt"] and not (tmp_path / "out.txt").exists()
+
+
+def test_formats(tmp_path):
+    path = write_zip(tmp_path / "archive", "in.txt")
+    assert files.extract_archive(path, tmp_path, None) is False
+    assert files.extract_archive(path, tmp_path, "tar") is False
+    with pytest.raises(NotImplementedError, match="'rar'"):
+        files.extract_archive(path, tmp_path, "rar")
+
+
+def test_paths_of_other_machines_are_refused():
+    assert files.is_remote_path("gs://bucket/file") and not files.is_remote_path("./file")
+    with pytest.raises(ValueError, match="Handling remote paths requires .* path: gs://bucket/file"):
+        files.exists("gs://bucket/file")
