@@ -175,8 +175,6 @@ def test_what_is_not_there(tmp_path):
             call()
     with pytest.raises(RuntimeError, match="put the file at"):
         datasets.utils.download_url("http://127.0.0.1:9/a.gz", tmp_path)
-    with pytest.raises(AttributeError, match="LSUN"):
-        datasets.LSUN
     with pytest.raises(ValueError):
         datasets.VisionDataset(transforms=len, transform=len)
 

@@ -1,35 +1,16 @@
 """Data sets of photographs in local files, made small, beside genuine torchvision's."""
 import bz2
-import json
 
 import genuine
-import numpy
 import pytest
 from compare import same
 
 tv = genuine.load()
-from PIL import Image  # noqa: E402
+from made_files import matlab, picture, write  # noqa: E402
 
 from dragon.vm.torchvision import datasets  # noqa: E402
 
-numbers = numpy.random.default_rng(0)
 BOTH = (datasets, tv.datasets)
-
-
-def picture(path, mode="RGB"):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    shape = (5, 6, 3) if mode == "RGB" else (5, 6)
-    Image.fromarray(numbers.integers(0, 255, shape).astype("uint8")).save(path)
-
-
-def write(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text if isinstance(text, str) else json.dumps(text))
-
-
-def matlab(path, **values):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pytest.importorskip("scipy.io").savemat(path, values)
 
 
 def food(root, monkeypatch):

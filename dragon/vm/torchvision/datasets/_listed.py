@@ -1,8 +1,8 @@
-"""Data sets of image files, each with a target, that come in archives."""
+"""What data sets of image files in archives stand on."""
 import os
 from pathlib import Path
 
-from dragon.vm.torchvision.datasets.folder import default_loader
+from dragon.vm.torchvision.datasets.folder import default_loader, ImageFolder
 from dragon.vm.torchvision.datasets.utils import download_and_extract_archive
 from dragon.vm.torchvision.datasets.vision import VisionDataset
 
@@ -67,3 +67,25 @@ class ListedImages(VisionDataset):
 def folder_of(root, *parts):
     """Return a folder below another, which may begin with `~`."""
     return Path(os.path.expanduser(root)).joinpath(*parts)
+
+
+class ArchivedFolder(ImageFolder):
+    """A folder of images by class that comes in an archive."""
+
+    def __init__(self, root, images, there, url, md5, to, transform, target_transform, download, loader):
+        if download and not os.path.isdir(there):
+            download_and_extract_archive(url, str(to), md5=md5)
+        if not os.path.isdir(there):
+            raise RuntimeError(MISSING)
+        super().__init__(str(images), transform=transform, target_transform=target_transform, loader=loader)
+        self.root = os.path.expanduser(str(root))
+
+
+def load_matlab(path, who, squeeze_me=True):
+    """Return what a file of MATLAB's holds; SciPy reads it."""
+    try:
+        from scipy.io import loadmat
+    except ImportError as error:
+        raise ImportError(f"{who}: found no SciPy, which reads MATLAB's files; install it with `pip install scipy`",
+                          name="scipy") from error
+    return loadmat(path, squeeze_me=squeeze_me)

@@ -3,7 +3,7 @@ import os
 import shutil
 
 from dragon.vm.torchvision._pillow import Image
-from dragon.vm.torchvision.datasets._by_lists import load_matlab
+from dragon.vm.torchvision.datasets._listed import load_matlab
 from dragon.vm.torchvision.datasets._listed import MISSING
 from dragon.vm.torchvision.datasets.utils import download_and_extract_archive, extract_archive, verify_str_arg
 from dragon.vm.torchvision.datasets.vision import VisionDataset

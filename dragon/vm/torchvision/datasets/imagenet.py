@@ -4,7 +4,7 @@ import shutil
 import tempfile
 
 from dragon.vm import torch
-from dragon.vm.torchvision.datasets._by_lists import load_matlab
+from dragon.vm.torchvision.datasets._listed import load_matlab
 from dragon.vm.torchvision.datasets.folder import ImageFolder
 from dragon.vm.torchvision.datasets.utils import check_integrity, extract_archive, verify_str_arg
 

@@ -11,6 +11,8 @@ import urllib.error
 import urllib.request
 import zipfile
 
+import numpy
+
 from dragon.core import files
 from dragon.core.progress import Progress, length_of
 
@@ -139,6 +141,21 @@ def verify_str_arg(value, arg=None, valid_values=None, custom_msg=None):
         raise ValueError(custom_msg or f"Unknown value '{value}' for argument {arg}. Valid values are "
                                        f"{{{iterable_to_str(valid_values)}}}.")
     return value
+
+
+def _read_pfm(file_name, slice_channels=2):
+    """Return the first channels of a file of floats in PFM, float32 of shape (C, H, W)."""
+    with open(file_name, "rb") as file:
+        kind, sizes, scale = file.readline().rstrip(), file.readline().split(), float(file.readline())
+        if kind not in (b"PF", b"Pf"):
+            raise ValueError("Invalid PFM file")
+        if len(sizes) != 2 or not all(size.isdigit() for size in sizes):
+            raise ValueError("Malformed PFM header.")
+        values = numpy.fromfile(file, "<f4" if scale < 0 else ">f4")
+    width, height = map(int, sizes)
+    # The lowest row stands first.
+    pixels = values.reshape(height, width, 3 if kind == b"PF" else 1).transpose(2, 0, 1)[:slice_channels, ::-1]
+    return pixels.astype("float32")
 
 
 # What a pickle of lists and NumPy arrays needs; NumPy renamed its modules over time.

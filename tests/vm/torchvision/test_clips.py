@@ -1,0 +1,72 @@
+"""Clips of videos and data sets of them, beside genuine torchvision's."""
+import pickle
+
+import genuine
+import pytest
+from compare import same
+
+tv = genuine.load()
+import torch  # noqa: E402
+import torchvision.datasets.samplers  # noqa: E402
+from made_files import write  # noqa: E402
+
+from dragon.vm import torch as dt  # noqa: E402
+from dragon.vm.torchvision import datasets  # noqa: E402
+
+BOTH = ((datasets, dt), (torchvision.datasets, torch))
+METADATA = {"video_paths": ["a", "b", "c"], "video_fps": [30.0, 10.0, 24.0]}
+
+
+@pytest.mark.parametrize("rate", [None, 15, 7.5, 24])
+def test_clips(rate):
+    found = []
+    for module, tensor in BOTH:
+        marks = [tensor.arange(length) for length in (40, 20, 3)]
+        with pytest.warns(UserWarning, match="enough frames"):
+            clips = module.video_utils.VideoClips(METADATA["video_paths"], 5, 3, rate, {**METADATA, "video_pts": marks})
+            copied = pickle.loads(pickle.dumps(clips))
+        assert copied.num_clips() == len(clips) and copied.metadata["video_paths"] == METADATA["video_paths"]
+        sampler = module.samplers.UniformClipSampler(clips, 4)
+        shared = module.samplers.DistributedSampler(sampler, num_replicas=3, rank=1, group_size=4)
+        random = module.samplers.RandomClipSampler(clips, 2)
+        assert len(list(random)) == len(random) == 4
+        found.append(([clip.numpy() for clip in clips.clips], [clips.get_clip_location(place) for place in range(3)],
+                      list(sampler), list(shared), len(sampler), len(shared), clips.subset([0]).num_clips()))
+    same(found[0][0], found[1][0])
+    assert found[0][1:] == found[1][1:]
+
+
+def test_clips_that_cannot_be():
+    video_utils = datasets.video_utils
+    with pytest.raises(ValueError, match="output_format"):
+        video_utils.VideoClips([], output_format="CTHW")
+    with pytest.raises(ValueError, match="1 dimension"):
+        video_utils.unfold(dt.zeros(2, 2), 1, 1)
+    with pytest.raises(ValueError, match="one length"):
+        video_utils.VideoClips([], _precomputed_metadata={**METADATA, "video_pts": []})
+    with pytest.raises(TypeError, match="VideoClips"):
+        datasets.samplers.UniformClipSampler([1], 2)
+    with pytest.raises(ValueError, match="multiplier"):
+        datasets.samplers.DistributedSampler(range(5), 1, 0, group_size=2)
+    assert video_utils.unfold(dt.arange(3), 5, 1).shape == (0, 5)
+
+
+def test_videos_by_class(tmp_path):
+    names = ("brush", "run")
+    for name in names:
+        write(tmp_path / f"videos/{name}/{name}_1.avi", "")
+        write(tmp_path / f"lists/{name}_test_split2.txt", f"{name}_1.avi {1 + (name == 'run')} \n")
+    write(tmp_path / "lists/trainlist02.txt", "brush/brush_1.avi 1\n")
+    write(tmp_path / "lists/testlist02.txt", "run/run_1.avi\n")
+    for kind in ("HMDB51", "UCF101"):
+        for train in (True, False):
+            found = []
+            for module, tensor in BOTH:
+                marks = {"video_paths": [str(tmp_path / f"videos/{name}/{name}_1.avi") for name in names],
+                         "video_pts": [tensor.arange(9), tensor.arange(7)], "video_fps": [3.0, 3.0]}
+                made = getattr(module, kind)(str(tmp_path / "videos"), str(tmp_path / "lists"), 4, fold=2, train=train,
+                                             _precomputed_metadata=marks)
+                found.append((len(made), made.indices, made.classes, made.samples))
+            assert found[0] == found[1]
+        with pytest.raises(ValueError, match="fold"):
+            getattr(datasets, kind)(str(tmp_path / "videos"), str(tmp_path / "lists"), 4, fold=4)
