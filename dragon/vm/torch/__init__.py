@@ -16,7 +16,8 @@ from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.register import FUNCTIONS as _functions
 from dragon.vm.torch.core.functions import conversion, creation, history, random as _random
 from dragon.vm.torch.core.functions import (beside as _beside, control as _control, convolution as _convolution,
-                                            kernels as _kernels, native as _native, spectral as _spectral)
+                                            hashing as _hashing, kernels as _kernels, native as _native,
+                                            spectral as _spectral)
 from dragon.vm.torch.core.functions import (foreach as _foreach, former as _former, index as _index, matrix as _matrix,
                                             pointwise as _pointwise, properties as _properties,
                                             reduction as _reduction, sampling as _sampling, settings as _settings,
@@ -64,6 +65,13 @@ __getattr__, __dir__ = _lookup(globals(), {
     ".core.files.records": "PyTorchFileReader", ".jit": "ScriptModule ScriptFunction fork wait", ".futures": "Future",
     ".core.overrides": "DisableTorchFunctionSubclass DisableTorchFunction",
     "._C": "TensorType"})
+
+
+def thread_safe_generator():
+    """Return the generator of a loader's worker, if it is a thread; None elsewhere, for the default one."""
+    return torch.random.thread_safe_generator()
+
+
 # Storages are pickled as files are written, and modules compile themselves: both stand below what they ask for.
 _files.append(lambda: torch.serialization)
 _compiler.append(lambda: torch.compile)

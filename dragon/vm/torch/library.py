@@ -83,7 +83,7 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
 
     """
     def make(function):
-        operator = _define(name, name + (schema or infer_schema(function, mutates_args)))
+        operator = _define(name, name + (schema or infer_schema(function, mutates_args=mutates_args)))
         operator.kernels.update(dict.fromkeys(_kinds(device_types), function))
         return CustomOpDef(operator, function)
     return make if fn is None else make(fn)
@@ -130,7 +130,9 @@ def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=F
     return register_kernel(op, "meta", func)
 
 
-impl_abstract = register_fake
+def impl_abstract(qualname, func=None, *, lib=None, _stacklevel=1):
+    """Add an operator's function for tensors without memory: the former name of `register_fake`."""
+    return register_fake(qualname, func, lib=lib)
 
 
 def register_autograd(op, backward, /, *, setup_context=None, lib=None):
@@ -174,16 +176,19 @@ class Library:
             raise NotImplementedError(f"Library.impl: got namespace {self.ns!r}, expected one of the script's own: "
                                       "Dragon's own operators cannot be replaced")
         name = getattr(op_name, "__name__", op_name).partition(".")[0].rpartition("::")[2]
-        full = f"{self.ns}::{name}"
-        _implement(_get(full), [_kind(dispatch_key or self.dispatch_key)], fn)
+        operator, kind = _get(f"{self.ns}::{name}"), _kind(dispatch_key or self.dispatch_key)
+        if fn is fallthrough_kernel:
+            operator.kernels.pop(kind, None)
+        else:
+            _implement(operator, [kind], fn)
 
     def _destroy(self):
         for name in self._names:
             REGISTERED.pop(name, None)
 
 
-def fallthrough_kernel(*args, **kwargs):
-    """Stand for "ask the next dispatch key"; there is none."""
+def fallthrough_kernel():
+    """Stand for "ask the next dispatch key", where `Library.impl` is given it."""
     raise NotImplementedError("fallthrough_kernel() should never be called.")
 
 

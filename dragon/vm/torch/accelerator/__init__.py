@@ -2,6 +2,7 @@
 from dragon.vm.torch import cuda
 from dragon.vm.torch.core.accelerators import index_of, refusal
 from dragon.vm.torch.core.device import device as _device
+from dragon.vm.torch.core.sentences import named
 
 
 def is_available():
@@ -59,7 +60,20 @@ class device_index:
         return False
 
 
+# Names here, and those in torch.cuda that do the work; the same ones unless told.
+_TOLD = {"set_device_index": "set_device", "set_device_idx": "set_device", "get_memory_info": "mem_get_info"}
+
+
+def _delegate(name):
+    def use(*args, **kwargs):
+        _require(name)
+        return getattr(cuda, _TOLD.get(name, name))(*args, **kwargs)
+    return named(use, name, f"Do as `torch.cuda.{_TOLD.get(name, name)}`; raise without an accelerator.")
+
+
 for _name in """set_device_index set_device_idx current_stream set_stream empty_cache memory_allocated memory_reserved
                 max_memory_allocated max_memory_reserved memory_stats reset_peak_memory_stats get_memory_info
-                reset_accumulated_memory_stats get_device_capability empty_host_cache""".split():
+                get_device_capability""".split():
+    globals()[_name] = _delegate(_name)
+for _name in ("reset_accumulated_memory_stats", "empty_host_cache"):
     globals()[_name] = refusal(_name, _refuse)

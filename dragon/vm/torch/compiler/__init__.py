@@ -13,7 +13,21 @@ def allow_in_graph(fn):
     return fn
 
 
-assume_constant_result = nested_compile_region = allow_in_graph
+assume_constant_result = allow_in_graph
+
+
+def nested_compile_region(fn=None, *, options=None, max_reuse_entries=8, reuse_hash_fn=None):
+    """Return the function, or a decorator that does: equal parts of a capture share their programs by themselves.
+
+    Parameters
+    ----------
+    fn : Callable, optional
+        The function.
+    options, max_reuse_entries, reuse_hash_fn
+        How PyTorch's compiler would find equal parts; nothing to choose from here.
+
+    """
+    return allow_in_graph if fn is None else fn
 
 
 def substitute_in_graph(original_fn, *, can_constant_fold_through=False, skip_signature_check=False):

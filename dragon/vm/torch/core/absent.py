@@ -11,21 +11,17 @@ from dragon.vm.guest import lookup
 
 ROOT = __name__.removesuffix("core.absent")  # "torch." where our modules carry the guest's names
 TABLE = """
-distributed.tensor DTensor* Shard* Replicate* Partial* Placement* DeviceMesh* distribute_tensor distribute_module ones
-    zeros empty full rand randn init_device_mesh
+distributed.tensor DTensor* Shard* Replicate* Partial* Placement* distribute_tensor distribute_module ones zeros
+    empty full rand randn
 distributed.tensor.placement_types Placement* Shard* Replicate* Partial* _StridedShard*
-distributed.tensor.device_mesh DeviceMesh* init_device_mesh
 distributed.tensor.parallel ColwiseParallel* RowwiseParallel* SequenceParallel* PrepareModuleInput*
     PrepareModuleOutput* ParallelStyle* parallelize_module loss_parallel
 distributed.tensor.parallel.style ParallelStyle* ColwiseParallel* RowwiseParallel*
 distributed.tensor.experimental context_parallel implicit_replication local_map register_sharding
 distributed.tensor.experimental._attention set_rotate_method
 distributed.tensor._utils compute_local_shape_and_global_offset
-distributed._tensor DTensor* Shard* Replicate* Placement* distribute_tensor distribute_module
-distributed._tensor.device_mesh DeviceMesh* init_device_mesh
 distributed._tensor.placement_types DTensorSpec* TensorMeta* Shard* Replicate* Placement*
 distributed._tensor.experimental implicit_replication
-distributed.device_mesh DeviceMesh* init_device_mesh
 distributed.fsdp FullyShardedDataParallel* FSDPModule* MixedPrecision* MixedPrecisionPolicy* CPUOffload*
     CPUOffloadPolicy* OffloadPolicy* ShardingStrategy* StateDictType* StateDictConfig* FullStateDictConfig*
     FullOptimStateDictConfig* LocalStateDictConfig* LocalOptimStateDictConfig* ShardedStateDictConfig*

@@ -100,6 +100,9 @@ class device:
         return within
 
 
+_device = device  # for a function that has an argument of this name
+
+
 def _stack():
     """Return this thread's default devices, the innermost last."""
     if _local.stack is None:
@@ -113,9 +116,9 @@ def default_device():
     return stack[-1] if stack else _local.default
 
 
-def set_default_device(where):
+def set_default_device(device):
     """Set the device of new tensors, for this thread; None goes back to the CPU."""
-    _local.default = None if where is None else device(where)
+    _local.default = None if device is None else _device(device)
     config.set_default_device(default_device())
 
 

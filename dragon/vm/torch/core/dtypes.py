@@ -34,7 +34,7 @@ UNSUPPORTED = ("float8_e8m0fnu", "float4_e2m1fn_x2", "qint8", "quint8", "qint32"
                "uint1", "uint2", "uint3", "uint4", "uint5", "uint6", "uint7")
 OBJECTS.update((name, dtype(name)) for name in UNSUPPORTED)
 ALIASES = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32",
-           "long": "int64", "cfloat": "complex64", "cdouble": "complex128", "chalf": "complex32"}
+           "long": "int64", "cfloat": "complex64", "cdouble": "complex128", "chalf": "complex32", "bit": "uint1"}
 NAMES = {**OBJECTS, **{alias: OBJECTS[name] for alias, name in ALIASES.items()}}
 PYTHON_DTYPES = {bool: OBJECTS["bool"], int: OBJECTS["int64"], float: OBJECTS["float64"],
                  complex: OBJECTS["complex128"]}

@@ -65,21 +65,29 @@ Tensor._make_subclass = _make_subclass
 
 
 class _OldType(type):
-    """Tensors of the right dtype are instances of `torch.FloatTensor` and its like."""
+    """Tensors of the right dtype, on the right device, are instances of `torch.FloatTensor` and its like."""
 
     def __instancecheck__(cls, instance):
-        return isinstance(instance, Tensor) and instance.dtype == cls.dtype and instance.device.type == "cpu"
+        return isinstance(instance, Tensor) and instance.dtype == cls.dtype and instance.device.type == cls.where
 
     def __call__(cls, *args, device=None):
-        return construct(cls.dtype, args, device)
+        if cls.where == "cuda" and config.device_count("cuda") == 0:
+            raise TypeError(f"type torch.cuda.{cls.__name__} not available: got no CUDA device, expected one. Torch "
+                            "not compiled with CUDA enabled.")
+        return construct(cls.dtype, args, cls.where if device is None else device)
 
     def __repr__(cls):
-        return f"<class 'torch.{cls.__name__}'>"
+        return f"<class '{cls.__module__}.{cls.__name__}'>"
 
 
-CLASSES = {old: _OldType(old, (), {"dtype": OBJECTS[name], "__doc__": f"Old name of tensors of torch.{name}.",
-                                   "__module__": "torch"})
-           for name, old in OLD_TYPES.items() if not name.startswith("complex")}
+def _old_types(where, module):
+    """Return the old classes of tensors on a kind of device, by name."""
+    return {old: _OldType(old, (), {"dtype": OBJECTS[name], "where": where, "__module__": module, "__doc__":
+                                    f"Old name of tensors of torch.{name} on {where}."})
+            for name, old in OLD_TYPES.items() if not name.startswith("complex")}
+
+
+CLASSES, CUDA_CLASSES = _old_types("cpu", "torch"), _old_types("cuda", "torch.cuda")
 
 
 def set_default_tensor_type(t):

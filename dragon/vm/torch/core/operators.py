@@ -151,7 +151,7 @@ def schema_type(annotation):
                      "optional ones or lists of them")
 
 
-def infer_schema(prototype_function, mutates_args=(), op_name=None):
+def infer_schema(prototype_function, /, *, mutates_args=(), op_name=None, tags=()):
     """Return the schema that a function's type annotations tell.
 
     Parameters
@@ -162,6 +162,8 @@ def infer_schema(prototype_function, mutates_args=(), op_name=None):
         The arguments that it writes to; "unknown" for any.
     op_name : str, optional
         The name to put in front.
+    tags : Union[Tag, Sequence[Tag]], optional
+        What else is promised of the operator; the schema does not show it.
 
     Returns
     -------

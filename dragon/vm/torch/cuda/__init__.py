@@ -2,23 +2,27 @@
 from dragon import _C
 from dragon.core import config
 from dragon.vm.guest import lookup
-from dragon.vm.torch.core.accelerators import count, fill, index_of
-from dragon.vm.torch.core.sentences import named
+from dragon.vm.torch.core.accelerators import fill, index_of
+from dragon.vm.torch.core.legacy import CUDA_CLASSES as _old_classes
+from dragon.vm.torch.core.nvidia import driver as _driver
+from dragon.vm.torch.core.nvidia.presence import device_count, is_available, place, require
+from dragon.vm.torch.core.nvidia.sensors import (clock_rate, device_memory_used, memory_usage, power_draw,  # noqa: F401
+                                                 temperature, utilization)
+from dragon.vm.torch.cuda.memory import (  # noqa: F401
+    caching_allocator_alloc, caching_allocator_delete, empty_cache, get_allocator_backend,
+    get_per_process_memory_fraction, list_gpu_processes, max_memory_allocated, max_memory_cached, max_memory_reserved,
+    mem_get_info, memory_allocated, memory_cached, memory_reserved, memory_stats, memory_stats_as_nested_dict,
+    memory_summary, reset_accumulated_host_memory_stats, reset_max_memory_allocated, reset_max_memory_cached,
+    reset_peak_host_memory_stats, reset_peak_memory_stats, set_per_process_memory_fraction)
+from dragon.vm.torch.cuda.random import (get_rng_state, get_rng_state_all, initial_seed, manual_seed,  # noqa: F401
+                                         manual_seed_all, seed, seed_all, set_rng_state, set_rng_state_all)
+from dragon.vm.torch.cuda.streams import (Event, Stream, StreamContext, current_stream, default_stream,  # noqa: F401
+                                          is_current_stream_capturing, stream)
 from dragon.vm.torch.storage import CLASSES as _storage_classes, _LegacyStorage
 
 default_generators = ()
 has_half, has_magma = True, False
 _initialized = False
-
-
-def device_count():
-    """Return how many CUDA devices there are."""
-    return count("cuda")
-
-
-def is_available():
-    """Return whether there is a CUDA device."""
-    return device_count() > 0
 
 
 def is_bf16_supported(including_emulation=True):
@@ -33,9 +37,7 @@ def is_initialized():
 
 def _lazy_init():
     """Raise unless there is a CUDA device."""
-    if not is_available():
-        raise AssertionError("Torch not compiled with CUDA enabled: Dragon has no CUDA device here; "
-                             "ask torch.cuda.is_available() first")
+    require("init")
 
 
 init = _lazy_init
@@ -49,31 +51,14 @@ def _lazy_call(callable, **kwargs):
 
 def synchronize(device=None):
     """Wait for the device."""
-    _lazy_init()
-    config.synchronize(f"cuda:{index_of(device, 'cuda') or 0}")
+    require("synchronize")
+    config.synchronize(place(device))
 
 
 def current_device():
     """Return the index of the current device."""
-    _lazy_init()
+    require("current_device")
     return 0
-
-
-def empty_cache():
-    """Give memory that is kept for later back to the device."""
-    if is_available():
-        config.empty_cache("cuda")
-
-
-def _statistic(name, key):
-    def read(device=None):
-        return config.memory_stats(f"cuda:{index_of(device, 'cuda') or 0}").get(key, 0) if is_available() else 0
-    return named(read, name, "Return bytes of the device's memory; 0 without one.")
-
-
-memory_allocated, max_memory_allocated = _statistic("memory_allocated", "current"), _statistic(
-    "max_memory_allocated", "peak")
-memory_reserved = memory_cached = _statistic("memory_reserved", "reserved")
 
 
 class device:
@@ -106,25 +91,6 @@ class device_of(device):
         super().__init__(obj.get_device() if getattr(obj, "is_cuda", False) else -1)
 
 
-class StreamContext:
-    """Queue work on a stream within a `with` block; nothing for None."""
-
-    def __init__(self, stream):
-        self.stream = stream
-
-    def __enter__(self):
-        if self.stream is not None:
-            _lazy_init()
-
-    def __exit__(self, *_):
-        return False
-
-
-def stream(stream):
-    """Return a context that queues work on a stream."""
-    return StreamContext(stream)
-
-
 def set_device(device):
     """Make a device the current one."""
     index = index_of(device, "cuda")
@@ -133,14 +99,56 @@ def set_device(device):
 
 
 def _refuse(name):
-    if is_available():
-        return NotImplementedError(f"torch.cuda.{name}: Dragon does not have it (yet)")
-    return AssertionError(f"Torch not compiled with CUDA enabled: torch.cuda.{name} needs a CUDA device, "
-                          "and Dragon has none here")
+    require(name)
+    return NotImplementedError(f"torch.cuda.{name}: Dragon does not have it (yet)")
 
 
 def _refuse_class(name):
-    return RuntimeError(f"torch.cuda.{name} requires CUDA support, and Dragon has no CUDA device here")
+    return RuntimeError(f"torch.cuda.{name} requires CUDA support, and Dragon does not have it (yet)")
+
+
+def get_device_properties(device=None):
+    """Return what a device is: its name, sizes and abilities."""
+    require("get_device_properties")
+    return _driver.properties(device)
+
+
+def get_device_name(device=None):
+    """Return a device's name."""
+    require("get_device_name")
+    return _driver.properties(device).name
+
+
+def get_device_capability(device=None):
+    """Return the major and the minor number of what a device can do."""
+    require("get_device_capability")
+    found = _driver.properties(device)
+    return found.major, found.minor
+
+
+def can_device_access_peer(device, peer_device):
+    """Return whether a device can read another one's memory."""
+    require("can_device_access_peer")
+    return _driver.reaches(device, peer_device)
+
+
+def ipc_collect():
+    """Do nothing: no memory of a device is lent to other processes."""
+    require("ipc_collect")
+
+
+def get_sync_debug_mode():
+    """Return 0: nobody is warned of calls that wait for the device."""
+    require("get_sync_debug_mode")
+    return 0
+
+
+def set_sync_debug_mode(debug_mode):
+    """Refuse to warn of calls that wait for the device; 0 and "default" ask for nothing."""
+    require("set_sync_debug_mode")
+    if debug_mode not in (0, "default"):
+        raise NotImplementedError(f"set_sync_debug_mode: got {debug_mode!r}, expected 0 or 'default': Dragon does not "
+                                  "watch which calls wait for the device")
 
 
 class _CudaStorage(_LegacyStorage):
@@ -170,21 +178,21 @@ class DeferredCudaCallError(Exception):
     """An error of a call that had waited for a device."""
 
 
+def check_error(res):
+    """Raise unless a number with which the CUDA runtime answered means success."""
+    if res != cudaStatus.SUCCESS:
+        raise CudaError(f"{res}: see the CUDA runtime's list of errors")
+
+
 fill(globals(), "torch.cuda", _refuse, """
-    can_device_access_peer cudart current_blas_handle current_solver_handle current_stream default_stream
-    get_device_capability get_device_name get_device_properties get_per_process_memory_fraction get_rng_state
-    get_sync_debug_mode initial_seed ipc_collect mem_get_info memory_snapshot memory_summary
-    reset_accumulated_memory_stats reset_accumulated_host_memory_stats reset_max_memory_allocated
-    reset_max_memory_cached reset_peak_memory_stats reset_peak_host_memory_stats
-    set_per_process_memory_fraction set_sync_debug_mode list_gpu_processes utilization temperature power_draw clock_rate
-    memory_usage device_memory_used check_error caching_allocator_alloc caching_allocator_delete
-    get_stream_from_external make_graphed_callables graph_pool_handle is_current_stream_capturing use_mem_pool _sleep
-    get_allocator_backend change_current_allocator host_memory_snapshot
+    cudart current_blas_handle current_solver_handle memory_snapshot reset_accumulated_memory_stats
+    get_stream_from_external make_graphed_callables graph_pool_handle use_mem_pool _sleep change_current_allocator
+    host_memory_snapshot
 """)
 fill(globals(), "torch.cuda", _refuse_class, "", """
-    Stream Event ExternalStream CUDAGraph MemPool graph CUDAPluggableAllocator FloatTensor DoubleTensor HalfTensor
-    BFloat16Tensor ByteTensor CharTensor ShortTensor IntTensor LongTensor BoolTensor
+    ExternalStream CUDAGraph MemPool graph CUDAPluggableAllocator
 """)
+globals().update(_old_classes)
 _find, __dir__ = lookup(globals())
 
 

@@ -2,14 +2,19 @@
 import copy
 import os
 from datetime import timedelta
-from urllib.parse import parse_qs, urlsplit
 
 from dragon import _C
 from dragon.vm.torch.core.absent import fill
-from dragon.vm.torch.distributed import groups as _groups
+from dragon.vm.torch.distributed import groups as _groups, rendezvous as _rendezvous
+from dragon.vm.torch.distributed.files import FileStore  # noqa: F401
 from dragon.vm.torch.distributed.groups import (Backend, DistBackendError, DistError, DistNetworkError,  # noqa: F401
                                                 DistStoreError, GroupMember, P2POp, ProcessGroup, ReduceOp, Work,
                                                 _world)
+from dragon.vm.torch.distributed.options import (AllreduceCoalescedOptions, AllreduceOptions,  # noqa: F401
+                                                 AllToAllOptions, BackendConfig, BarrierOptions, BroadcastOptions,
+                                                 BuiltinCommHookType, GatherOptions, ReduceOptions,
+                                                 ReduceScatterOptions, ScatterOptions)
+from dragon.vm.torch.distributed.rendezvous import register_rendezvous_handler, rendezvous  # noqa: F401
 from dragon.vm.torch.distributed.stores import HashStore, PrefixStore, Store, TCPStore  # noqa: F401
 
 default_pg_timeout = timedelta(minutes=30)
@@ -60,7 +65,11 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     if timeout is not None and not isinstance(timeout, timedelta):
         raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
     if store is None:
-        rank, world_size = _read_method(init_method or "env://", rank, world_size)
+        method = init_method or "env://"
+        if _rendezvous.is_custom(method):
+            store, rank, world_size = next(iter(rendezvous(method, rank, world_size)))
+        else:
+            rank, world_size = _rendezvous.read_place(method, rank, world_size)
     if (rank, world_size) != (0, 1):
         raise NotImplementedError(f"init_process_group: got rank {rank} of {world_size} processes, expected rank 0 of "
                                   "1: Dragon's world has one process (yet)")
@@ -70,27 +79,6 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
             raise ValueError(f"Unknown backend name: init_process_group got {name!r}, expected one of {_BACKENDS}")
     _world["default"] = ProcessGroup(backend if backend and ":" not in backend else names[0], "0", "default_pg")
     GroupMember.WORLD = _world["default"]
-
-
-def _read_method(method, rank, world_size):
-    """Return the rank and world size that a URL, or the environment, tells."""
-    url = urlsplit(method)
-    if url.scheme not in ("env", "tcp", "file"):
-        raise RuntimeError(f"No rendezvous handler for {url.scheme}://")
-    told = {name: int(values[0]) for name, values in parse_qs(url.query).items() if name in ("rank", "world_size")}
-    found = {}
-    for name, given in (("rank", rank), ("world_size", world_size)):
-        value = told.get(name, given)
-        if value == -1 and url.scheme == "env":
-            if name.upper() not in os.environ:
-                raise ValueError(f"Error initializing torch.distributed using env:// rendezvous: environment variable "
-                                 f"{name.upper()} expected, but not set")
-            value = int(os.environ[name.upper()])
-        if value == -1:
-            raise ValueError(f"Error initializing torch.distributed using {url.scheme}:// rendezvous: {name} parameter "
-                             "missing")
-        found[name] = value
-    return found["rank"], found["world_size"]
 
 
 def destroy_process_group(group=None):
@@ -140,6 +128,42 @@ def new_subgroups(group_size=None, group=None, timeout=None, backend=None, pg_op
         raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size (1)")
     made = new_group([0], backend=backend, group_desc=group_desc)
     return made, [made]
+
+
+def new_subgroups_by_enumeration(ranks_per_subgroup_list, timeout=None, backend=None, pg_options=None,
+                                 group_desc=None):
+    """Return the group of this process, and a list of all of them, of which each has the ranks that are named."""
+    if not ranks_per_subgroup_list:
+        raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
+    seen, made, mine = {}, [], None
+    for ranks in ranks_per_subgroup_list:
+        if len(ranks) > 1:
+            raise ValueError("the new group's world size should be less or equal to the world size set by "
+                             f"init_process_group: got ranks {list(ranks)} in a world of 1")
+        group = new_group(ranks, backend=backend, group_desc=group_desc)
+        made.append(group)
+        for rank in ranks:
+            if rank in seen:
+                raise ValueError(f"Rank {rank} has appeared in both subgroup {seen[rank]} and {list(ranks)}")
+            seen[rank], mine = list(ranks), group
+    return mine, made
+
+
+def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None, backend=None):
+    """Raise: a group is split by backends that know one device for each process."""
+    _group(parent_pg)
+    raise RuntimeError("No device associated with the default pg, not safe to split any process groups: got backend "
+                       f"{get_backend(parent_pg)!r}; new_group makes groups with any")
+
+
+def shrink_group(ranks_to_exclude, group=None, shrink_flags=0, pg_options=None):
+    """Raise: of one process nobody can be left out."""
+    _group(group)
+    if not ranks_to_exclude:
+        raise ValueError("ranks_to_exclude cannot be empty. To shrink a group, you must specify at least one rank to "
+                         "exclude. Example: [failed_rank_id]")
+    raise ValueError("Cannot shrink a process group with size 1. Group must have at least 2 ranks to support "
+                     "shrinking.")
 
 
 def get_rank(group=None):
@@ -279,6 +303,20 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
     return _done(async_op, tensor_list)
 
 
+def all_gather_coalesced(output_tensor_lists, input_tensor_list, group=None, async_op=False):
+    """Fill a list for each tensor with that of all processes."""
+    _group(group)
+    if len(output_tensor_lists) != 1 or len(output_tensor_lists[0]) != len(input_tensor_list):
+        raise RuntimeError(f"all_gather_coalesced: invalid output size: got {len(output_tensor_lists)} lists for "
+                           f"{len(input_tensor_list)} tensors, expected one list, of a tensor for each")
+    for index, (output, tensor) in enumerate(zip(output_tensor_lists[0], input_tensor_list)):
+        if output.shape != tensor.shape:
+            raise RuntimeError(f"all_gather_coalesced: invalid size of output tensor at index {index}: got "
+                               f"{tuple(output.shape)}, expected {tuple(tensor.shape)}")
+        _copy(output, tensor)
+    return _done(async_op, output_tensor_lists)
+
+
 def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
     """Fill a tensor with those of all processes, one after another."""
     _group(group)
@@ -372,12 +410,14 @@ def batch_isend_irecv(p2p_op_list):
     _nobody("batch_isend_irecv")
 
 
-def send_object_list(object_list, dst=None, group=None, device=None, group_dst=None):
+def send_object_list(object_list, dst=None, group=None, device=None, group_dst=None,
+                     use_batch=False):
     """Raise: there is nobody to send to."""
     send(None, dst, group)
 
 
-def recv_object_list(object_list, src=None, group=None, device=None, group_src=None):
+def recv_object_list(object_list, src=None, group=None, device=None, group_src=None,
+                     use_batch=False):
     """Raise: there is nobody to receive from."""
     recv(None, src, group)
 
@@ -421,10 +461,5 @@ def _get_pg_default_device(group=None):
     return device("cpu")
 
 
-fill(globals(), "distributed", """
-    AllToAllOptions* AllreduceOptions* AllreduceCoalescedOptions* BarrierOptions* BroadcastOptions* GatherOptions*
-    ReduceOptions* ReduceScatterOptions* ScatterOptions* BackendConfig* BuiltinCommHookType* FileStore* GradBucket*
-    Logger* ProcessGroupGloo* Reducer* rendezvous register_rendezvous_handler shrink_group split_group
-    new_subgroups_by_enumeration all_gather_coalesced
-""".split())
+fill(globals(), "distributed", ["GradBucket*", "Logger*", "ProcessGroupGloo*", "Reducer*"])
 group = _groups.group  # last: functions above have arguments of this name

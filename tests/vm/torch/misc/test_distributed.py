@@ -125,3 +125,112 @@ def test_a_larger_world_is_refused(monkeypatch):
     with pytest.raises(ValueError, match="peer"):
         dt.distributed.send(dt.zeros(1), 0)
     dt.distributed.destroy_process_group()
+
+
+@pytest.mark.parametrize("code", [
+    "m.shape, m.ndim, m.size(), m.size(1), m.get_rank(), m.get_coordinate(), m.mesh_dim_names, m.device_type",
+    "m.get_local_rank(1), m.get_local_rank('tp'), m['dp'].get_local_rank(), m['dp', 'tp'].shape",
+    "m['dp'].mesh_dim_names",
+    "len(m.get_all_groups()), m.get_group('tp').size(), m._flatten('all').shape, m._flatten().mesh_dim_names",
+    "m.mesh.tolist(), str(m.mesh.dtype), m == again, hash(m) == hash(again), m == m['dp'], m == 3",
+    "d.DeviceMesh('cpu', [0]).shape, d.DeviceMesh('cpu', [1]).get_coordinate()",
+    "d.DeviceMesh.from_group(d.group.WORLD, 'cpu').shape",
+    "m['x']", "m.get_group('x')", "m.get_group()", "m.get_local_rank()", "d.init_device_mesh('cpu', (1,))['dp']",
+    "d.init_device_mesh('cpu', (2,))", "d.init_device_mesh('cpu', (1,), mesh_dim_names=('a', 'b'))",
+    "d.init_device_mesh('cpu', (1, 1), mesh_dim_names=('a', 'a'))", "d.init_device_mesh('cpu:0', (1,))",
+    "d.DeviceMesh('cpu', [0, 1])", "d.DeviceMesh.from_group([d.group.WORLD] * 2, 'cpu')",
+    "[len(part) for part in d.new_subgroups_by_enumeration([[0]])[1:]]", "d.new_subgroups_by_enumeration([])",
+    "d.new_subgroups_by_enumeration([[0, 1]])", "d.new_subgroups_by_enumeration([[0], [0]])",
+    "d.split_group(split_ranks=[[0]])", "d.shrink_group([])", "d.shrink_group([0])",
+    "d.all_gather_coalesced([[o]], [t.ones(2)]), o.tolist()", "d.all_gather_coalesced([[o, o]], [t.ones(2)])",
+    "d.all_gather_coalesced([[o]], [t.ones(3)])",
+])
+@pytest.mark.filterwarnings("ignore")
+def test_meshes_and_groups_as_genuine(world, code):
+    answers = []
+    for t in BOTH:
+        d, o = t.distributed, t.zeros(2)
+        m, again = (d.init_device_mesh("cpu", (1, 1), mesh_dim_names=("dp", "tp")) for _ in range(2))
+        try:
+            answers.append(eval(code, {"t": t, "d": d, "m": m, "again": again, "o": o}))
+        except Exception as error:
+            answers.append(type(error))
+    assert answers[0] == answers[1] or issubclass(answers[0], answers[1])
+
+
+def test_a_mesh_makes_the_world(monkeypatch):
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    mesh = dt.distributed.init_device_mesh("cpu", (1,))
+    try:
+        assert dt.distributed.is_initialized() and repr(mesh).startswith("DeviceMesh((1,), 'cpu'")
+        assert dt.distributed.tensor.DeviceMesh is dt.distributed.device_mesh.DeviceMesh is type(mesh)
+    finally:
+        dt.distributed.destroy_process_group()
+
+
+def test_places_to_meet(tmp_path, monkeypatch):
+    d = dt.distributed
+    store, rank, size = next(d.rendezvous(f"file://{tmp_path}/meet", 0, 1))
+    assert (type(store), rank, size) == (d.FileStore, 0, 1)
+    monkeypatch.setenv("MASTER_ADDR", "localhost")
+    monkeypatch.setenv("MASTER_PORT", "29555")
+    assert next(d.rendezvous("env://", 0, 1))[0].port == next(d.rendezvous("tcp://localhost:29555", 0, 1))[0].port
+    d.register_rendezvous_handler("here", lambda url, **_: iter([(d.HashStore(), 0, 1)]))
+    d.init_process_group("gloo", init_method="here://x")
+    d.destroy_process_group()
+    for library in BOTH:
+        d = library.distributed
+        for address, error in (("x://", RuntimeError), ("file://", ValueError), ("file:///x", ValueError),
+                               ("tcp://localhost", ValueError), ("env://", ValueError), (3, RuntimeError)):
+            with pytest.raises(error, match="handler|parameter|path|port|RANK|string"):
+                next(d.rendezvous(address))
+        with pytest.raises(AssertionError, match="already"):
+            d.rendezvous("tcp://localhost:1?rank=0", 0)
+        with pytest.raises(RuntimeError, match="already registered"):
+            d.register_rendezvous_handler("tcp", len)
+
+
+def test_a_file_is_a_store_for_genuine_processes_too(tmp_path):
+    path = str(tmp_path / "store")
+    mine, theirs = dt.distributed.FileStore(path, 2), torch.distributed.FileStore(path, 2)
+    mine.set("a", "x")
+    theirs.set("b", "y")
+    assert theirs.get("a") == b"x" and mine.get("b") == b"y" and mine.path == path
+    assert mine.add("n", 3) == 3 and theirs.add("n", 2) == 5 and mine.num_keys() == theirs.num_keys()
+    assert mine.compare_set("a", "x", "z") == b"z" == theirs.compare_set("a", "x", "w")
+    assert mine.compare_set("new", "", "1") == b"1" and mine.compare_set("none", "0", "1") == b"0"
+    assert mine.delete_key("a") is True and theirs.check(["a"]) is False and mine.delete_key("a") is False
+    assert sorted(mine.list_keys()) == ["b", "n", "new"]
+    with pytest.raises(dt.distributed.DistStoreError, match="wait timeout"):
+        mine.wait(["nothing"], datetime.timedelta(milliseconds=20))
+    mine.set_timeout(datetime.timedelta(seconds=1))
+    del mine, theirs
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize("words", ["gloo", "nccl", "fake", "cpu:gloo,cuda:nccl", "undefined", "cpu:gloo,cpu:nccl",
+                                   "a:b:c", "cpu:gloo,x"])
+def test_backends_of_devices(words):
+    answers = []
+    for library in BOTH:
+        try:
+            config = library.distributed.BackendConfig(library.distributed.Backend(words))
+            answers.append((config.get_device_backend_map(), repr(config)))
+        except ValueError as error:
+            answers.append(str(error)[:20])
+    assert answers[0] == answers[1]
+
+
+def test_choices_for_collectives():
+    for name in """AllToAllOptions AllreduceOptions AllreduceCoalescedOptions BarrierOptions BroadcastOptions
+                   GatherOptions ReduceOptions ReduceScatterOptions ScatterOptions""".split():
+        mine, theirs = (getattr(library.distributed, name)() for library in BOTH)
+        told = [key for key in dir(theirs) if not key.startswith("_")]
+        assert [key for key in dir(mine) if not key.startswith("_")] == told
+        for key in set(told) - {"reduceOp"}:
+            assert getattr(mine, key) == getattr(theirs, key)
+        mine.timeout = datetime.timedelta(seconds=1)
+        with pytest.raises(AttributeError):
+            mine.nothing = 1
+    assert [kind.name for kind in dt.distributed.BuiltinCommHookType] == ["ALLREDUCE", "FP16_COMPRESS"]

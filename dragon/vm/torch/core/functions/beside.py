@@ -81,9 +81,9 @@ def sym_constrain_range_for_size(size, *, min=None, max=None):
 
 
 @plain
-def sym_fresh_size(size):
+def sym_fresh_size(expr):
     """Return a size as it is."""
-    return math.trunc(size)
+    return math.trunc(expr)
 
 
 @plain

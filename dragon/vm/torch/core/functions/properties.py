@@ -168,5 +168,7 @@ for _register, _name, _answer, _sentence in (
         (method, "const_data_ptr", lambda self: self.data_ptr(), "Return the address of the first element."),
         (method, "sparse_dim", lambda self: 0, "Return 0: no axis is sparse."),
         (method, "dense_dim", lambda self: self.ndim, "Return the number of axes: all are dense."),
+        (method, "chalf", lambda self, *, memory_format=layouts.preserve_format: self.to(
+            OBJECTS["complex32"], memory_format=memory_format), "Return the tensor in complex numbers of halves."),
         (both, "dequantize", lambda input: input.float(), "Return the tensor in single precision.")):
     globals()[_name] = _register(named(_answer, _name, _sentence))  # pickles find functions by name

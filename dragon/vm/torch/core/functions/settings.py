@@ -188,14 +188,50 @@ def _check_tensor_all(cond, message=None):
     _check_tensor_all_with(RuntimeError, cond, message)
 
 
-# Numbers that stand for others than sizes in PyTorch's tracers; here every such number is known.
+# Numbers that stand for others than sizes in PyTorch's tracers; here every such number is known, so only code that
+# brings nodes of its own makes them.
 
 class SymFloat:
-    """The class of unknown floats; there are none."""
+    """A float that a node knows.
+
+    Parameters
+    ----------
+    node : Any
+        Answers `guard_float(file, line)` with the number.
+
+    """
+
+    def __init__(self, node):
+        self.node = node
+
+    def __float__(self):
+        return self.node.guard_float("", 0)
+
+    def __repr__(self):
+        return str(self.node)
 
 
 class SymBool:
-    """The class of unknown truth values; there are none."""
+    """A truth value that a node knows.
+
+    Parameters
+    ----------
+    node : Any
+        Answers `bool_()` with the value.
+
+    """
+
+    def __init__(self, node):
+        self.node = node
+
+    def __bool__(self):
+        return self.node.bool_()
+
+    def __int__(self):
+        return int(bool(self))
+
+    def __repr__(self):
+        return str(self.node)
 
 
 for _name, _made, _sentence in (

@@ -246,9 +246,9 @@ def resize(self, *sizes):
 
 
 @method
-def resize_as(self, other):
+def resize_as(self, tensor):
     """Return a view in another one's shape; deprecated in favour of reshape."""
-    return resize(self, *other.shape)
+    return resize(self, *tensor.shape)
 
 
 # Copies instead of views.

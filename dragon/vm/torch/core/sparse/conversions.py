@@ -273,7 +273,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     return made.requires_grad_() if requires_grad else made
 
 
-@rule("resize_as_", "resize_as_sparse_")
+@rule("resize_as_")
 def resize_as_(self, the_template, *, memory_format=None):
     """Become a tensor of another one's shape, without values; itself if it has that shape."""
     if tuple(self.shape) == tuple(the_template.shape):

@@ -4,7 +4,7 @@ from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import OLD_TYPES
 from dragon.vm.torch.core.register import FUNCTIONS, alias, function, method
-from dragon.vm.torch.core.sparse import (arithmetic, creation, files, making, pointwise, printing,  # noqa: F401
+from dragon.vm.torch.core.sparse import (arithmetic, copies, creation, files, making, pointwise, printing,  # noqa: F401
                                          products, properties, reductions, shapes)
 from dragon.vm.torch.core.sparse.compressed import as_coordinates, line_indices
 from dragon.vm.torch.core.sparse.conversions import to_layout
@@ -325,3 +325,4 @@ for _name in ("sparse_resize_", "sparse_resize_and_clear_"):
     _resize.__name__ = _resize.__qualname__ = _name
     _resize.__doc__ = getattr(shapes, _name).__doc__
     method(_resize)
+copies.register()

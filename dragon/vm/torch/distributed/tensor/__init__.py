@@ -1,5 +1,6 @@
 """Tensors spread over processes: there are none, but libraries describe at import how theirs would be placed."""
 from dragon.vm.torch.core import absent
+from dragon.vm.torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from dragon.vm.torch.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
 
 absent.fill(globals(), "distributed.tensor")
