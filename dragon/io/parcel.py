@@ -15,6 +15,7 @@ from multiprocessing.reduction import ForkingPickler
 from dragon import _C
 from dragon.core.dtypes import NATIVE
 from dragon.core.operators import operators
+from dragon.core.parts import parts_of
 from dragon.io.block import SENT, align
 
 
@@ -40,7 +41,8 @@ class Packer(ForkingPickler):
     def reducer_override(self, value):
         """Take tensors and arrays apart so that their numbers stay out of the stream."""
         if isinstance(value, _C.Tensor):
-            return self._take_apart(value)
+            # One that is made of others has no numbers; it says itself how it is taken apart.
+            return self._take_apart(value) if parts_of(value) is None else NotImplemented
         numpy = sys.modules.get("numpy")
         if numpy is not None and type(value) is numpy.ndarray and not value.dtype.hasobject and not (
                 value.flags.c_contiguous or value.flags.f_contiguous):

@@ -9,8 +9,6 @@ REFUSED = {
     "import torch\ntorch.nested.nested_tensor([1])\n": ("torch.nested.nested_tensor", 2, "Dragon does not have it"),
     "from torch.distributed.fsdp import FullyShardedDataParallel as F\n\nF(1)\n":
         ("torch.distributed.fsdp.FullyShardedDataParallel", 3, "Dragon does not have it"),
-    "import torch\nwith torch.utils.flop_counter.FlopCounterMode():\n    pass\n":
-        ("torch.utils.flop_counter.FlopCounterMode", 2, "does not count operations"),
     "import torch\ntorch.ones(2).to_mkldnn()\n": ("torch.Tensor.to_mkldnn", 2, ""),
     "import tensorflow as tf\ntf.io.decode_json_example('{}')\n":
         ("tensorflow.io.decode_json_example", 2, "examples are not read from JSON"),

@@ -19,6 +19,7 @@ BY_NAME = {
     "dragon.vm.shared.data": "a table of places, read as arrows",
     "dragon.vm.torch._utils": "a caller", "dragon.vm.torch.core.containers": "a file",
     "dragon.vm.torch.core.files.plain": "a file", "dragon.vm.torch.core.files.trusted": "a file",
+    "dragon.vm.torch.core.dispatching.wrapping": "its own package, when there is a class that answers for operators",
     "dragon.vm.torch.core.functions.settings": "the type of a device",
     "dragon.vm.torch.core.operators": "a caller, the name of a face",
     "dragon.vm.torch.core.scripting.scripts": "a table of places, read as arrows",

@@ -10,7 +10,7 @@ from dragon.vm.torch.core.exporting.executing import RUN
 from dragon.vm.torch.core.exporting.hearing import listener
 from dragon.vm.torch.core.exporting.higher import OPERATORS
 from dragon.vm.torch.core.exporting.schemas import overloads, schema_of_engine
-from dragon.vm.torch.core.overrides import flat, handle
+from dragon.vm.torch.core.overrides import beneath, flat, handle
 from dragon.vm.torch.core.layout import strided
 from dragon.vm.torch.core.operators import lookup
 from dragon.vm.torch.core.register import FUNCTIONS
@@ -25,6 +25,10 @@ def _call(operator, op, args, kwargs):
     """Call an operator; what is no tensor and answers calls itself, as graphs' stand-ins do, is told of it."""
     if listener() is not None:
         return listener().called(operator, args, kwargs)
+    for who in beneath:
+        args, kwargs = who.revive(args), who.revive(kwargs)
+        if who.is_wanted(args, kwargs):
+            return who.called(operator, args, kwargs)
     for value in flat(args, kwargs):
         if hasattr(type(value), "__torch_function__") and not isinstance(value, Tensor):
             return handle(operator, args, kwargs)

@@ -57,6 +57,12 @@ def _rebuild_tensor_v3(storage, storage_offset, size, stride, requires_grad, bac
     return made.requires_grad_(bool(requires_grad))
 
 
+def _rebuild_wrapper_subclass(cls, dtype, size, stride, storage_offset, layout, device, requires_grad):
+    """Return a tensor of a class that wraps others, of a form; its attributes come after."""
+    return Tensor._make_wrapper_subclass(cls, size, strides=stride, storage_offset=storage_offset, dtype=dtype,
+                                         layout=layout, device=device, requires_grad=requires_grad)
+
+
 def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
     """Return a tensor without memory."""
     made = ops.empty_strided(tuple(size), tuple(stride), dtype=dtype, device=device_class("meta"))

@@ -2,6 +2,8 @@
 import contextlib
 import functools
 
+from dragon.core import modes as switches
+from dragon.vm.torch.core.dispatching import stack
 from dragon.vm.torch.core.overrides import (DisableTorchFunctionSubclass, TorchFunctionMode,  # noqa: F401
                                             handle_torch_function, has_torch_function, has_torch_function_unary,
                                             has_torch_function_variadic, modes)
@@ -84,8 +86,12 @@ def resolve_name(f):
 
 @contextlib.contextmanager
 def enable_reentrant_dispatch():
-    """Do nothing within a `with` block: calls within an answer are always answered."""
-    yield
+    """Record calls within a `with` block as they are above: for an answer that is to have a history of its own."""
+    recording = switches.set_recording(stack.records_above())
+    try:
+        yield
+    finally:
+        switches.set_recording(recording)
 
 
 def _get_current_function_mode():

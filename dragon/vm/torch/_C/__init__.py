@@ -1,9 +1,10 @@
 """Names that libraries take from PyTorch's compiled module, where Dragon has the thing under a name of its own."""
 from dragon.vm.torch.core import absent
-from dragon.vm.torch.core.device import device
+from dragon.vm.torch.core.device import as_device, device
 from dragon.vm.torch.core.dtypes import dtype
 from dragon.vm.torch.core.functions.random import Generator
 from dragon.vm.torch.core.layout import layout, memory_format, qscheme
+from dragon.vm.torch.core.dispatching.stack import _DisableTorchDispatch, _disabled_torch_dispatch_impl  # noqa: F401
 from dragon.vm.torch.core.overrides import (DisableTorchFunction, DisableTorchFunctionSubclass,
                                             _disabled_torch_function_impl)
 from dragon.vm.torch.core.size import Size
@@ -11,6 +12,7 @@ from dragon.vm.torch.core.tensor import Tensor
 from dragon.core import config, modes
 
 TensorBase = _TensorBase = Tensor
+NoneType = type(None)
 _has_mps = _has_xpu = has_mkldnn = False
 
 
@@ -28,6 +30,11 @@ def _log_api_usage_once(event):
 def is_grad_enabled():
     """Return whether what is computed is recorded."""
     return modes.is_recording()
+
+
+def _get_default_device():
+    """Return the type of the device where tensors are made."""
+    return as_device(None).type
 
 
 def _is_tracing():

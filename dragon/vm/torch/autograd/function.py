@@ -6,6 +6,7 @@ from dragon import _C
 from dragon.core import modes
 from dragon.core import custom_function as core
 from dragon.vm.torch.core.nodes import CONTEXTS
+from dragon.vm.torch.core.overrides import beneath
 from dragon.vm.torch.core.sparse.parts import is_sparse
 
 
@@ -140,6 +141,8 @@ class Function(core.Function, FunctionCtx):
 
     @classmethod
     def _differentiate(cls, ctx, grads):
+        for who in beneath:
+            grads = who.revive(list(grads))
         if cls.vjp is not Function.vjp:
             if cls.backward is not Function.backward:
                 raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. "

@@ -4,6 +4,9 @@ from collections import namedtuple
 
 from dragon import _C
 from dragon.vm.torch.core.exporting.hearing import leave_to_engine
+from dragon.vm.torch.core.layout import preserve_format
+from dragon.vm.torch.core.overrides import beneath
+from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.sparse.parts import is_sparse, values_of, with_values
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -105,6 +108,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
             found = _C.grad(told, wanted, grads, retain_graph, create_graph, allow_unused)
             found = tuple(with_values(item.detach(), got) if got is not None and is_sparse(item) else got
                           for got, item in zip(found, inputs))
+    found = revived(found)
     if materialize_grads:
         found = tuple(ops.zeros_like(item) if got is None else got for got, item in zip(found, inputs))
     return found if names is None else dict(zip(names, found))
@@ -191,7 +195,17 @@ def check_grads(outputs, grads):
                                f"{output.dtype}, expected both real or both complex")
         if not output.requires_grad:
             raise RuntimeError(f"element {index} of tensors does not require grad and does not have a grad_fn")
+    if beneath:  # who answers for operators is told of the ones, too
+        grads = tuple(FUNCTIONS["ones_like"](output, memory_format=preserve_format) if given is None else given
+                      for output, given in zip(outputs, grads))
     return grads
+
+
+def revived(found):
+    """Return gradients as instances of the classes that answer for their operators."""
+    for who in beneath:
+        found = who.revive(found)
+    return found
 
 
 backward.__module__ = grad.__module__ = HOME

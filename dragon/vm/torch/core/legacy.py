@@ -3,6 +3,7 @@ from dragon import _C
 from dragon.core import config
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import DTYPE_OF_OLD_TYPE, OLD_TYPES
+from dragon.vm.torch.core.dispatching import wrapping  # noqa: F401: which gives tensors that wrap others
 from dragon.vm.torch.core.functions.creation import default_dtype, from_numpy, tensor
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -54,7 +55,8 @@ def _make_subclass(cls, data, require_grad=False, **options):
     """Return an instance of a subclass over another tensor's memory, without its history."""
     asked = [name for name, value in options.items() if value]
     if asked:
-        raise NotImplementedError(f"_make_subclass: got {', '.join(asked)}, expected none: Dragon has no dispatcher")
+        raise NotImplementedError(f"_make_subclass: got {', '.join(asked)}, expected none: a class that answers for "
+                                  "sizes and devices is made by _make_wrapper_subclass")
     made = _C.Tensor.__new__(cls, data)
     if require_grad:
         made.requires_grad = True

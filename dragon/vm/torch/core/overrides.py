@@ -6,6 +6,7 @@ from dragon.core import modes as switches
 from dragon.core.capture.regions import step_apart, step_back
 
 _local = threading.local()
+beneath = []  # who asks classes and modes for operators, as soon as there is one: see `dispatching.speaking`
 
 
 def _disabled_torch_function_impl(function, types, args=(), kwargs=None):
@@ -14,18 +15,37 @@ def _disabled_torch_function_impl(function, types, args=(), kwargs=None):
         return function(*args, **(kwargs or {}))
 
 
+def _left_alone(function, types, args=(), kwargs=None):
+    """Answer no call of the API; what a class is made to say that answers for operators."""
+    return _disabled_torch_function_impl(function, types, args, kwargs)
+
+
 class DisableTorchFunctionSubclass:
     """Ask no class and no mode within a `with` block."""
 
     def __enter__(self):
-        self.previous = switches.set_override_disabled(True)
+        self.before, _local.disabled = is_disabled(), True
+        # Who answers for operators is asked all the same: then the engine asks here, and no class is.
+        self.previous = None if beneath else switches.set_override_disabled(True)
 
     def __exit__(self, *_):
-        switches.set_override_disabled(self.previous)
+        _local.disabled = self.before
+        if self.previous is not None:
+            switches.set_override_disabled(self.previous)
+
+
+def is_disabled():
+    """Return whether no class and no mode is asked at present."""
+    return getattr(_local, "disabled", False)
 
 
 class DisableTorchFunction(DisableTorchFunctionSubclass):
     """Ask neither classes nor modes within a `with` block."""
+
+
+def count_modes():
+    """Tell the engine how many modes hear this thread's calls."""
+    switches.set_override_modes(len(modes()) + sum(who.count() for who in beneath))
 
 
 def modes():
@@ -43,14 +63,14 @@ class TorchFunctionMode:
 
     def __enter__(self):
         modes().append(self)
-        switches.set_override_modes(len(modes()))
+        count_modes()
         step_apart()  # graphs ask nobody
         return self
 
     def __exit__(self, *_):
         step_back()
         modes().pop()
-        switches.set_override_modes(len(modes()))
+        count_modes()
 
 
 def overloaded(args):
@@ -59,7 +79,7 @@ def overloaded(args):
     for argument in args:
         answer = getattr(type(argument), "__torch_function__", None)
         is_plain = type(argument).__base__ is _C.Tensor  # `torch.Tensor` itself, not a class derived from it
-        if answer is None or answer is _disabled_torch_function_impl or is_plain:
+        if answer is None or answer is _disabled_torch_function_impl or answer is _left_alone or is_plain:
             continue
         if any(type(argument) is type(other) for other in found):
             continue
@@ -94,29 +114,44 @@ def handle(function, args, kwargs):
         What the first of them that does not decline returns.
 
     """
+    for who in beneath:
+        args, kwargs = who.revive(args), who.revive(kwargs)
+    if is_disabled():
+        return below(function, args, kwargs)
     found = overloaded(flat(args, kwargs))
     types = tuple(type(argument) for argument in found)
     stack = modes()
     if stack:
         mode = stack.pop()
-        switches.set_override_modes(len(stack))
+        count_modes()
         try:
             result = mode.__torch_function__(function, types, args, kwargs)
         finally:
             stack.append(mode)
-            switches.set_override_modes(len(stack))
+            count_modes()
         if result is not NotImplemented:
             return result
     for argument in found:
         result = argument.__torch_function__(function, types, args, kwargs)
         if result is not NotImplemented:
             return result
-    if not found:  # only modes were there, and all declined
-        with DisableTorchFunctionSubclass():
-            return function(*args, **kwargs)
+    if not found:  # only modes were there, and all declined; or operators are answered for
+        return below(function, args, kwargs)
     names = ", ".join(kind.__name__ for kind in types)
     raise TypeError(f"no implementation found for {getattr(function, '__name__', function)!r} on types that implement "
                     f"__torch_function__: {names}")
+
+
+def below(function, args, kwargs):
+    """Call a function that no class and no mode has answered for; its operators may be answered for."""
+    for who in beneath:
+        if who.is_wanted(args, kwargs):
+            return who.call(function, args, kwargs)
+    disabled = switches.set_override_disabled(True)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        switches.set_override_disabled(disabled)
 
 
 def has_torch_function(args):

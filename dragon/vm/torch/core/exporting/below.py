@@ -14,7 +14,7 @@ from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.hearing import set_listener
 from dragon.vm.torch.core.exporting.listening import aten
 from dragon.vm.torch.core.exporting.spoken.translator import Translator
-from dragon.vm.torch.core.overrides import modes
+from dragon.vm.torch.core.overrides import count_modes
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils import _pytree as pytree
 
@@ -67,7 +67,7 @@ class Unheard:
             return run()
         finally:
             set_listener(before)
-            switches.set_override_modes(len(modes()))
+            count_modes()
 
     def _for_sizes(self, captured):
         """Return the graph that says which sizes its numbers follow, and {symbol: size}."""

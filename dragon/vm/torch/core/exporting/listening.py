@@ -13,7 +13,7 @@ from dragon.vm.torch.core.exporting.hearing import listener, set_listener  # noq
 from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.exporting.unknowns import maker_of, text_of_check, written_by
-from dragon.vm.torch.core.overrides import TorchFunctionMode, flat, modes
+from dragon.vm.torch.core.overrides import TorchFunctionMode, count_modes, flat
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.fx.node import Node
@@ -356,7 +356,7 @@ class Listener(TorchFunctionMode):
         finally:
             self.clerk.busy -= 1
             set_listener(before)
-            switches.set_override_modes(len(modes()))
+            count_modes()
 
     def within(self, func, args, kwargs):
         """Call a function and listen to the calls that it makes."""

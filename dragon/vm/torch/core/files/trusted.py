@@ -68,8 +68,8 @@ def default_globals():
              "torch._tensor _rebuild_from_type_v2": _tensor._rebuild_from_type_v2,
              "torch._tensor _rebuild_from_type": _tensor._rebuild_from_type}
     for name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_parameter",
-                 "_rebuild_parameter_with_state", "_rebuild_meta_tensor_no_storage", "_rebuild_sparse_tensor",
-                 "_rebuild_qtensor", "_rebuild_nested_tensor"):
+                 "_rebuild_parameter_with_state", "_rebuild_meta_tensor_no_storage", "_rebuild_wrapper_subclass",
+                 "_rebuild_sparse_tensor", "_rebuild_qtensor", "_rebuild_nested_tensor"):
         found[f"torch._utils {name}"] = getattr(_utils, name)
     for kind in (parameter.Parameter, parameter.UninitializedParameter, parameter.UninitializedBuffer):
         found[f"torch.nn.parameter {kind.__name__}"] = kind

@@ -3,7 +3,7 @@ from dragon.core.parts import set_handler
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import OLD_TYPES
-from dragon.vm.torch.core.register import FUNCTIONS, alias, function, method
+from dragon.vm.torch.core.register import FUNCTIONS, alias, function, method, overridable
 from dragon.vm.torch.core.sparse import (arithmetic, copies, creation, files, making, pointwise, printing,  # noqa: F401
                                          products, properties, reductions, shapes)
 from dragon.vm.torch.core.sparse.compressed import as_coordinates, line_indices
@@ -241,6 +241,10 @@ class _OldType(type):
 CLASSES = {old: _OldType(old, (), {"dtype": OBJECTS[name], "__module__": "torch.sparse",
                                    "__doc__": f"Old name of sparse tensors of torch.{name}."})
            for name, old in OLD_TYPES.items() if name not in ("bool", "complex64", "complex128")}
+
+
+mm, addmm, sampled_addmm, sum, softmax, log_softmax = map(overridable, (mm, addmm, sampled_addmm, sum, softmax,
+                                                                        log_softmax))
 
 
 @function

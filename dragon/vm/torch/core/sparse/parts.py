@@ -6,6 +6,7 @@ function of the API that meets one asks the table below by the function's name; 
 from dragon import _C
 from dragon.core import parts
 from dragon.vm.torch.core import layout as layouts
+from dragon.vm.torch.core.overrides import beneath
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -75,6 +76,9 @@ def handle(name, arguments, destinations):
 
     """
     compute = ENGINE_RULES.get(name)
+    for who in beneath:
+        if who.has_wrapper(arguments, destinations):
+            return who.compute(name, arguments, destinations)
     if compute is None:
         raise refusal(name, *arguments.values())
     result = compute(**arguments)

@@ -1,0 +1,84 @@
+"""Calls that the engine makes by itself with wrappers, in PyTorch's operators: sums of gradients, copies of them."""
+import types
+
+from dragon.vm.torch.core.dispatching.shells import is_wrapper, revive_all
+from dragon.vm.torch.core.exporting.hearing import set_listener
+from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.spoken.table import SPOKEN, arguments_of, torch_dtype
+from dragon.vm.torch.core.exporting.spoken.translator import Translator
+from dragon.vm.torch.core.device import device as Device
+from dragon.vm.torch.core.tensor import Tensor
+
+
+class _Aloud(Translator):
+    """Says one call, of which nothing around it is known."""
+
+    def __init__(self, name, speaker):
+        self.listener, self.values, self.a, self.sizes, self.notes = speaker, {}, aten(), {}, {}
+        self.calls, self.place = [], 0
+        self.call = types.SimpleNamespace(op=name, symbolic=(), is_random=False, inputs=(), outputs=(None,) * 8)
+
+    def said(self, named):
+        """Return what a call with these arguments gives."""
+        rule = SPOKEN.get(self.call.op)
+        found = NotImplemented if rule is None else rule(self, **named)
+        if found is NotImplemented:
+            found = self._by_name(self.call, named)
+        return self._own(self.call, named) if found is NotImplemented else found
+
+    def options(self, dtype, device):
+        """Return how a call that makes a tensor of nothing says of what kind."""
+        found = {} if dtype is None else {"dtype": torch_dtype(dtype)}
+        return {**found, "device": Device(device or "cpu"), "pin_memory": False}
+
+    def wants(self, place):
+        """Return True: whoever called takes everything."""
+        return True
+
+    def numbers(self):
+        """Return no numbers of values: there is no graph."""
+        return dict.fromkeys((argument["name"] for argument in arguments_of(self.call.op)), -1)
+
+    def has_form(self, tensor):
+        """Return False: nobody knows the form beforehand."""
+        return False
+
+
+def handle(speaker, name, arguments, destinations):
+    """Compute a call of the engine's in which a wrapper takes part.
+
+    Parameters
+    ----------
+    speaker : Speaker
+        Who has operators answered.
+    name : str
+        The operator.
+    arguments : Dict[str, Any]
+        Its arguments by the names that the operator has for them.
+    destinations : list
+        What is to be written into; empty for a new result.
+
+    Returns
+    -------
+    Union[Tensor, Sequence[Tensor]]
+        The results.
+
+    """
+    named = {key: _number(speaker, value) for key, value in revive_all(arguments).items()}
+    before = set_listener(speaker)
+    try:
+        found = _Aloud(name, speaker).said(named)
+        if not destinations:
+            return found
+        results = found if isinstance(found, (list, tuple)) else [found]
+        return [aten().copy_.default(place, value) for place, value in zip(revive_all(destinations), results)]
+    finally:
+        set_listener(before)
+
+
+def _number(speaker, value):
+    """Return the number that a plain tensor without axes is, as operators of one tensor and a number have it."""
+    if isinstance(value, tuple) and not hasattr(value, "numel"):
+        return list(value)
+    is_number = isinstance(value, Tensor) and value.ndim == 0 and not is_wrapper(value) and not value.requires_grad
+    return speaker.quietly(value.item, (), {}) if is_number and value.device.type == "cpu" else value

@@ -1,0 +1,219 @@
+"""What functions of the API are in operators, where someone who answers is told otherwise than an exported program."""
+import builtins
+import operator
+
+from dragon.core import modes as switches
+from dragon.vm.torch.core.device import device as Device
+from dragon.vm.torch.core.dispatching import shells
+from dragon.vm.torch.core.dtypes import dtype as Dtype
+from dragon.vm.torch.core.exporting import subscripts
+from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.resolving import resolve
+from dragon.vm.torch.core.tensor import Tensor
+
+OWN = {}
+
+
+def own(*names):
+    """Register a function of (speaker, the API's function, arguments, arguments by name)."""
+    def register(function):
+        OWN.update(dict.fromkeys(names, function))
+        return function
+    return register
+
+
+@own(*"""requires_grad_ retain_grad register_hook register_post_accumulate_grad_hook backward grad __hash__ __dir__
+    as_subclass is_leaf requires_grad _is_view __format__ manual_seed seed get_rng_state
+    set_rng_state untyped_storage storage _typed_storage set_""".split())
+def _itself(speaker, func, args, kwargs):
+    """Call the function on the tensor itself: what it does is of no operator."""
+    return speaker.within(func, args, kwargs)
+
+
+@own("__repr__", "__str__")
+def _shown(speaker, func, args, kwargs):
+    """Show a wrapper by its form where its class has nothing to say; modes are told nothing of the digits."""
+    if not shells.is_wrapper(args[0]):
+        return speaker.quietly(func, args, kwargs)
+    x = args[0]
+    asked = ", requires_grad=True" if x.requires_grad else ""
+    return f"{type(x).__name__}(..., size={tuple(x.shape)}, dtype={x.dtype}{asked})"
+
+
+@own("__deepcopy__")
+def _copied(speaker, func, args, kwargs):
+    """Copy a wrapper by its class's `clone`."""
+    x, memo = args[0], args[1] if len(args) > 1 else kwargs.get("memo", {})
+    if not shells.is_wrapper(x):
+        return speaker.within(func, args, kwargs)
+    if id(x) in memo:
+        return memo[id(x)]
+    if not x.is_leaf:
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
+                           "at the moment")
+    recording = switches.set_recording(False)
+    try:
+        made = x.clone()
+    finally:
+        switches.set_recording(recording)
+    if type(made) is not type(x):
+        raise RuntimeError("The default implementation of __deepcopy__() for wrapper subclasses only works for "
+                           f"subclass types that properly implement clone(): got {type(made).__name__} from that of "
+                           f"{type(x).__name__}")
+    if getattr(x, "_is_param", False):
+        made._is_param = True
+    made.requires_grad = x.requires_grad
+    memo[id(x)] = made
+    return made
+
+
+def _options(kwargs):
+    """Return the options of a maker that were said, as operators take them, and those that are none of theirs."""
+    kwargs = dict(kwargs)
+    wants, out = kwargs.pop("requires_grad", False), kwargs.pop("out", None)
+    kwargs.pop("names", None)
+    given = {name: value for name, value in kwargs.items() if not (
+        value is None and name in ("dtype", "layout", "device", "generator", "memory_format", "pin_memory"))}
+    return given, wants, out
+
+
+def _maker(name, placed):
+    @own(name)
+    def made(speaker, func, args, kwargs):
+        given, wants, out = _options(kwargs)
+        if out is not None:
+            return speaker.default(func, name, args, {**given, "out": out})
+        if placed:
+            given["device"] = Device(given["device"]) if "device" in given else _usual_device()
+        pinned = bool(given.get("pin_memory", False))
+        given["pin_memory"] = pinned
+        overload, positional, named = resolve(name, args, given)
+        result = speaker.called(getattr(getattr(aten(), name), overload), positional, {**named, "pin_memory": pinned})
+        return result.requires_grad_() if wants else result
+
+
+def _usual_device():
+    from dragon.vm import torch
+    return torch.get_default_device()
+
+
+for _name in ("zeros", "ones", "empty", "full", "arange", "linspace", "logspace", "eye", "rand", "randn", "randint",
+              "randperm", "empty_strided", "hann_window", "hamming_window", "tril_indices", "triu_indices"):
+    _maker(_name, True)
+for _name in ("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like",
+              "new_zeros", "new_ones", "new_empty", "new_full", "new_empty_strided"):
+    _maker(_name, False)
+
+
+@own("tensor", "as_tensor", "scalar_tensor", "asarray", "from_numpy")
+def _fresh(speaker, func, args, kwargs):
+    """Make a tensor of Python's numbers, which is the dispatcher's from then on."""
+    value = args[0] if args else next(iter(kwargs.values()), None)
+    if isinstance(value, Tensor):
+        return speaker.within(func, args, kwargs)
+    kwargs = dict(kwargs)
+    wants = kwargs.pop("requires_grad", False)
+    made = speaker.quietly(func, args, kwargs)
+    made = speaker.called(aten().lift_fresh.default, (made,), {}) if func.__name__ == "tensor" else made
+    return made.requires_grad_() if wants else made
+
+
+@own("contiguous")
+def _contiguous(speaker, func, args, kwargs):
+    return speaker.default(func, "contiguous", args, kwargs)
+
+
+@own("cpu", "cuda", "pin_memory")
+def _moved(speaker, func, args, kwargs):
+    x = args[0]
+    if func.__name__ == "pin_memory":
+        return speaker.within(func, args, kwargs)
+    return _to(speaker, func, (x, func.__name__, *args[1:]), kwargs)
+
+
+@own("to")
+def _to(speaker, func, args, kwargs):
+    """Tell the forms of `to` apart."""
+    x, *rest = args
+    kind, place, flags = kwargs.get("dtype"), kwargs.get("device"), []
+    other = kwargs.get("other")
+    for value in rest:
+        if isinstance(value, Tensor):
+            other = value
+        elif isinstance(value, Dtype):
+            kind = value
+        elif isinstance(value, bool):
+            flags.append(value)
+        elif value is not None:
+            place = value
+    if other is not None:
+        kind, place = other.dtype, other.device
+    copy = kwargs.get("copy", flags[1] if len(flags) > 1 else False)
+    layout = kwargs.get("memory_format")
+    return aten().to.device(x, Device(place) if place is not None else x.device, kind or x.dtype,
+                            kwargs.get("non_blocking", False), copy, layout)
+
+
+def _cast(name, kind):
+    @own(name)
+    def cast(speaker, func, args, kwargs):
+        from dragon.vm import torch
+        return aten().to.dtype(args[0], getattr(torch, kind), False, False, kwargs.get("memory_format"))
+
+
+for _name, _kind in {"float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "int": "int32",
+                     "long": "int64", "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool",
+                     "cfloat": "complex64", "cdouble": "complex128"}.items():
+    _cast(_name, _kind)
+
+
+@own("type_as")
+def _type_as(speaker, func, args, kwargs):
+    return aten().to.dtype(args[0], args[1].dtype)
+
+
+@own("detach")
+def _detached(speaker, func, args, kwargs):
+    return aten().detach.default(*args)
+
+
+@own("item", "__bool__", "__float__", "__int__", "__index__")
+def _number(speaker, func, args, kwargs):
+    """Give the only element out, as a Python number of the kind that is asked for."""
+    name = func.__name__
+    if shells.stand_in(args[0]).numel() != 1:
+        return speaker.quietly(func, args, kwargs)  # it knows better what is wrong
+    found = aten()._local_scalar_dense.default(args[0])
+    return found if name == "item" else getattr(builtins, name.strip("_"), operator.index)(found)
+
+
+@own("data_ptr")
+def _address(speaker, func, args, kwargs):
+    return 0 if shells.is_wrapper(args[0]) else speaker.quietly(func, args, kwargs)
+
+
+@own("__reduce_ex__")
+def _reduced(speaker, func, args, kwargs):
+    """Tell how a wrapper is made anew: of its form, and of its attributes, which hold what it wraps."""
+    from dragon.vm.torch import _tensor, _utils
+    x = args[0]
+    if not shells.is_wrapper(x):
+        return speaker.within(func, args, kwargs)
+    lies = shells.stand_in(x)
+    form = (type(x), x.dtype, tuple(x.shape), tuple(lies.stride()), lies.storage_offset(), x.layout,
+            str(x.device), x.requires_grad)
+    return _tensor._rebuild_from_type_v2, (_utils._rebuild_wrapper_subclass, type(x), form, dict(x.__dict__))
+
+
+@own("__setitem__")
+def _written(speaker, func, args, kwargs):
+    subscripts.write(*args)
+
+
+@own("numpy", "tolist", "__array__")
+def _numbers(speaker, func, args, kwargs):
+    """Give the numbers out: a mode is told nothing of that, a wrapper has none."""
+    if shells.is_wrapper(args[0]):
+        raise RuntimeError(f".{func.__name__}() is not supported for tensor subclasses, got "
+                           f"{type(args[0]).__name__}: it wraps other tensors and has no numbers of its own")
+    return speaker.quietly(func, args, kwargs)

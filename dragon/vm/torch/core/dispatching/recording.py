@@ -1,0 +1,168 @@
+"""Gradients above who answers for operators: a call that is answered for is recorded as any other is."""
+from dragon import _C
+from dragon.core import modes as switches
+from dragon.vm.torch.core.dispatching.formulas import FORMULAS
+from dragon.vm.torch.core.dispatching.replaying import replayed
+from dragon.vm.torch.core.dispatching.shells import revive, revive_all
+from dragon.vm.torch.core.dispatching.stack import leaves
+from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.resolving import bind
+from dragon.vm.torch.core.tensor import Tensor
+
+# Operators whose results have no history, whatever they are made of.
+CONSTANT = frozenset("""detach zeros_like ones_like empty_like full_like rand_like randn_like randint_like new_zeros
+    new_ones new_empty new_full new_empty_strided floor ceil round trunc sign bernoulli lift_fresh argmax argmin
+    _local_scalar_dense equal allclose""".split())
+
+
+class Answered:
+    """A call that was answered for, as its gradient is asked of it.
+
+    Parameters
+    ----------
+    target : OpOverload
+        The operator.
+    args : tuple
+        Its positional arguments.
+    kwargs : Dict[str, Any]
+        Its arguments by name.
+
+    """
+
+    def __init__(self, target, args, kwargs):
+        self.target, self.args, self.kwargs = target, args, kwargs
+        schema, self.values = target._schema, {}
+        if schema is not None and hasattr(schema, "arguments"):
+            self.values = {argument.name: argument.default_value for argument in schema.arguments}
+            self.values.update(bind(schema, args, kwargs) or {})
+        self.slots = [(name, place, item) for name, value in (self.values or dict(enumerate(args))).items()
+                      for place, item in (enumerate(value) if isinstance(value, (list, tuple)) else ((None, value),))
+                      if isinstance(item, Tensor) and item.requires_grad]
+        self.node, self.kept = None, ()
+
+    def __getattr__(self, name):
+        values = self.__dict__.get("values", {})
+        name = name.rstrip("_")
+        if name not in values:
+            raise AttributeError(name)
+        return values[name]
+
+    def wants(self, name):
+        """Return whether the gradient of an argument is asked for."""
+        return any(name == known for known, _, _ in self.slots)
+
+    def result(self, place=0):
+        """Return a result of the call."""
+        return revive(self.kept[place].unpack(self.node))
+
+    def release(self):
+        """Let go of everything, once a backward pass has used it."""
+        self.kept = self.values = self.args = None
+
+    def gradients(self, grads):
+        """Return the gradients of the arguments that have any, in the order of `slots`."""
+        formula = FORMULAS.get(str(self.target).removeprefix("aten."))
+        found = NotImplemented if formula is None else formula(self, *grads)
+        if found is NotImplemented:
+            return replayed(self, grads)
+        made = {name: make() for name, make in found.items() if self.wants(name)}
+        return [made.get(name) if place is None or made.get(name) is None else made[name][place]
+                for name, place, _ in self.slots]
+
+
+def recorded(speaker, target, args, kwargs):
+    """Return what an operator gives that is answered for, recorded where gradients are.
+
+    Parameters
+    ----------
+    speaker : Speaker
+        Who has it answered.
+    target : OpOverload
+        The operator.
+    args : tuple
+        Its positional arguments.
+    kwargs : Dict[str, Any]
+        Its arguments by name.
+
+    Returns
+    -------
+    Any
+        The results.
+
+    """
+    name = target.overloadpacket.__name__
+    if not switches.is_recording() or name in CONSTANT or not any(
+            isinstance(item, Tensor) and item.requires_grad for item in leaves(args, kwargs)):
+        return speaker.answered(target, args, kwargs)
+    call = Answered(target, args, kwargs)
+    written = _written(target, args, kwargs)
+    if any(item.is_leaf and item.requires_grad for item in written):
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if written and str(target).removeprefix("aten.") not in FORMULAS:  # its gradient may ask what was there before
+        copy = aten().clone.default
+        call.args = tuple(speaker.answered(copy, (item,), {}) if any(item is other for other in written) else item
+                          for item in args)
+        call.slots = [(name, place, next((new for new, old in zip(call.args, args) if old is item), item))
+                      for name, place, item in call.slots]
+        originals = [item for item in leaves(args, kwargs) if isinstance(item, Tensor) and item.requires_grad]
+    else:
+        originals = [item for _, _, item in call.slots]
+    result = speaker.answered(target, args, kwargs)
+    given = [item for item in leaves(args, kwargs) if isinstance(item, Tensor)]
+    many = isinstance(result, (list, tuple))
+    outputs = [_own(item, given, written) for item in (result if many else [result])]
+    if call.slots and any(_has_history(item) for item in outputs):
+        _record(call, originals, outputs)
+    return type(result)(outputs) if many and type(result) in (list, tuple) else outputs if many else outputs[0]
+
+
+def _written(target, args, kwargs):
+    schema = target._schema
+    if not getattr(schema, "is_mutable", False):
+        return []
+    values = bind(schema, args, kwargs) or {}
+    return [values[argument.name] for argument in schema.arguments
+            if argument.is_write and isinstance(values.get(argument.name), Tensor)]
+
+
+def _has_history(item):
+    return isinstance(item, Tensor) and (item.is_floating_point() or item.is_complex())
+
+
+def _own(item, given, written):
+    """Return a result as an object of its own: one that was handed in keeps its history."""
+    if not isinstance(item, Tensor) or any(item is other for other in written):
+        return item
+    if any(item is other for other in given) or item.requires_grad:
+        disabled = switches.set_override_disabled(True)
+        try:
+            return _alias(item)
+        finally:
+            switches.set_override_disabled(disabled)
+    return item
+
+
+def _alias(item):
+    kind, made = type(item), revive(_C.Tensor.detach(item))
+    if type(made) is not kind:
+        made.__class__ = kind
+        made.__dict__.update(item.__dict__)
+    return made
+
+
+def _record(call, inputs, outputs):
+    """Stand the call's gradient behind its results."""
+    def backward(node, *grads):
+        call.node = node
+        try:
+            found = call.gradients(revive_all(list(grads)))
+        finally:
+            call.node = None  # the node owns this function: holding it would keep both for ever
+        return tuple(found)
+    backward.release = call.release
+    packet = call.target.overloadpacket.__name__.strip("_")
+    name = "".join(word.capitalize() for word in packet.split("_")) + "Backward0"
+    kept = [item if _has_history(item) else None for item in outputs]
+    _C.record(name, backward, inputs, kept)
+    # Results are kept without their history, which is the node that keeps them.
+    call.kept = tuple(_C.SavedTensor(item, True) if isinstance(item, Tensor) else None for item in outputs)

@@ -1,0 +1,93 @@
+"""Gradients of operators that no formula here tells: the engine's, read as PyTorch's and called one by one."""
+from dragon.core import modes as switches
+from dragon.vm.torch.core import overrides
+from dragon.vm.torch.core.dispatching.shells import stand_in
+from dragon.vm.torch.core.dispatching.stack import asking_nobody, without_modes
+from dragon.vm.torch.core.exporting.hearing import set_listener
+from dragon.vm.torch.core.tensor import Tensor, ops
+from dragon.vm.torch.utils import _pytree as pytree
+
+_graphs = {}  # by operator, and what its arguments are like
+
+
+def replayed(call, grads):
+    """Return the gradients of the tensors among a call's arguments that have any.
+
+    Parameters
+    ----------
+    call : Answered
+        The call.
+    grads : Sequence[Optional[Tensor]]
+        Those of its results.
+
+    Returns
+    -------
+    List[Optional[Tensor]]
+        In the order of the call's slots.
+
+    """
+    flat, spec = pytree.tree_flatten((call.args, call.kwargs))
+    tensors = [item for item in flat if isinstance(item, Tensor)]
+    wanted = [any(item is slot for _, _, slot in call.slots) for item in tensors]
+    given = [grad for grad in grads if grad is not None]
+    key = (str(call.target), spec, tuple(map(_looks, flat)), tuple(wanted), tuple(
+        None if grad is None else _looks(grad) for grad in grads))
+    if key not in _graphs:
+        _graphs[key] = _graph(call.target, flat, spec, wanted, grads)
+    found = iter(_graphs[key].forward(*tensors, *given))  # no module of the program's: no hook hears of it
+    made = [(item, next(found)) for item, is_wanted in zip(tensors, wanted) if is_wanted]
+    slots, used = [], set()
+    for _, _, slot in call.slots:  # one that was handed in twice has two gradients
+        place = next(place for place, (item, _) in enumerate(made) if item is slot and place not in used)
+        used.add(place)
+        slots.append(made[place][1])
+    return slots
+
+
+def _looks(item):
+    if isinstance(item, Tensor):
+        lies = stand_in(item)
+        return tuple(lies.shape), lies.strides, item.dtype, str(item.device)
+    return type(item), repr(item)
+
+
+def _graph(target, flat, spec, wanted, grads):
+    from dragon.vm.torch.core.exporting.making import made_graph
+    count = len(wanted)
+
+    def gradients(*values):
+        inputs = [value.detach().requires_grad_(is_wanted) for value, is_wanted in zip(values[:count], wanted)]
+        writes = getattr(target._schema, "is_mutable", False)
+        rest = iter([item.clone() for item in inputs] if writes else inputs)
+        args, kwargs = pytree.tree_unflatten([next(rest) if isinstance(item, Tensor) else item for item in flat], spec)
+        result = target.run(*args, **kwargs)
+        result = result if isinstance(result, (list, tuple)) else (result,)
+        upstream = iter(values[count:])
+        pairs = [(item, next(upstream)) for item, grad in zip(result, grads) if grad is not None]
+        from dragon.vm import torch
+        asked = [item for item, is_wanted in zip(inputs, wanted) if is_wanted]
+        found = torch.autograd.grad([item for item, _ in pairs], asked, [grad for _, grad in pairs], allow_unused=True)
+        return tuple(torch.zeros_like(item) if got is None else got for item, got in zip(asked, found))
+    examples = [_example(item) for item in (*flat, *grads) if isinstance(item, Tensor)]
+    functions, overrides._local.modes = overrides.modes(), []
+    before, recording = set_listener(None), switches.set_recording(True)
+    disabled = switches.set_override_disabled(False)
+    try:
+        with without_modes(), asking_nobody():
+            return made_graph(gradients, tuple(examples))
+    finally:
+        switches.set_override_disabled(disabled)
+        switches.set_recording(recording)
+        set_listener(before)
+        overrides._local.modes = functions
+        overrides.count_modes()
+
+
+def _example(item):
+    lies = stand_in(item)
+    disabled = switches.set_override_disabled(True)
+    try:
+        with asking_nobody():
+            return ops.zeros(tuple(lies.shape), dtype=lies.dtype, device=lies.device)
+    finally:
+        switches.set_override_disabled(disabled)

@@ -1,0 +1,129 @@
+"""Who is asked at an operator: this thread's modes, and the classes of the arguments."""
+import threading
+
+from dragon.core import modes as switches
+from dragon.vm.torch.core.overrides import count_modes
+from dragon.vm.torch.core.tensor import Tensor
+
+_local = threading.local()
+PLAIN = (int, float, bool, str, bytes, complex, type(None))
+
+
+def _disabled_torch_dispatch_impl(func, types, args=(), kwargs=None):
+    """Call the operator as if its arguments were plain tensors; what a class says to be left alone."""
+    with asking_nobody():
+        return func(*args, **(kwargs or {}))
+
+
+def dispatch_modes():
+    """Return this thread's modes, the innermost last."""
+    if not hasattr(_local, "modes"):
+        _local.modes = []
+    return _local.modes
+
+
+class without_modes:
+    """Have no mode of operators, within a `with` block; which ones stay may be said."""
+
+    def __init__(self, kept=()):
+        self.kept = kept
+
+    def __enter__(self):
+        self.before, _local.modes = dispatch_modes(), list(self.kept)
+        count_modes()
+        return self.before
+
+    def __exit__(self, *_):
+        _local.modes = self.before
+        count_modes()
+
+
+class asking_nobody:
+    """Ask neither classes nor modes for operators within a `with` block."""
+
+    def __enter__(self):
+        self.before, _local.silent = is_silent(), True
+
+    def __exit__(self, *_):
+        _local.silent = self.before
+
+
+class _DisableTorchDispatch:
+    """Ask neither classes nor modes for operators as long as the object lives."""
+
+    def __init__(self):
+        self.before, _local.silent = is_silent(), True
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def end(self):
+        """Ask again, as before."""
+        if self.before is not None:
+            _local.silent, self.before = self.before, None
+
+    __del__ = end
+
+
+class beneath_gradients:
+    """Record nothing within a `with` block in which somebody answers for an operator."""
+
+    def __enter__(self):
+        self.before, recorded = getattr(_local, "recorded", None), switches.is_recording()
+        self.recording, _local.recorded = switches.set_recording(False), recorded
+
+    def __exit__(self, *_):
+        switches.set_recording(self.recording)
+        _local.recorded = self.before
+
+
+def records_above():
+    """Return whether calls are recorded where the operator was called that is answered for at present."""
+    above = getattr(_local, "recorded", None)
+    return switches.is_recording() if above is None else above
+
+
+def is_silent():
+    """Return whether nobody is asked at present."""
+    return getattr(_local, "silent", False)
+
+
+def answers(kind):
+    """Return whether a class answers for operators."""
+    found = getattr(kind, "__torch_dispatch__", None)
+    return found is not None and found is not _disabled_torch_dispatch_impl and getattr(
+        found, "__func__", None) is not _disabled_torch_dispatch_impl
+
+
+def who_answers(args, kwargs):
+    """Return the arguments whose classes answer for operators: subclasses before their bases, each class once."""
+    found = []
+    for value in leaves(args, kwargs):
+        kind = type(value)
+        if kind is Tensor or not isinstance(value, Tensor) or not answers(kind) or any(
+                kind is type(other) for other in found):
+            continue
+        place = next((index for index, other in enumerate(found) if isinstance(value, type(other))), len(found))
+        found.insert(place, value)
+    return found
+
+
+def leaves(*trees):
+    """Yield what lists, tuples and dictionaries hold, at any depth."""
+    for tree in trees:
+        if isinstance(tree, Tensor) or type(tree) in PLAIN:
+            yield tree
+        elif isinstance(tree, (list, tuple)):
+            yield from leaves(*tree)
+        elif isinstance(tree, dict):
+            yield from leaves(*tree.values())
+        else:
+            yield tree
+
+
+def is_wanted(args, kwargs):
+    """Return whether a mode, or the class of an argument, answers for an operator."""
+    return not is_silent() and (bool(dispatch_modes()) or bool(who_answers(args, kwargs)))
