@@ -197,4 +197,5 @@ def _through(name):
 COMMON = {name: _through(name) for name in (
     "requires_grad_", "retain_grad", "register_post_accumulate_grad_hook", "is_floating_point", "is_complex",
     "is_signed", "get_device", "is_inference", "is_shared", "share_memory_", "is_pinned")}
+TensorOfParts.retain_grad = COMMON["retain_grad"]  # the engine's method knows nothing of kinds
 COMMON.update(detach=detach, detach_=detach_, register_hook=register_hook)

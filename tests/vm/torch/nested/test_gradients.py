@@ -98,6 +98,29 @@ def test_gradients_asked_for():
         assert t.autograd.grad(found.sum(), x)[0].values().tolist() == [6] * 5
 
 
+def test_gradients_of_functions():
+    for t in BOTH:
+        x = t.nested.nested_tensor([t.ones(2), t.ones(3)], layout=t.jagged, requires_grad=True)
+        y = x * 2
+        y.retain_grad()
+        (y * y).sum().backward()
+        assert y.grad.is_nested and y.grad.values().tolist() == [4] * 5
+    x = dt.nested.nested_tensor([dt.ones(2), dt.ones(3)], layout=dt.jagged)
+    found = dt.func.grad(lambda a: (a * a).sum())(x)  # genuine PyTorch refuses
+    assert found.is_nested and found.values().tolist() == [2] * 5
+    assert dt.func.grad(lambda w: (x * w).sum())(dt.ones(())).item() == 5
+
+
+@pytest.mark.parametrize("layout", ["jagged", "strided"])
+def test_compiled_functions_run_as_they_are(layout):
+    x = dt.nested.nested_tensor([dt.ones(2), dt.ones(3)], layout=getattr(dt, layout))
+    compiled = dt.compile(lambda a: dt.nn.functional.relu(a) * 2)
+    with pytest.warns(UserWarning, match="which is made of other tensors"):
+        made = compiled(x)
+    assert made.is_nested and [one.tolist() for one in made.unbind()] == [[2] * 2, [2] * 3]
+    assert [one.tolist() for one in compiled(x).unbind()] == [[2] * 2, [2] * 3]
+
+
 def test_hooks_see_nested_gradients():
     x, seen = dt.nested.nested_tensor([dt.ones(2), dt.ones(3)], layout=dt.jagged, requires_grad=True), []
     x.register_hook(lambda grad: seen.append(grad.is_nested) or grad * 2)

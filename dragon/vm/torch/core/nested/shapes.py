@@ -88,6 +88,31 @@ def permute(input, *dims):
                 form._replace(dim=axes.index(form.dim)))
 
 
+@rule("movedim", "moveaxis")
+def movedim(input, source, destination):
+    """Bring dims to other places; the batch's stays the first."""
+    pairs = [(one if isinstance(one, (tuple, list)) else (one,)) for one in (source, destination)]
+    froms, to = ([axis_of("movedim", input.ndim, dim) for dim in dims] for dims in pairs)
+    if len(froms) != len(to) or len({*froms}) < len(froms) or len({*to}) < len(to):
+        raise RuntimeError(f"movedim: got source {source} and destination {destination}, expected as many dims in "
+                           "both, each once")
+    rest = iter(axis for axis in builtins.range(input.ndim) if axis not in froms)
+    placed = dict(zip(to, froms))
+    return permute(input, *(placed[axis] if axis in placed else next(rest) for axis in builtins.range(input.ndim)))
+
+
+@rule("view_as")
+def view_as(self, other):
+    """Return the tensor in another one's shape."""
+    return _viewed("view")(self, *(shape_of(other) if is_jagged(other) else other.shape))
+
+
+@rule("reshape_as")
+def reshape_as(self, other):
+    """Return the tensor in another one's shape."""
+    return _viewed("reshape")(self, *(shape_of(other) if is_jagged(other) else other.shape))
+
+
 @rule("numpy_t")
 def reverse(input):
     """Return the dims in reverse order, which the batch's refuses."""

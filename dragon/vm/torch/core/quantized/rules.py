@@ -114,8 +114,8 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
 def cat(tensors, dim=0, *, out=None):
     """Return tensors side by side, by the scale and zero point of the first."""
     tensors = list(tensors)
-    for one in tensors:
-        if not is_quantized(one) or kind_of(one) != kind_of(tensors[0]):
+    for one in tensors[::-1]:
+        if not is_quantized(one) or not is_quantized(tensors[0]) or kind_of(one) != kind_of(tensors[0]):
             raise RuntimeError(f"cat: got {tensors[0].dtype} and {one.dtype}, expected one dtype: All dtypes must be "
                                "the same.")
         if scheme_of(one) != WHOLE:
