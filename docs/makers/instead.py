@@ -3,11 +3,7 @@
 TABLE = """
 torch.distributed : one process trains here: torch.distributed knows a world of one
 torch.sparse : a dense tensor
-torch.nested : torch.nn.utils.rnn.pad_sequence and a mask
 torch.quantiz : torch.float16 or torch.bfloat16 weights
-torch.Tensor.q_ : torch.float16 or torch.bfloat16 weights
-torch.Tensor.int_repr : torch.float16 or torch.bfloat16 weights
-torch.fake_quantize : torch.float16 or torch.bfloat16 weights
 torch.choose_qparams : torch.float16 or torch.bfloat16 weights
 torch.library : dragon.Function for gradients of one's own, or an operator in a library (dragon.load_library)
 torch.cuda : the same code on the CPU

@@ -12,6 +12,16 @@ from dragon.core.capture.settings import captures
 from dragon.core.capture.structure import Template
 from dragon.core.capture.symbols import SymbolicNumber
 from dragon.core.capture.telling import Telling
+from dragon.core.parts import parts_of
+
+
+def refusal_of(inputs):
+    """Return why tensors cannot be the inputs of a graph, or None."""
+    for tensor in inputs or ():
+        found = parts_of(tensor)
+        if found is not None:
+            return f"an argument of layout {found[0].split()[0]}, which is made of other tensors"
+    return None
 
 
 class Recording:
@@ -28,7 +38,7 @@ class Recording:
         self.function, self.args, self.kwargs, self.name = function, args, kwargs, name
         self.guards = Guards(function, args, kwargs, name)
         self.inputs = self.guards.check(args, kwargs)
-        self.failure = self.guards.refusal
+        self.failure = self.guards.refusal or refusal_of(self.inputs)
         self.symbols, self._numbers = [], []
         self.changes = []
         self.seconds = {"guards": time.perf_counter() - begin}

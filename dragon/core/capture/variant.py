@@ -15,7 +15,7 @@ class Variant:
         self.calls = 0
         self.captured = self.compiled = self.sized = self.parts = self.again = None
         self.axes = []
-        self.shapes = [tuple(tensor.shape) for tensor in recording.inputs]
+        self.shapes = [tuple(_C.Tensor.shape.__get__(tensor)) for tensor in recording.inputs]
         self._lock = threading.Lock()
         if reason is None:
             self._symbols = recording.symbols

@@ -35,6 +35,8 @@ from dragon.vm.torch.storage import CLASSES as _old_storages, FILES as _files, T
 from dragon.vm.torch.amp.autocast_mode import NAMES as _autocast_names
 from dragon.vm.torch.amp.grad_scaler import GradScaler
 from dragon.vm.torch.core.sparse import face as _sparse_face
+from dragon.vm.torch.core.nested import face as _nested_face
+from dragon.vm.torch.core.quantized import face as _quantized_face
 from dragon.vm.torch.core.absent import install as _install_absent
 from dragon.vm.torch.core.attach import attach as _attach
 from dragon.vm.torch.core.capturing import register as _register

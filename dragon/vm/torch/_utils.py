@@ -11,7 +11,8 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 
 __getattr__, __dir__ = lookup(globals(), {
     "nn.parameter": "_rebuild_parameter _rebuild_parameter_with_state",
-    "core.failures": "ExceptionWrapper KeyErrorMessage", "core.sparse.rebuilding": "_rebuild_sparse_tensor"})
+    "core.failures": "ExceptionWrapper KeyErrorMessage", "core.sparse.rebuilding": "_rebuild_sparse_tensor",
+    "core.nested.rebuilding": "_rebuild_nested_tensor", "core.quantized.rebuilding": "_rebuild_qtensor"})
 
 
 def _as_class(tensor, cls):
@@ -75,15 +76,6 @@ def _rebuild_device_tensor_from_numpy(data, dtype, device, requires_grad):
     made = _C.tensor(data, dtype, as_device(device), Tensor)
     made.requires_grad = requires_grad
     return made
-
-
-def _refuse(kind):
-    def rebuild(*args, **kwargs):
-        raise NotImplementedError(f"load: got a {kind} tensor, expected strided ones: Dragon has no {kind} tensors")
-    return rebuild
-
-
-_rebuild_qtensor, _rebuild_nested_tensor = map(_refuse, ("quantized", "nested"))
 
 
 def _import_dotted_name(name):

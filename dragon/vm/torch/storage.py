@@ -28,8 +28,15 @@ def bytes_behind(tensor):
     return whole if whole.dtype is BYTE else ops.view_dtype(whole, BYTE).detach()
 
 
+# What the integers of quantized dtypes are read as.
+HELD_AS = {"qint8": "int8", "quint8": "uint8", "qint32": "int32"}
+QUANTIZED = {"qint8": "QInt8", "quint8": "QUInt8", "qint32": "QInt32"}
+
+
 def window(memory, dtype, offset, size, stride):
     """Return a tensor of a dtype, offset, size and strides on a 1-d tensor of bytes."""
+    if isinstance(dtype, _C.dtype) and dtype.name in HELD_AS:
+        dtype = OBJECTS[HELD_AS[dtype.name]]
     if not isinstance(dtype, _C.dtype) or dtype.name not in (*KINDS, *LATER):
         raise NotImplementedError(f"storage: got {dtype}, which no tensor of Dragon can have, expected one of "
                                   f"{', '.join((*KINDS, *LATER))}")
@@ -365,7 +372,7 @@ class TypedStorage(_Storage):
 
     def pickle_storage_type(self):
         """Return the name of the class that files have for this dtype."""
-        return KINDS[self.dtype.name] + "Storage"
+        return {**KINDS, **QUANTIZED}[self.dtype.name] + "Storage"
 
     _pickle_storage_type = pickle_storage_type
 
@@ -420,7 +427,8 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):
 
 CLASSES = {kind + "Storage": type(kind + "Storage", (_LegacyStorage,), {
     "_dtype": OBJECTS[name], "__module__": __name__.rpartition(".")[0],
-    "__doc__": f"Elements of `torch.{name}`.", "__hash__": TypedStorage.__hash__}) for name, kind in KINDS.items()}
+    "__doc__": f"Elements of `torch.{name}`.", "__hash__": TypedStorage.__hash__}) for name, kind in (
+        {**KINDS, **QUANTIZED}).items()}
 
 
 def _get_dtype_from_pickle_storage_type(name):

@@ -8,6 +8,8 @@ import functools
 from dragon import _C
 from dragon.core import modes
 from dragon.vm.torch.core.exporting.hearing import leave_to_engine
+from dragon.vm.torch.core.gradients import told_by_values
+from dragon.vm.torch.core.kinds import exchanged, is_of_parts, values_of
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
@@ -89,10 +91,12 @@ def _pull(outputs, inputs, vectors, create_graph, retain_graph=True):
     places = [index for index, item in enumerate(inputs) if item.requires_grad]
     found = [None] * len(inputs)
     if pairs and places:
-        grads = _C.grad([output for output, _ in pairs], [inputs[index] for index in places],
-                        [vector for _, vector in pairs], retain_graph, create_graph, True)
-        for index, grad in zip(places, grads):
-            found[index] = grad
+        wanted = [inputs[index] for index in places]
+        told, vectors = told_by_values(*zip(*pairs))
+        grads = _C.grad(told, [values_of(item) if is_of_parts(item) else item for item in wanted], vectors,
+                        retain_graph, create_graph, True)
+        for index, item, grad in zip(places, wanted, grads):
+            found[index] = exchanged(item.detach(), grad) if is_of_parts(item) and grad is not None else grad
     return [ops.zeros_like(item.detach()) if grad is None else grad for item, grad in zip(inputs, found)]
 
 

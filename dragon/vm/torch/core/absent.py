@@ -101,7 +101,6 @@ fx.experimental.accelerator_partitioner Partitioner* DAG*
 fx.experimental.unification unify reify Var* var
 fx.experimental.symbolic_shapes ShapeEnv*
 fx.experimental.proxy_tensor ProxyTorchDispatchMode* get_proxy_mode
-nested nested_tensor as_nested_tensor to_padded_tensor nested_tensor_from_jagged
 package PackageExporter* PackageImporter*
 mobile
 quantization QuantStub* DeQuantStub* QuantWrapper* QConfig* quantize quantize_dynamic quantize_qat prepare prepare_qat

@@ -4,10 +4,10 @@ from collections import namedtuple
 
 from dragon import _C
 from dragon.vm.torch.core.exporting.hearing import leave_to_engine
+from dragon.vm.torch.core.kinds import exchanged, is_of_parts, told_shape, values_of
 from dragon.vm.torch.core.layout import preserve_format
 from dragon.vm.torch.core.overrides import beneath
 from dragon.vm.torch.core.register import FUNCTIONS
-from dragon.vm.torch.core.sparse.parts import is_sparse, values_of, with_values
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 HOME = __name__.replace("core.gradients", "autograd")  # where PyTorch has them
@@ -42,7 +42,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     if inputs is None:
         return _C.backward(tensors, grads, retain_graph, create_graph, None)
     inputs = tuple(inputs.values()) if isinstance(inputs, dict) else as_tuple(inputs)
-    inputs = tuple(values_of(item) if is_sparse(item) else item for item in inputs)
+    inputs = tuple(values_of(item) if is_of_parts(item) else item for item in inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     with _Wanting():
@@ -104,9 +104,9 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
         else:
             grads = check_grads(outputs, grad_outputs)
             told, grads = told_by_values(outputs, grads)
-            wanted = tuple(values_of(item) if is_sparse(item) else item for item in inputs)
+            wanted = tuple(values_of(item) if is_of_parts(item) else item for item in inputs)
             found = _C.grad(told, wanted, grads, retain_graph, create_graph, allow_unused)
-            found = tuple(with_values(item.detach(), got) if got is not None and is_sparse(item) else got
+            found = tuple(exchanged(item.detach(), got) if got is not None and is_of_parts(item) else got
                           for got, item in zip(found, inputs))
     found = revived(found)
     if materialize_grads:
@@ -115,11 +115,11 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
 
 
 def told_by_values(outputs, grads):
-    """Return outputs and their gradients with the values of sparse ones, which have the history, in their places."""
-    if not any(is_sparse(item) for item in outputs):
+    """Return outputs and their gradients, with the values of those made of parts, which have the history, for them."""
+    if not any(is_of_parts(item) for item in outputs):
         return outputs, grads
-    pairs = [(output, given) if not is_sparse(output) else
-             (values_of(output), None if given is None else values_of(given.sparse_mask(output.detach())))
+    pairs = [(output, given) if not is_of_parts(output) else
+             (values_of(output), None if given is None else output.detach()._aligned(given))
              for output, given in zip(outputs, grads)]
     return tuple(zip(*pairs))
 
@@ -187,9 +187,9 @@ def check_grads(outputs, grads):
                                    f"but got {output.dtype}")
         elif not isinstance(given, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(given).__name__}")
-        elif given.shape != output.shape:
-            raise RuntimeError(f"Mismatch in shape: grad_output[{index}] has a shape of {given.shape} and output"
-                               f"[{index}] has a shape of {output.shape}.")
+        elif told_shape(given) != told_shape(output):
+            raise RuntimeError(f"Mismatch in shape: grad_output[{index}] has a shape of {told_shape(given)} and output"
+                               f"[{index}] has a shape of {told_shape(output)}.")
         elif given.dtype.is_complex != output.dtype.is_complex:
             raise RuntimeError(f"grad_output[{index}] has dtype {given.dtype} and output[{index}] has dtype "
                                f"{output.dtype}, expected both real or both complex")

@@ -51,7 +51,7 @@ class memory_format(_Named):
 
 
 class qscheme(_Named):
-    """The way a quantized tensor's numbers are scaled; there are no such tensors here, only the names."""
+    """The way a quantized tensor's numbers are scaled."""
 
     __slots__ = ()
 

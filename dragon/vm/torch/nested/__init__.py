@@ -1,4 +1,7 @@
-"""`torch.nested`: a name that scripts import; Dragon has no nested tensors, and every name of it says so."""
-from dragon.vm.torch.core.absent import fill
+"""`torch.nested`: batches whose samples differ in size."""
+from dragon.vm.guest import lookup
+from dragon.vm.torch.core.nested.face import padded as to_padded_tensor
+from dragon.vm.torch.core.nested.making import (as_nested_tensor, masked_select, narrow, nested_tensor,
+                                                nested_tensor_from_jagged)
 
-fill(globals(), "nested")
+__getattr__, __dir__ = lookup(globals())

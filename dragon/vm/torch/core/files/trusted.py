@@ -8,6 +8,7 @@ import sys
 import threading
 
 from dragon.vm.torch import _tensor, _utils
+from dragon.vm.torch._dynamo.decorators import _DimRange
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.files import plain
@@ -15,6 +16,7 @@ from dragon.vm.torch.core.layout import _get_layout, memory_format, qscheme
 from dragon.vm.torch.core.legacy import CLASSES as OLD_TENSORS
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops
+from dragon.vm.torch.nested._internal import nested_tensor
 from dragon.vm.torch.nn import parameter
 from dragon.vm.torch.storage import CLASSES, TypedStorage, UntypedStorage
 
@@ -71,6 +73,9 @@ def default_globals():
                  "_rebuild_parameter_with_state", "_rebuild_meta_tensor_no_storage", "_rebuild_wrapper_subclass",
                  "_rebuild_sparse_tensor", "_rebuild_qtensor", "_rebuild_nested_tensor"):
         found[f"torch._utils {name}"] = getattr(_utils, name)
+    for name in ("_rebuild_njt", "NestedTensor"):
+        found[f"torch.nested._internal.nested_tensor {name}"] = getattr(nested_tensor, name)
+    found["torch._dynamo.decorators _DimRange"] = _DimRange
     for kind in (parameter.Parameter, parameter.UninitializedParameter, parameter.UninitializedBuffer):
         found[f"torch.nn.parameter {kind.__name__}"] = kind
     found.update((f"torch {name}", value) for name, value in {**OBJECTS, **CLASSES}.items())
@@ -84,7 +89,8 @@ def default_globals():
 COMPUTING = ("torch.functional", "torch.nn", "torch.optim", "torch.special", "torch.fft", "torch.linalg",
              "torch.signal", "torch.distributions", "torch.utils.data", "torchvision.ops", "torchvision.transforms")
 # Classes that files name to say what a storage or tensor is; they are made by functions of ours.
-NAMED_ALONE = {"torch Tensor", "torch.storage UntypedStorage", "torch.storage TypedStorage",
+NAMED_ALONE = {"torch Tensor", "torch.nested._internal.nested_tensor NestedTensor",
+               "torch.storage UntypedStorage", "torch.storage TypedStorage",
                *(f"torch {name}" for name in CLASSES), *(f"torch {name}" for name in OLD_TENSORS)}
 
 
@@ -247,7 +253,7 @@ class Trust:
     def may_fill(self, instance):
         """Return whether a file may give an object its attributes."""
         kind = type(instance)
-        if kind in (collections.OrderedDict, Tensor) or issubclass(kind, Tensor):
+        if kind in (collections.OrderedDict, Tensor, _DimRange) or issubclass(kind, Tensor):
             return True
         if isinstance(instance, type) or inspect.isroutine(instance) or inspect.ismodule(instance):
             return False

@@ -151,8 +151,6 @@ def _refusing(error, got, sentence, names):
         make(name)
 
 
-_refusing(NotImplementedError, "got a plain tensor, expected a quantized one; Dragon has none", "is for quantized "
-          "tensors", "q_scale q_zero_point int_repr q_per_channel_scales q_per_channel_zero_points q_per_channel_axis")
 _refusing(NotImplementedError, "got a plain tensor, expected no call: Dragon has no layout of oneDNN's", "would return "
           "a tensor in the layout of oneDNN", "to_mkldnn")
 

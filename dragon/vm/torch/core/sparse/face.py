@@ -3,6 +3,7 @@ from dragon.core.parts import set_handler
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import OLD_TYPES
+from dragon.vm.torch.core.kinds import handle
 from dragon.vm.torch.core.register import FUNCTIONS, alias, function, method, overridable
 from dragon.vm.torch.core.sparse import (arithmetic, copies, creation, files, making, pointwise, printing,  # noqa: F401
                                          products, properties, reductions, shapes)
@@ -10,7 +11,7 @@ from dragon.vm.torch.core.sparse.compressed import as_coordinates, line_indices
 from dragon.vm.torch.core.sparse.conversions import to_layout
 from dragon.vm.torch.core.sparse.coordinates import rows_of
 from dragon.vm.torch.core.sparse.keys import count_up, starts_of
-from dragon.vm.torch.core.sparse.parts import (COMPRESSED, SparseTensor, handle, is_coordinates, is_sparse, layout_of,
+from dragon.vm.torch.core.sparse.parts import (COMPRESSED, SparseTensor, is_coordinates, is_sparse, layout_of,
                                                make_coordinates, name_of, parts_of, rule, values_of, with_values)
 from dragon.vm.torch.core.tensor import Tensor, ops
 

@@ -6,9 +6,8 @@ function of the API that meets one asks the table below by the function's name; 
 from dragon import _C
 from dragon.core import parts
 from dragon.vm.torch.core import layout as layouts
-from dragon.vm.torch.core.overrides import beneath
+from dragon.vm.torch.core.kinds import COMMON, KINDS, TensorOfParts, parts_of, rules_into, tensors_among, values_of
 from dragon.vm.torch.core.size import Size
-from dragon.vm.torch.core.tensor import Tensor
 
 # How a function is computed from parts, by its name: the same for `torch.<name>` and `Tensor.<name>`.
 RULES = {}
@@ -20,78 +19,32 @@ BLOCKS = ("sparse_bsr", "sparse_bsc")
 ROW_MAJOR = ("sparse_csr", "sparse_bsr")
 
 
-class SparseTensor(Tensor):
+rule = rules_into(RULES)
+rule.__doc__ = "Register how functions of these names are computed of sparse tensors."
+
+
+class SparseTensor(TensorOfParts):
     """A tensor of which only some elements are held: `torch.Tensor` in another layout."""
 
+    RULES, ENGINE_RULES = RULES, ENGINE_RULES
+
     @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        name = getattr(func, "__name__", str(func))
-        compute = RULES.get(name)
-        if compute is None:
-            raise refusal(name, *args, *(kwargs or {}).values())
-        return compute(*args, **(kwargs or {}))
+    def _refusal(cls, name, *arguments):
+        return refusal(name, *arguments)
+
+    def _aligned(self, given):
+        return values_of(given.sparse_mask(self))
 
 
 SparseTensor.__name__ = SparseTensor.__qualname__ = "Tensor"
 SparseTensor.__module__ = "torch"
-
-
-def rule(*names):
-    """Register how functions of these names are computed of sparse tensors.
-
-    Parameters
-    ----------
-    *names : str
-        Names of the API; the function's own name if there is none.
-
-    Returns
-    -------
-    Callable
-        A decorator, which returns the function.
-
-    """
-    def register(compute):
-        for name in names or (compute.__name__,):
-            RULES[name] = compute
-        return compute
-    return register
-
-
-def handle(name, arguments, destinations):
-    """Compute a call of the engine's in which a sparse tensor takes part.
-
-    Parameters
-    ----------
-    name : str
-        The operator.
-    arguments : dict
-        Its arguments by the names that the operator has for them.
-    destinations : list
-        What is to be written into; empty for a new result.
-
-    Returns
-    -------
-    Union[Tensor, Sequence[Tensor]]
-        The results.
-
-    """
-    compute = ENGINE_RULES.get(name)
-    for who in beneath:
-        if who.has_wrapper(arguments, destinations):
-            return who.compute(name, arguments, destinations)
-    if compute is None:
-        raise refusal(name, *arguments.values())
-    result = compute(**arguments)
-    if not destinations:
-        return result
-    return [destination.copy_(result) for destination in destinations]
+RULES.update(COMMON)
+KINDS.update(dict.fromkeys(("sparse_coo", *COMPRESSED), SparseTensor))
 
 
 def refusal(name, *arguments):
     """Return what is raised where a function has no rule for sparse tensors."""
-    flat = [item for argument in arguments for item in (argument if isinstance(argument, (list, tuple))
-                                                        else (argument,))]
-    found = next((item for item in flat if isinstance(item, SparseTensor)), None)
+    found = next((item for item in tensors_among(arguments) if isinstance(item, SparseTensor)), None)
     came = "a sparse tensor" if found is None else f"a tensor of layout {layout_of(found)!r}"
     return NotImplementedError(f"{name}: got {came}, expected strided tensors: .to_dense() makes one")
 
@@ -109,16 +62,6 @@ def name_of(x):
 def layout_of(x):
     """Return a tensor's layout."""
     return getattr(layouts, name_of(x))
-
-
-def parts_of(x):
-    """Return the tensors that a sparse one is made of, the values last."""
-    return parts.parts_of(x)[1]
-
-
-def values_of(x):
-    """Return the values of a sparse tensor, with their history."""
-    return parts.parts_of(x)[1][-1]
 
 
 def is_coordinates(x):

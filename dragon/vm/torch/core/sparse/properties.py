@@ -1,44 +1,17 @@
 """What a sparse tensor says of itself: layout, indices and values, and what of its history is that of its values."""
 from dragon.vm.torch.core.gradients import backward
+from dragon.vm.torch.core.kinds import detach
 from dragon.vm.torch.core.register import method
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.sparse.parts import (COMPRESSED, SparseTensor, dense_dim, is_coalesced,
                                                is_coordinates, is_sparse, layout_of, name_of, parts_of, rule,
-                                               sparse_dim, value_count, values_of, with_values)
+                                               sparse_dim, value_count, values_of)
 from dragon.vm.torch.core.tensor import _numel, ops
-
-
-def gradient(self):
-    """The gradient, with the tensor's indices; None where none came."""
-    found = values_of(self).grad
-    return None if found is None else with_values(self.detach(), found)
-
-
-def set_gradient(self, value):
-    """Set the gradient, or take it away."""
-    if value is not None and not is_sparse(value):
-        raise RuntimeError(f"grad: got a tensor of layout {layout_of(value)!r}, expected {layout_of(self)!r} or None")
-    values_of(self).grad = None if value is None else values_of(value.sparse_mask(self.detach()))
-
-
-def set_requires_grad(self, wanted):
-    """Ask for gradients, or no longer."""
-    values_of(self).requires_grad = wanted
-
 
 SparseTensor.layout = property(layout_of, doc="How the tensor is held.")
 SparseTensor.is_sparse = property(is_coordinates, doc="Whether the layout is `torch.sparse_coo`.")
 SparseTensor.is_sparse_csr = property(lambda self: name_of(self) == "sparse_csr",
                                       doc="Whether the layout is `torch.sparse_csr`.")
-SparseTensor.requires_grad = property(lambda self: values_of(self).requires_grad, set_requires_grad,
-                                      doc="Whether gradients are wanted.")
-SparseTensor.is_leaf = property(lambda self: values_of(self).is_leaf, doc="Whether no recorded call made the values.")
-SparseTensor.grad_fn = property(lambda self: values_of(self).grad_fn, doc="What made the values.")
-SparseTensor.grad = property(gradient, set_gradient, doc="The gradient.")
-SparseTensor.is_view = property(lambda self: False, doc="False: sparse tensors share no memory with others.")
-SparseTensor._version = property(lambda self: values_of(self)._version, doc="How often the values were written to.")
-SparseTensor.retains_grad = property(lambda self: values_of(self).retains_grad, doc="Whether the gradient is kept.")
-SparseTensor.output_nr = property(lambda self: values_of(self).output_nr, doc="Which result of its step it is.")
 
 
 @property
@@ -51,14 +24,6 @@ def nbytes(self):
 
 
 SparseTensor.nbytes = nbytes
-
-
-@rule("detach")
-def detach(self):
-    """Return the tensor without history; indices and values are shared."""
-    return with_values(self, values_of(self).detach())
-
-
 SparseTensor.data = property(detach, lambda self, value: assign_data(self, value),
                              doc="The same tensor without autograd.")
 
@@ -74,37 +39,6 @@ def assign_data(self, value):
         old.data = new.detach()
     if is_coordinates(value):
         self.__dict__["_is_coalesced"] = is_coalesced(value)
-
-
-@rule("detach_")
-def detach_(input):
-    """Cut the tensor off from its history."""
-    values_of(input).detach_()
-    return input
-
-
-def _through(name):
-    """Register a method about history that is the values' own."""
-    def ask(self, *args, **kwargs):
-        found = getattr(values_of(self), name)(*args, **kwargs)
-        return self if name.endswith("_") else found
-    rule(name)(named(ask, name, f"Do as `{name}` of the values."))
-
-
-for _name in ("requires_grad_", "retain_grad", "register_post_accumulate_grad_hook", "is_floating_point", "is_complex",
-              "is_signed", "get_device", "is_inference", "is_shared", "share_memory_", "is_pinned"):
-    _through(_name)
-
-
-@rule("register_hook")
-def register_hook(self, hook):
-    """Call `hook(grad)` with the gradient as a tensor with these indices."""
-    pattern = self.detach()
-
-    def of_values(grad):
-        found = hook(with_values(pattern, grad))
-        return None if found is None else values_of(found.sparse_mask(pattern) if found is not grad else found)
-    return values_of(self).register_hook(of_values)
 
 
 @rule("backward")

@@ -1,6 +1,8 @@
 """Multi-head attention as a layer."""
 from dragon.core import modes
 from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.nested import encoding
+from dragon.vm.torch.core.nested.parts import is_nested
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.init import constant_, xavier_normal_, xavier_uniform_
@@ -121,6 +123,9 @@ class MultiheadAttention(Module):
             The output, and the weights or None.
 
         """
+        if is_nested(query) or is_nested(key) or is_nested(value):
+            return encoding.attend(self, query, key, value, (key_padding_mask, attn_mask), need_weights,
+                                   average_attn_weights)
         key_padding_mask = F._canonical_mask(
             mask=key_padding_mask, mask_name="key_padding_mask", other_type=F._none_or_dtype(attn_mask),
             other_name="attn_mask", target_type=query.dtype)

@@ -5,6 +5,7 @@ from dragon.core import warnings
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import default_dtype
+from dragon.vm.torch.core.nested.parts import is_nested
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.nn.init import xavier_uniform_
@@ -24,6 +25,8 @@ def _generate_square_subsequent_mask(sz, device=None, dtype=None):
 
 
 def _get_seq_len(src, batch_first):
+    if is_nested(src):
+        return None  # samples have lengths of their own
     return src.shape[0] if src.dim() == 2 else src.shape[1 if batch_first else 0]
 
 

@@ -1,0 +1,1 @@
+"""Nested tensors: batches whose samples differ in size, in the layouts `torch.jagged` and `torch.strided`."""

@@ -1,0 +1,1 @@
+"""Quantized tensors: integers, and by which scale and zero point they stand for numbers."""
