@@ -157,7 +157,7 @@ def import_or_none(name):
 
 @contextlib.contextmanager
 def uncollected():
-    """Look for no garbage within a `with` block: an import makes none, and looking takes a fifth of its time."""
+    """Look for no garbage within a `with` block: an import makes next to none, and looking for it takes time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
