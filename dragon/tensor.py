@@ -1,5 +1,6 @@
 """`dragon.Tensor`: strided numbers in NumPy's dialect. Its methods are the operators themselves."""
 import os
+import re
 
 from dragon import _C
 from dragon.core import config, gradients
@@ -142,8 +143,8 @@ guard_methods(ops, Tensor)
 def add_methods():
     """Make methods of the operators whose first argument is `x`, and of their in-place forms."""
     for name in _C.op_names():
-        first = (_C.schema(name)["arguments"] or [{"name": "", "type": ""}])[0]
-        if (first["name"], first["type"]) != ("x", "Tensor") or name.endswith("_backward"):
+        # Of the schema its line: all that is told of each operator takes twenty times as long to gather.
+        if not re.match(r"\w+\(Tensor\?? x\b", getattr(ops, name).schema) or name.endswith("_backward"):
             continue
         for method in (name, name + "_"):
             if method not in Tensor.__dict__ and not hasattr(_C.Tensor, method):

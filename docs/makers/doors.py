@@ -57,9 +57,22 @@ def genuine_names(guest):
     return (DOCS / guest / "names.txt").read_text(encoding="utf-8").split()
 
 
+@functools.lru_cache(None)
+def refusing_names(guest):
+    """Return {name: [the error's class, arguments...]} of names that the genuine framework, too, has only to refuse."""
+    path = DOCS / guest / "refusing.txt"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return {name: [kind, *args] for kind, name, *args in map(str.split, lines)}
+
+
 def is_stand_in(path):
-    """Return whether a name can only be imported: a class without instances, a function that never returns."""
+    """Return whether a name can only be imported: a class without instances, a function that never returns.
+
+    What the genuine framework took away, and has only to say so, is as it should be.
+    """
     value = find(path)
+    if path in refusing_names(path.partition(".")[0]):
+        return False
     makers = [vars(value).get(name) for name in ("__new__", "__init__")] if inspect.isclass(value) else [value]
     codes = [getattr(getattr(maker, "__func__", maker), "__code__", None) for maker in makers]
     return any(not any(step.opname.startswith("RETURN") for step in dis.get_instructions(code)) or

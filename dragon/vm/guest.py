@@ -5,7 +5,9 @@ guest's view needs no line for it: whoever asks for a name that it lacks reads w
 that there is, and where coverage is listed. A module that takes names from elsewhere when they are first asked for says
 so by `__getattr__, __dir__ = lookup(globals(), {...})`. Packages know their modules; workshops (`core/`) are plain.
 """
+import contextlib
 import functools
+import gc
 import importlib
 import inspect
 import os
@@ -153,12 +155,25 @@ def import_or_none(name):
     return None
 
 
+@contextlib.contextmanager
+def uncollected():
+    """Look for no garbage within a `with` block: an import makes next to none, and looking for it takes time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 class GuestLoader(SourceFileLoader):
     """Run a module's file; a module of the guest's view that says nothing else looks its names up plainly."""
 
     def exec_module(self, module):
         """Run the file."""
-        super().exec_module(module)
+        with uncollected():
+            super().exec_module(module)
         guest, *rooms = name_of(module.__name__).split(".")
         if guest in FINISHED:
             FINISHED[guest](module)

@@ -54,6 +54,21 @@ def test_coverage_is_judged(path, expected, state, word):
     assert found == state and word in note
 
 
+def test_what_pytorch_took_away_is_refused_by_both():
+    import torch as genuine
+    from dragon.vm import torch
+    from makers.doors import refusing_names
+    assert len(refusing_names("torch")) > 5 and not refusing_names("keras")
+    for path, (kind, *words) in refusing_names("torch").items():
+        for face in (genuine, torch):
+            found = eval(path, {"torch": face})
+            args = [eval(word, {"torch": face}) for word in words]
+            args = [face.zeros(2, 2), *args] if ".Tensor." in path else args
+            with pytest.raises((RuntimeError, NotImplementedError)) as raised:
+                found(*args)
+            assert type(raised.value).__name__ == kind, path
+
+
 def test_every_plot_is_a_picture_with_a_description():
     from makers.plots import FOLDER, PLOTS
     drawn = 0

@@ -1,4 +1,5 @@
 """What every module of a guest can do: lack names politely, and take names from elsewhere when they are asked for."""
+import gc
 import importlib
 import pickle
 import subprocess
@@ -132,3 +133,21 @@ def test_pickles_of_earlier_days_find_what_they_name():
         assert importlib.import_module(f"dragon.vm.{old}") is importlib.import_module(f"dragon.vm.{new}"), old
     shape = pickle.loads(b"cdragon.vm.tensorflow.core.shape\nTensorShape\np0\n((lp1\nI1\naNatp2\nRp3\n.")
     assert shape.as_list() == [1, None]
+
+
+def test_imports_look_for_no_garbage(tmp_path):
+    (tmp_path / "plain.py").write_text("import gc\nenabled = gc.isenabled()\n")
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    for was_enabled in (True, False):
+        gc.enable() if was_enabled else gc.disable()
+        try:
+            found = guest.GuestLoader("dragon.vm.plain", str(tmp_path / "plain.py"))
+            module = types.ModuleType("dragon.vm.plain")
+            found.exec_module(module)
+            assert module.enabled is False and gc.isenabled() is was_enabled
+            with pytest.raises(ZeroDivisionError):
+                guest.GuestLoader("dragon.vm.broken", str(tmp_path / "broken.py")).exec_module(
+                    types.ModuleType("dragon.vm.broken"))
+            assert gc.isenabled() is was_enabled
+        finally:
+            gc.enable()

@@ -16,8 +16,8 @@ from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.register import FUNCTIONS as _functions
 from dragon.vm.torch.core.functions import conversion, creation, history, random as _random
 from dragon.vm.torch.core.functions import (beside as _beside, control as _control, convolution as _convolution,
-                                            hashing as _hashing, kernels as _kernels, native as _native,
-                                            spectral as _spectral)
+                                            hashing as _hashing, kernels as _kernels, logarithms as _logarithms,
+                                            native as _native, spectral as _spectral)
 from dragon.vm.torch.core.functions import (foreach as _foreach, former as _former, index as _index, matrix as _matrix,
                                             pointwise as _pointwise, properties as _properties,
                                             reduction as _reduction, sampling as _sampling, settings as _settings,
@@ -65,6 +65,7 @@ from dragon.vm.torch.torch_version import __version__  # noqa: E402
 __getattr__, __dir__ = _lookup(globals(), {
     ".cpu": "Stream Event", ".serialization": "save load", "._functorch.apis": "vmap", ".compiler": "compile",
     ".core.files.records": "PyTorchFileReader", ".jit": "ScriptModule ScriptFunction fork wait", ".futures": "Future",
+    ".core.exporting.schemas": "parse_schema",
     ".core.overrides": "DisableTorchFunctionSubclass DisableTorchFunction",
     "._C": "TensorType"})
 

@@ -1,7 +1,10 @@
 """`torch.library`: operators that scripts write in Python, called as `torch.ops.<namespace>.<name>`."""
 from dragon.vm.torch._ops import packet_of
+from dragon.vm.torch.amp.autocast_mode import autocast, is_autocast_available, is_autocast_enabled
+from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.exporting.hearing import listener
 from dragon.vm.torch.core.operators import REGISTERED, define as _define, get as _get, infer_schema
+from dragon.vm.torch.core.tensor import Tensor
 
 # PyTorch's dispatch keys and device types, and the kinds of functions that they stand for here.
 KINDS = {"cpu": "cpu", "cuda": "cuda", "meta": "meta", "default": "any", "": "any", "none": "any",
@@ -54,6 +57,10 @@ class CustomOpDef:
     def register_fake(self, fn, /):
         """Add the function for tensors without memory."""
         return register_fake(self._operator, fn)
+
+    def register_autocast(self, device_type, cast_inputs):
+        """Have numbers cast where autocast is on."""
+        register_autocast(self._operator, device_type, cast_inputs)
 
     def register_autograd(self, backward, /, *, setup_context=None):
         """Add the gradient."""
@@ -139,6 +146,64 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
     """Add an operator's gradient: `backward(ctx, *grads)`, and what fills the context after the forward."""
     operator = _get(op)
     operator.backward, operator.setup_context, operator._function = backward, setup_context, None
+
+
+def register_autocast(op, device_type, cast_inputs, /, *, lib=None):
+    """Have an operator's numbers cast where autocast is on for a type of device; it runs without autocast then.
+
+    Parameters
+    ----------
+    op : Union[str, CustomOpDef]
+        The operator.
+    device_type : str
+        "cpu" or "cuda".
+    cast_inputs : dtype
+        What floating-point tensors on such devices are cast to; those of double precision stay.
+
+    """
+    if not is_autocast_available(device_type):
+        raise ValueError(f"register_autocast: got {device_type!r}, expected 'cpu' or 'cuda': Device type "
+                         f"'{device_type}' does not support autocast.")
+
+    def cast(value):
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(cast, value))
+        wanted = isinstance(value, Tensor) and value.dtype.is_floating_point and value.device.type == device_type
+        return value.to(cast_inputs) if wanted and value.dtype != OBJECTS["float64"] else value
+
+    def answer(operator, args, kwargs):
+        if not is_autocast_enabled(device_type):
+            return NotImplemented
+        with autocast(device_type, enabled=False):
+            return operator(*map(cast, args), **{name: cast(value) for name, value in kwargs.items()})
+    _get(op).before[device_type] = answer
+
+
+def triton_op(name, fn=None, /, *, mutates_args, schema=None):
+    """Make an operator of a function whose own kernels may be Triton's; a decorator without one.
+
+    Parameters
+    ----------
+    name : str
+        "namespace::name".
+    fn : Callable, optional
+        A function of tensors and plain values, with type annotations. It stands for tensors without memory too.
+    mutates_args : Union[str, Iterable[str]]
+        The arguments that it writes to.
+    schema : str, optional
+        The line that tells its arguments, read from the annotations by default.
+
+    Returns
+    -------
+    CustomOpDef
+        The operator.
+
+    """
+    def make(function):
+        made = custom_op(name, function, mutates_args=mutates_args, schema=schema)
+        made.register_fake(function)
+        return made
+    return make if fn is None else make(fn)
 
 
 class Library:

@@ -1,6 +1,7 @@
 """`torch.overrides`: tools for classes and modes that answer calls of the API by `__torch_function__`."""
 import contextlib
 import functools
+import inspect
 
 from dragon.core import modes as switches
 from dragon.vm.torch.core.dispatching import stack
@@ -68,6 +69,32 @@ def get_ignored_functions():
     """Return the functions that never ask for `__torch_function__`."""
     kinds = (type(FUNCTIONS["add"]), type(FUNCTIONS["unique"]))
     return {value for value in FUNCTIONS.values() if not isinstance(value, kinds)}
+
+
+@functools.cache
+def get_testing_overrides():
+    """Return a function for each that can be answered: with the same signature, it returns -1 whatever it is given.
+
+    Returns
+    -------
+    Dict[Callable, Callable]
+        The functions.
+
+    """
+    def stand_in(function):
+        try:
+            signature = inspect.signature(function)
+        except (TypeError, ValueError):  # of methods without one
+            signature = inspect.Signature([inspect.Parameter(name, kind) for name, kind in (
+                ("args", inspect.Parameter.VAR_POSITIONAL), ("kwargs", inspect.Parameter.VAR_KEYWORD))])
+
+        def answer(*args, **kwargs):
+            signature.bind(*args, **kwargs)
+            return -1
+        answer.__signature__ = signature
+        return answer
+    return {function: stand_in(function) for functions in get_overridable_functions().values()
+            for function in functions}
 
 
 def is_tensor_method_or_property(func):

@@ -19,7 +19,7 @@ from dragon.vm.torch.core.files import legacy, trusted
 from dragon.vm.torch.core.files.archive import ArchiveReader, ArchiveWriter, starts_archive, whole
 from dragon.vm.torch.core.files.legacy import MAGIC_NUMBER, PROTOCOL_VERSION
 from dragon.vm.torch.core.files.locations import (PACKAGES, default_restore_location, location_tag, make_restore, place,
-                                                  validate_cuda_device)
+                                                  validate_cuda_device, validate_hpu_device)
 from dragon.vm.torch.core.files.pickler import StorageBook, dump
 from dragon.vm.torch.core.layout import _get_layout  # noqa: F401: where files look for it
 from dragon.vm.torch.core.tensor import Tensor, ops

@@ -173,6 +173,20 @@ class set_multithreading_enabled(_Mode):
     """
 
 
+class enforce_grad_layout_policy(_Mode):
+    """Let gradients lie in memory otherwise than their parameters, or not; the engine's take what comes in any case.
+
+    Parameters
+    ----------
+    enable : bool, optional, default=True
+        Whether they must lie as their parameters do.
+
+    """
+
+    def __init__(self, enable=True):
+        super().__init__(enable)
+
+
 class _unsafe_preserve_version_counter(_DecoratorContextManager):
     """Writes within the block would not count; the engine always counts them."""
 

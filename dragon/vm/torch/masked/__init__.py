@@ -2,6 +2,7 @@
 import math
 
 from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.functions import logarithms
 from dragon.vm.torch.core.numbers import iinfo
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.sentences import named
@@ -48,7 +49,7 @@ def _axes(x, dim):
 
 def _reduction(name, operator, identity, widens):
     """Make a reduction over axes; `identity(x, name)` is what masked elements count as."""
-    operator = getattr(ops, operator)
+    operator = getattr(ops, operator) if isinstance(operator, str) else operator
 
     def reduce(input, dim=None, *, keepdim=False, dtype=None, mask=None):
         result_dtype = dtype or (_wide(input.dtype) if widens else input.dtype)
@@ -63,7 +64,7 @@ sum = _reduction("sum", "sum", lambda x, who: 0, True)
 prod = _reduction("prod", "prod", lambda x, who: 1, True)
 amax = _reduction("amax", "amax", _lowest, False)
 amin = _reduction("amin", "amin", _highest, False)
-logsumexp = _reduction("logsumexp", "logsumexp", _lowest, False)
+logsumexp = _reduction("logsumexp", logarithms.logsumexp, _lowest, False)
 
 
 def _place(name, identity):

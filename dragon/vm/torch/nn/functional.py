@@ -1,6 +1,7 @@
 """The functions that layers compute: the families of `core.functions` under PyTorch's names."""
 from typing import TYPE_CHECKING
 
+from dragon.vm.guest import lookup as _lookup
 from dragon.vm.torch._api import functions_at as _functions_at
 from dragon.vm.torch.core.functions.activation import (
     celu, elu, glu, gumbel_softmax, hardsigmoid, hardswish, hardtanh, leaky_relu, log_softmax, mish, relu, relu6, rrelu,
@@ -41,3 +42,4 @@ for _function in list(globals().values()):
     _function = getattr(_function, "__wrapped__", _function)
     if getattr(_function, "__module__", None) and ".core.functions." in _function.__module__:
         _function.__module__ = __name__
+__getattr__, __dir__ = _lookup(globals(), {"core.scaled": "ScalingType SwizzleType scaled_mm scaled_grouped_mm"})

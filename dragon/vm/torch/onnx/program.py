@@ -10,16 +10,17 @@ class ONNXProgram:
 
     Parameters
     ----------
-    model_proto : onnx.ModelProto
+    model : onnx.ModelProto
         The model.
-    make_program : Optional[Callable[[], ExportedProgram]]
-        Makes the program of PyTorch's operators that the model stands for.
+    exported_program : Union[ExportedProgram, Callable[[], ExportedProgram]], optional
+        The program of PyTorch's operators that the model stands for, or what makes it when it is asked for.
 
     """
 
-    def __init__(self, model_proto, make_program=None):
-        self.model_proto, self._make_program = model_proto, make_program
-        self._session = self._program = None
+    def __init__(self, model, exported_program=None):
+        is_made = exported_program is None or hasattr(exported_program, "graph_signature")
+        self.model_proto, self._make_program = model, None if is_made else exported_program
+        self._program, self._session = exported_program if is_made else None, None
 
     @property
     def exported_program(self):

@@ -2,6 +2,7 @@
 from dragon.vm.torch.optim import lr_scheduler, swa_utils
 from dragon.vm.torch.optim._adafactor import Adafactor
 from dragon.vm.torch.optim._muon import Muon
+from dragon.vm.torch.optim._stateless import swap_in_optimizer_params_and_state
 from dragon.vm.torch.optim.adadelta import Adadelta
 from dragon.vm.torch.optim.adagrad import Adagrad
 from dragon.vm.torch.optim.adam import Adam

@@ -333,6 +333,27 @@ def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mu
                               "dispatch modes to choose operators by")
 
 
+class GraphExecGroup:
+    """Say that backward passes within a `with` block share what is computed again, as they do in any case.
+
+    What one pass has computed again and not used is there for the next: passes over parts of a graph that do not
+    overlap compute it once. Groups do not nest.
+    """
+
+    def __enter__(self):
+        if self._get_current_group() is not None:
+            raise RuntimeError(f"GraphExecGroup contexts cannot be nested. Already inside group {_options.group}")
+        _options.group = self
+        return self
+
+    def __exit__(self, *_):
+        _options.group = None
+
+    @classmethod
+    def _get_current_group(cls):
+        return getattr(_options, "group", None)
+
+
 def set_checkpoint_debug_enabled(enabled):
     """Say that there is no debug mode, unless it is switched off."""
     if enabled:

@@ -164,3 +164,16 @@ def test_results_have_names():
         result = getattr(torch.linalg, name)(eye)
         assert [getattr(result, field) is part for field, part in zip(fields.split(), result)] == [True] * len(result)
         assert repr(result).startswith(f"torch.return_types.linalg_{name}(\n{fields.split()[0]}=tensor(")
+
+
+@pytest.mark.parametrize("left, transpose", [(True, False), (False, True)])
+def test_reflections_in_fewer_rows_than_columns(left, transpose):
+    import torch as genuine
+    from dragon.vm import torch
+    made = []
+    for t in (torch, genuine):
+        x, tau = t.arange(20.0).reshape(2, 2, 5) / 9, t.tensor([[1.0, 0.5], [0.3, 0.2]])
+        made.append(t.ormqr(x, tau, t.eye(2).expand(2, 2, 2), left, transpose).flatten().tolist())
+        with pytest.raises(RuntimeError):
+            t.ormqr(x, t.ones(2, 5), t.eye(2))
+    assert made[0] == pytest.approx(made[1], abs=1e-6)

@@ -75,6 +75,42 @@ def _spread(default, kind):
     return [default] * int(size.group(1)) if size and type(default) in (int, float) else default
 
 
+# Types that begin with a small letter; others that do stand for any type.
+PLAIN_TYPES = "int float bool str complex number".split()
+
+
+def parse_schema(schema, allow_typevars=True):
+    """Return the schema that a line of a user's says.
+
+    Parameters
+    ----------
+    schema : str
+        The line.
+    allow_typevars : bool, optional, default=True
+        Whether a type may be a word with a small letter, which stands for any type.
+
+    Returns
+    -------
+    Schema
+        The same in parts.
+
+    """
+    if not re.fullmatch(r"[A-Za-z_][\w:]*(\.\w+)?\s*\(.*\)\s*->\s*(\(.*\)|[^\s(].*)", schema, re.DOTALL):
+        raise RuntimeError(f"parse_schema: got {schema!r}, expected 'name(Type argument, ...) -> Type'")
+    try:
+        made = parse(schema)
+    except (AttributeError, IndexError, ValueError, TypeError, SyntaxError) as error:
+        raise RuntimeError(f"parse_schema: got {schema!r}, expected 'name(Type argument, ...) -> Type'") from error
+    if not all(part.name for part in made.arguments):
+        raise RuntimeError(f"parse_schema: got {schema!r}, expected a name behind each argument's type")
+    for part in (*made.arguments, *made.returns):
+        word = re.match(r"\w*", part.type)[0]
+        if not allow_typevars and word[:1].islower() and word not in PLAIN_TYPES:
+            raise RuntimeError(f"parse_schema: got the unknown type specifier {word!r}, expected a type that PyTorch "
+                               "knows, or allow_typevars=True")
+    return made
+
+
 @functools.cache
 def overloads(name):
     """Return the overloads of an operator.

@@ -232,17 +232,18 @@ class SymInt:
 
     Parameters
     ----------
-    expression : Expression
-        What it is in terms of symbols.
-    hint : int
-        What it was.
+    node : Union[Expression, SymInt]
+        What it is in terms of symbols, or another one that is.
+    hint : int, optional
+        What it was; as that of the other one.
 
     """
 
     __slots__ = ("expression", "hint")
 
-    def __init__(self, expression, hint):
-        self.expression, self.hint = expression, hint
+    def __init__(self, node, hint=None):
+        self.expression = node.expression if isinstance(node, SymInt) else node
+        self.hint = node.hint if hint is None else hint
 
     node = property(lambda self: self, doc="This, as who asks for its `expr` finds it.")
     expr = property(lambda self: self.expression, doc="The expression.")

@@ -29,6 +29,14 @@ def validate_cuda_device(location):
     return index
 
 
+def validate_hpu_device(location):
+    """Raise: there is no device of Habana's."""
+    if device(location).type != "hpu":
+        raise RuntimeError(f"validate_hpu_device: got {location!r}, expected a location on an HPU")
+    raise RuntimeError(f"load: got a storage that was on {location}: The HPU device module is not registered; expected "
+                       "map_location, as in torch.load(..., map_location=torch.device('cpu'))")
+
+
 @refusing
 def default_restore_location(storage, location):
     """Return a storage that was read, at a location."""

@@ -26,6 +26,34 @@ def _letters(axes):
     return "".join("..." if axis is Ellipsis else string.ascii_letters[axis] for axis in axes)
 
 
+@both
+def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
+    """Return the product of a matrix and the orthogonal one that reflections tell.
+
+    Parameters
+    ----------
+    input : Tensor
+        The reflections as `torch.geqrf` gives them, one in each column; columns without a factor do not count.
+    tau : Tensor
+        The factors of the reflections.
+    other : Tensor
+        The matrix.
+    left : bool, optional, default=True
+        Whether the orthogonal matrix stands on the left.
+    transpose : bool, optional, default=False
+        Whether it is transposed, and conjugated.
+
+    Returns
+    -------
+    Tensor
+        The product.
+
+    """
+    if tau.ndim and input.ndim > 1 and input.shape[-1] > input.shape[-2] == tau.shape[-1]:
+        input = input[..., :tau.shape[-1]]
+    return ops.ormqr(input, tau, other, left, transpose, out=out)
+
+
 @function
 def tensordot(a, b, dims=2, out=None):
     """Return the product of two tensors over a number of axes, or over those listed for each."""

@@ -3,6 +3,7 @@ import math
 
 from dragon.vm.torch._api import functions_at
 from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.functions import logarithms
 from dragon.vm.torch.core.functions.creation import default_dtype
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.sentences import named
@@ -288,7 +289,7 @@ def multigammaln(input, p, *, out=None):
     return deliver(total, dtype, out)
 
 
-NAMESPACE = dict(functions_at("special", ops))
+NAMESPACE = dict(functions_at("special", ops), logsumexp=logarithms.logsumexp)
 NAMESPACE.update(POLYNOMIALS, **BESSEL, airy_ai=airy_ai, multigammaln=multigammaln)
 NAMESPACE.update({name: _bessel(name, kind) for name, kind in (
     ("bessel_j0", "first"), ("bessel_j1", "first"), ("bessel_y0", "second"), ("bessel_y1", "second"))})

@@ -14,7 +14,9 @@ class Future:
 
     __class_getitem__ = classmethod(types.GenericAlias)
 
-    def __init__(self, value):
+    def __init__(self, value=None, *, devices=None):
+        if devices:
+            raise ValueError(f"Future: got devices {devices!r}, expected none: there is no accelerator")
         self.value_ = value
 
     def wait(self):

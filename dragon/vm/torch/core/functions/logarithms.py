@@ -1,0 +1,84 @@
+"""Sums of exponentials as logarithms, of complex numbers too: what is largest goes before, so nothing overflows."""
+from dragon.vm.torch.core.functions.destination import deliver
+from dragon.vm.torch.core.register import FUNCTIONS, both
+from dragon.vm.torch.core.tensor import Tensor, ops
+
+
+def _is_complex(*tensors):
+    return any(isinstance(x, Tensor) and x.dtype.is_complex for x in tensors)
+
+
+def _add(x, y):
+    """Return log(exp(x) + exp(y)): the one with the larger real part, and the logarithm of what the other adds to 1."""
+    first, second = ops.real(x), ops.real(y)
+    larger = ops.ge(first, second)
+    big, small = ops.where(larger, x, y), ops.where(larger, y, x)
+    # Two infinities have no difference. Two that are below all numbers stay, of others exp gives what there is to give.
+    endless = ops.logical_and(ops.eq(first, second), ops.isinf(first))
+    below = ops.logical_and(endless, ops.lt(first, 0))
+    rest = ops.where(endless, 0, ops.sub(small, big))
+    made = ops.add(big, ops.log(ops.add(ops.exp(rest), 1)))
+    return ops.where(below, small, made)
+
+
+@both
+def logaddexp(input, other, *, out=None):
+    """Return log(exp(input) + exp(other)) without overflow.
+
+    Parameters
+    ----------
+    input, other : Tensor
+        Real or complex numbers.
+
+    """
+    if not _is_complex(input, other):
+        return ops.logaddexp(input, other, out=out)
+    for value, name in ((input, "input"), (other, "other")):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"logaddexp: got '{type(value).__name__}' for argument '{name}', expected Tensor")
+    dtype = FUNCTIONS["result_type"](input, other)
+    return deliver(_add(input.to(dtype), other.to(dtype)), out)
+
+
+@both
+def logsumexp(input, dim, keepdim=False, *, out=None):
+    """Return the logarithm of the sum of exponentials along axes, without overflow.
+
+    Parameters
+    ----------
+    input : Tensor
+        Real or complex numbers.
+
+    """
+    if not _is_complex(input):
+        return ops.logsumexp(input, dim, keepdim, out=out)
+    if input.numel() == 0:
+        return deliver(ops.log(ops.sum(ops.exp(input), dim, keepdim)), out)
+    largest = ops.amax(ops.real(input).detach(), dim, True)
+    largest = ops.where(ops.isinf(largest), 0, largest)
+    total = ops.log(ops.sum(ops.exp(ops.sub(input, largest)), dim, True))
+    made = ops.add(total, largest)
+    if not keepdim:
+        made = ops.reshape(made, ops.sum(ops.real(input).detach(), dim, False).shape)
+    return deliver(made, out)
+
+
+@both
+def logcumsumexp(input, dim, *, out=None):
+    """Return the logarithms of the sums of exponentials so far along an axis, without overflow.
+
+    Parameters
+    ----------
+    input : Tensor
+        Real or complex numbers.
+
+    """
+    if not _is_complex(input):
+        return ops.logcumsumexp(input, dim, out=out)
+    made, reach = input if input.ndim else ops.reshape(input, (1,)), 1
+    size = made.shape[dim]
+    while reach < size:  # each sum so far reaches twice as far back as before
+        earlier, later = ops.narrow(made, dim, 0, size - reach), ops.narrow(made, dim, reach, size - reach)
+        made = ops.cat((ops.narrow(made, dim, 0, reach), _add(earlier, later)), dim)
+        reach *= 2
+    return deliver(ops.clone(ops.reshape(made, input.shape)), out)
