@@ -182,6 +182,18 @@ def interfaces(n: int):
         x = each.one(x)
     return float(x)
 
+class Fitted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mean = torch.zeros(1)
+
+    def fit(self, x: Tensor) -> "Fitted":
+        self.mean = x.mean(0, keepdim=True)
+        return self
+
+    def forward(self, x: Tensor):
+        return x - self.fit(x).mean
+
 def slices(n: int):
     row, text = [1, 2, 3, 4, 5, 6], "abcdef"
     part = slice(1, n)
@@ -316,3 +328,11 @@ def test_functions_left_to_python_are_held_to_their_annotation(programs):
         programs["here"].torch.jit.script(programs["here"].calls_wrong)(programs["here"].torch.ones(1))
     with pytest.raises(RuntimeError):
         programs["there"].torch.jit.script(programs["there"].calls_wrong)(programs["there"].torch.ones(1))
+
+
+def test_a_module_s_methods_may_return_it(programs):
+    for room in programs.values():
+        scripted = room.torch.jit.script(room.Fitted())
+        assert scripted(room.torch.tensor([1., 3.])).tolist() == [-1, 1] and scripted.mean.tolist() == [2]
+    with pytest.raises(RuntimeError, match="Fitted"):
+        programs["here"].torch.jit.script(type("Other", (programs["here"].Fitted,), {})())

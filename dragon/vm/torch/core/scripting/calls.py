@@ -63,7 +63,10 @@ class Calls(Specials):
         return made
 
     def type_of(self, node):
-        """Return the type that an annotation names."""
+        """Return the type that an annotation names; a module's methods may name its class."""
+        own = getattr(getattr(self.owner, "made", None), "__name__", None)
+        if own is not None and own in (getattr(node, "id", ""), getattr(node, "value", "")):
+            return self.owner
         return ast_type(node, self.names, self.scripts, self.place(node))
 
     # --- names
