@@ -5,3 +5,4 @@ from dragon.vm.tensorflow.core.extension.dispatching import (  # noqa: F401
     unregister_dispatch_for)
 from dragon.vm.tensorflow.core.extension.kinds import (  # noqa: F401
     BatchableExtensionType, ExtensionType, ExtensionTypeSpec)
+from dragon.vm.tensorflow.core.rows import DynamicRaggedShape, RowPartition  # noqa: F401
