@@ -11,10 +11,9 @@ from harness import genuine
 
 MISSING = {
     "": """
-    CriticalSection RegisterGradient check_pinned conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2
-    dtensor extract_volume_patches fingerprint graph_util lite load_library load_op_library mlir no_gradient
-    nondifferentiable_batch_function quantization ragged_fill_empty_rows ragged_fill_empty_rows_grad
-    random_index_shuffle security tools tpu variable_creator_scope xla""",
+    RegisterGradient check_pinned conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2 dtensor graph_util
+    lite load_library load_op_library mlir no_gradient quantization random_index_shuffle security tools tpu
+    variable_creator_scope xla""",
     "math": """
     sobol_sample""",
     "math.special": """
@@ -28,7 +27,7 @@ MISSING = {
     "image": """
     decode_jxl generate_bounding_box_proposals""",
     "train": """
-    CheckpointView ClusterDef ClusterSpec JobDef ServerDef TrackableView experimental""",
+    CheckpointView ClusterDef JobDef ServerDef TrackableView experimental""",
     "config": """
     experimental_connect_to_cluster experimental_connect_to_host""",
     "config.experimental": """
@@ -62,8 +61,7 @@ MISSING = {
     "types.experimental": """
     AtomicFunction distributed""",
     "test": """
-    Benchmark assert_equal_graph_def benchmark_config create_local_cluster disable_with_predicate experimental
-    is_cpu_target_available with_eager_op_as_function""",
+    assert_equal_graph_def benchmark_config create_local_cluster experimental""",
     "compat": """
     forward_compatibility_horizon""",
     "sysconfig": """
