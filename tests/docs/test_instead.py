@@ -63,8 +63,8 @@ model.save("x.keras")
 model.export("x.onnx", format="onnx", verbose=False)
 assert os.path.getsize("x.keras") and os.path.getsize("x.onnx")
 assert tf.distribute.get_strategy().num_replicas_in_sync == 1
-assert keras.layers.StringLookup(vocabulary=["a", "b"])(["b"]).numpy().tolist() == [2]
-assert keras.layers.Discretization([1.0, 2.0])([0.5, 3.0]).numpy().tolist() == [0, 2]
+tf.data.Dataset.range(3).save("rows")
+assert list(tf.data.Dataset.load("rows").as_numpy_iterator()) == [0, 1, 2]
 """,
 }
 

@@ -18,7 +18,7 @@ TYPOS = {
     "torch.qqqqzzzz": "PyTorch has no such name either",
 }
 # What the genuine frameworks do have.
-ABSENT = ("torch.lobpcg", "tf.linalg.LinearOperatorCirculant3D", "torch.BenchmarkConfig")
+ABSENT = ("torch.lobpcg", "tf.test.create_local_cluster", "torch.BenchmarkConfig")
 CHANNELS = {
     "torch.nn.Conv2d(3, 8, 3)(torch.ones(1, 4, 8, 8))": r"input \(1, 4, 8, 8\) with 4 channels \(dim 1\) and weight "
                                                         r"\(8, 3, 3, 3\), which takes 3, expected input \(N, 3, spat",

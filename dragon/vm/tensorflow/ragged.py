@@ -9,6 +9,7 @@ from dragon.vm.shared.tensors.dtypes import as_dtype as _as_dtype
 
 __getattr__, __dir__ = _lookup(globals(), {
     "dragon.vm.shared.ragged.tensor": "RaggedTensorSpec",
+    "core.text.crossing": "cross=cross_ragged cross_hashed=cross_ragged_hashed",
     "dragon.vm.shared.ragged.lists": "constant",
     "dragon.vm.shared.ragged.math": "boolean_mask map_flat_values stack"})
 

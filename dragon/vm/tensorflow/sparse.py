@@ -8,7 +8,10 @@ from dragon.vm.shared.tensors.convert import convert_to_tensor as _convert
 from dragon.vm.shared.tensors.dtypes import as_dtype as _as_dtype
 from dragon.vm.shared.tensors.tensor import ops as _ops
 
-__getattr__, __dir__ = _lookup(globals(), {"dragon.vm.shared.sparse.tensor": "SparseTensorSpec"})
+__getattr__, __dir__ = _lookup(globals(), {
+    "dragon.vm.shared.sparse.tensor": "SparseTensorSpec",
+    "core.numbers.counting": "bincount sampled_addmm",
+    "core.text.crossing": "cross=cross_sparse cross_hashed=cross_sparse_hashed"})
 
 
 def add(a, b, threshold=0):

@@ -16,6 +16,8 @@ __getattr__, __dir__ = _lookup(globals(), {
     "dragon.vm.shared.data.optional": "Optional",
     "dragon.vm.shared.data.csv": "CsvDataset make_csv_dataset",
     "dragon.vm.shared.data.grouping": "Reducer group_by_reducer",
+    "core.examples.lookups": "DatasetInitializer index_table_from_dataset table_from_dataset",
+    "core.examples.sources": "SqlDataset TFRecordWriter dense_to_sparse_batch pad_to_cardinality",
     "core.examples.datasets": "make_batched_features_dataset parse_example_dataset",
 })
 

@@ -1,7 +1,13 @@
 """`tf.experimental`: types of the user's own that are made of tensors, and what functions make of them."""
 from dragon.vm.shared.data.optional import Optional  # noqa: F401
+from dragon.vm.shared.tensors.dtypes import OBJECTS as _OBJECTS
 from dragon.vm.tensorflow.core.extension.dispatching import (  # noqa: F401
     dispatch_for_api, dispatch_for_binary_elementwise_apis, dispatch_for_unary_elementwise_apis,
     unregister_dispatch_for)
 from dragon.vm.tensorflow.core.extension.kinds import (  # noqa: F401
     BatchableExtensionType, ExtensionType, ExtensionTypeSpec)
+from dragon.vm.tensorflow.core.flow.sections import (  # noqa: F401
+    async_clear_error, async_scope, function_executor_type)
+from dragon.vm.tensorflow.core.rows import DynamicRaggedShape, RowPartition  # noqa: F401
+
+globals().update((name, _OBJECTS[name]) for name in "float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz".split())

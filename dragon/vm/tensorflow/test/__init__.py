@@ -37,4 +37,6 @@ def main(argv=None):
     unittest.main(argv=argv)
 
 
-__getattr__, __dir__ = _lookup(globals(), {".case": "TestCase compute_gradient"})
+__getattr__, __dir__ = _lookup(globals(), {
+    ".benchmark": "Benchmark disable_with_predicate is_cpu_target_available with_eager_op_as_function",
+    ".case": "TestCase compute_gradient"})

@@ -107,6 +107,30 @@ class Strategy:
     extended = property(lambda self: self, doc="Strategy: itself.")
     worker_devices = property(lambda self: (str(self._device or "/device:CPU:0"),), doc="Tuple[str]: the device.")
 
+    parameter_devices = worker_devices
+    experimental_require_static_shapes = property(lambda self: False, doc="bool: whether sizes may not vary.")
+
+    def variable_created_in_scope(self, v):
+        """Return True: all variables are the one replica's."""
+        return True
+
+    def value_container(self, value):
+        """Return the value itself, which is all replicas'."""
+        return value
+
+    def reduce_to(self, reduce_op, value, destinations, options=None):
+        """Return the sum or mean of the replicas' values at a place: the value."""
+        _reduce_op(reduce_op)
+        return value
+
+    def batch_reduce_to(self, reduce_op, value_destination_pairs, options=None):
+        """Return the sums or means of several values at their places: the values."""
+        return [self.reduce_to(reduce_op, value, place) for value, place in value_destination_pairs]
+
+    def colocate_vars_with(self, colocate_with_variable):
+        """Return a context in which variables are where another one is: there is one device."""
+        return contextlib.nullcontext()
+
     @contextlib.contextmanager
     def scope(self):
         """Use the strategy within a `with` block."""
@@ -184,8 +208,8 @@ class MirroredStrategy(Strategy):
     ----------
     devices : Sequence[str], optional
         Their names; by default the GPUs, or the CPU.
-    cross_device_ops : Any, optional
-        Not used: there is nothing to be moved.
+    cross_device_ops : CrossDeviceOps, optional
+        How values are joined: with one replica there is nothing to be moved.
 
     """
 
@@ -201,9 +225,25 @@ class MirroredStrategy(Strategy):
 _default = Strategy()
 
 
+def experimental_set_strategy(strategy):
+    """Use a strategy from here on, or the default again with None; not within a strategy's scope.
+
+    Parameters
+    ----------
+    strategy : Strategy, optional
+        The strategy.
+
+    """
+    if getattr(_local, "strategy", None) is not None:
+        raise RuntimeError("Must not be called inside a `tf.distribute.Strategy` scope.")
+    if strategy is not None and not isinstance(strategy, Strategy):
+        raise TypeError(f"tf.distribute.experimental_set_strategy: got {strategy!r}, expected a strategy or None")
+    _local.chosen = strategy
+
+
 def get_strategy():
     """Return the strategy in use."""
-    return getattr(_local, "strategy", None) or _default
+    return getattr(_local, "strategy", None) or getattr(_local, "chosen", None) or _default
 
 
 def has_strategy():

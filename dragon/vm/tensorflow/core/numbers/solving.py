@@ -177,3 +177,55 @@ def pinv(a, rcond=None, validate_args=False, name=None):
     some = ops.gt(s, ops.unsqueeze(cut, -1) * _greatest(s))
     reciprocals = ops.where(some, 1.0 / ops.where(some, s, ops.ones_like(s)), ops.zeros_like(s))
     return ops.matmul(adjoint(vh) * ops.unsqueeze(ops.cast(reciprocals, x.dtype), -2), adjoint(u))
+
+
+def eigh_tridiagonal(alpha, beta, eigvals_only=True, select="a", select_range=None, tol=None, name=None):
+    """Return eigenvalues, ascending, and eigenvectors of self-adjoint matrices of three diagonals.
+
+    Parameters
+    ----------
+    alpha, beta : Tensor
+        The diagonal, of which the real part counts, and the one above it.
+    eigvals_only : bool, optional, default=True
+        Whether eigenvectors are left out.
+    select : str, optional, default="a"
+        "a" for all, "v" for those above the first number of a range and not above the second, "i" for those from one
+        place to another.
+    select_range : Tuple[float, float], optional
+        The range.
+    tol : float, optional
+        How exact values must be at least; they are as exact as the dtype.
+
+    Returns
+    -------
+    Union[Tensor, Tuple[Tensor, Tensor]]
+        The values, or the values and the vectors in columns.
+
+    """
+    if select not in ("a", "i", "v"):
+        raise ValueError("select must have a value in {'a', 'i', 'v'}.")
+    if select != "a" and (select_range is None or len(select_range) != 2):
+        raise ValueError(f"tf.linalg.eigh_tridiagonal: got select_range={select_range!r}, expected two numbers")
+    main, upper = _pair(alpha, beta, "eigh_tridiagonal")
+    if main.shape[-1] != upper.shape[-1] + 1:
+        raise invalid_argument(f"Incompatible shapes: alpha has {main.shape[-1]} numbers and beta "
+                               f"{upper.shape[-1]}, expected one less")
+    lower = ops.conj_physical(upper) if upper.dtype.is_complex else upper
+    if main.dtype.is_complex:
+        main = ops.cast(ops.real(main), main.dtype)
+    matrix = diag(main) + diag(upper, k=1) + diag(lower, k=-1) if upper.shape[-1] else diag(main)
+    values, vectors = ops.linalg_eigh(matrix)
+    begin, end = 0, values.shape[-1]
+    if select == "i":
+        begin, end = int(select_range[0]), int(select_range[1]) + 1
+        if not 0 <= begin < end <= values.shape[-1]:
+            raise ValueError(f"tf.linalg.eigh_tridiagonal: got select_range={select_range!r}, expected places from 0 "
+                             f"to {values.shape[-1] - 1}")
+    elif select == "v":
+        if values.ndim > 1:
+            raise NotImplementedError("tf.linalg.eigh_tridiagonal: select='v' takes no batches: counts may differ")
+        low, high = select_range
+        begin, end = (int(ops.sum(ops.le(values, float(bound)))) for bound in (low, high))
+        end = max(begin, end)
+    values = values[..., begin:end]
+    return values if eigvals_only else (values, vectors[..., begin:end])

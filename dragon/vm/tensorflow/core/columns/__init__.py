@@ -1,0 +1,1 @@
+"""Feature columns: how what a table holds becomes what a net takes."""

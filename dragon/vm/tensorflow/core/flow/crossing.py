@@ -1,0 +1,243 @@
+"""What strategies take beside devices: how values of replicas are joined, and how input and runs go.
+
+With one replica nothing is moved: a value is its own sum and mean, whichever way of joining a program names.
+"""
+import collections
+import enum
+
+from dragon.vm.shared.data.dataset import Dataset
+from dragon.vm.shared.data.iterator import Iterator
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.tensor import Base
+from dragon.vm.tensorflow.core.flow.strategies import ReduceOp, Strategy
+
+
+def _kind(value, who):
+    try:
+        return value if isinstance(value, ReduceOp) else ReduceOp(str(value).upper())
+    except ValueError:
+        raise ValueError(f"{who}: got reduce_op={value!r}, expected 'sum' or 'mean'") from None
+
+
+class CrossDeviceOps:
+    """A way of joining the values of replicas; classes of users override the methods that end in `implementation`."""
+
+    def reduce(self, reduce_op, per_replica_value, destinations, options=None):
+        """Return the sum or mean of the replicas' values.
+
+        Parameters
+        ----------
+        reduce_op : Union[ReduceOp, str]
+            "sum" or "mean".
+        per_replica_value : Tensor
+            The one replica's value.
+        destinations : Any
+            Where it is wanted.
+        options : Any, optional
+            How it is moved.
+
+        Returns
+        -------
+        Tensor
+            The value.
+
+        """
+        return self.reduce_implementation(_kind(reduce_op, "reduce"), per_replica_value, destinations, options)
+
+    def reduce_implementation(self, reduce_op, per_replica_value, destinations, options):
+        """Return the sum or mean of the replicas' values; what `reduce` does."""
+        return convert_to_tensor(per_replica_value)
+
+    def batch_reduce(self, reduce_op, value_destination_pairs, options=None):
+        """Return the sums or means of several values.
+
+        Parameters
+        ----------
+        reduce_op : Union[ReduceOp, str]
+            "sum" or "mean".
+        value_destination_pairs : Sequence[Tuple[Tensor, Any]]
+            Values, and where they are wanted.
+        options : Any, optional
+            How they are moved.
+
+        Returns
+        -------
+        List[Tensor]
+            The values.
+
+        """
+        pairs = list(value_destination_pairs)
+        if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+            raise ValueError(f"batch_reduce: got {value_destination_pairs!r}, expected pairs of a value and a place")
+        return self.batch_reduce_implementation(_kind(reduce_op, "batch_reduce"), pairs, options)
+
+    def batch_reduce_implementation(self, reduce_op, value_destination_pairs, options):
+        """Return the sums or means of several values; what `batch_reduce` does."""
+        return [self.reduce_implementation(reduce_op, value, place, options)
+                for value, place in value_destination_pairs]
+
+    def broadcast(self, tensor, destinations):
+        """Return a value for all replicas.
+
+        Parameters
+        ----------
+        tensor : Tensor
+            The value.
+        destinations : Any
+            Where it is wanted.
+
+        Returns
+        -------
+        Tensor
+            The value.
+
+        """
+        return self.broadcast_implementation(tensor, destinations)
+
+    def broadcast_implementation(self, tensor, destinations):
+        """Return a value for all replicas; what `broadcast` does."""
+        return convert_to_tensor(tensor)
+
+
+class ReductionToOneDevice(CrossDeviceOps):
+    """Join values on one device.
+
+    Parameters
+    ----------
+    reduce_to_device : str, optional
+        Its name.
+    accumulation_fn : Callable, optional
+        Adds a list of values; there is one here.
+
+    """
+
+    def __init__(self, reduce_to_device=None, accumulation_fn=None):
+        self.reduce_to_device, self.accumulation_fn = reduce_to_device, accumulation_fn
+
+    def reduce_implementation(self, reduce_op, per_replica_value, destinations, options):
+        """Return what the user's function makes of the one value, or the value."""
+        value = convert_to_tensor(per_replica_value)
+        return value if self.accumulation_fn is None else self.accumulation_fn([value])
+
+
+class _InPacks(CrossDeviceOps):
+    """What ways of joining share that put small values together."""
+
+    _who = ""
+
+    def __init__(self, num_packs=1):
+        if num_packs < 0:
+            raise ValueError(f"{self._who} requires num_packs >= 0, but {num_packs} is specified")
+        self.num_packs = num_packs
+
+
+class HierarchicalCopyAllReduce(_InPacks):
+    """Join values along the wires of a machine.
+
+    Parameters
+    ----------
+    num_packs : int, optional, default=1
+        How many packs small values are put into.
+
+    """
+
+    _who = "HierarchicalCopy"
+
+
+class NcclAllReduce(_InPacks):
+    """Join values by way of NVIDIA's library, where there are several devices.
+
+    Parameters
+    ----------
+    num_packs : int, optional, default=1
+        How many packs small values are put into.
+
+    """
+
+    _who = "NCCL all-reduce"
+
+
+class InputReplicationMode(enum.Enum):
+    """Whether a function that makes a dataset is called for each worker or for each replica."""
+
+    PER_WORKER = "PER_WORKER"
+    PER_REPLICA = "PER_REPLICA"
+
+
+class InputOptions(collections.namedtuple("InputOptions", (
+        "experimental_fetch_to_device", "experimental_replication_mode", "experimental_place_dataset_on_device",
+        "experimental_per_replica_buffer_size"))):
+    """How a strategy reads datasets.
+
+    Parameters
+    ----------
+    experimental_fetch_to_device : bool, optional, default=True
+        Whether elements are moved to the device.
+    experimental_replication_mode : InputReplicationMode, optional, default=PER_WORKER
+        Whether a function that makes a dataset is called for each worker or for each replica.
+    experimental_place_dataset_on_device : bool, optional, default=False
+        Whether the dataset itself is.
+    experimental_per_replica_buffer_size : int, optional, default=1
+        How many elements are fetched ahead.
+
+    """
+
+    def __new__(cls, experimental_fetch_to_device=None,
+                experimental_replication_mode=InputReplicationMode.PER_WORKER,
+                experimental_place_dataset_on_device=False, experimental_per_replica_buffer_size=1):
+        fetch = True if experimental_fetch_to_device is None else experimental_fetch_to_device
+        return super().__new__(cls, fetch, experimental_replication_mode, experimental_place_dataset_on_device,
+                               experimental_per_replica_buffer_size)
+
+
+class RunOptions(collections.namedtuple("RunOptions", (
+        "experimental_enable_dynamic_batch_size", "experimental_bucketizing_dynamic_shape",
+        "experimental_xla_options"))):
+    """How `Strategy.run` runs on devices with a compiler of their own.
+
+    Parameters
+    ----------
+    experimental_enable_dynamic_batch_size : bool, optional, default=True
+        Whether the last batch may be smaller.
+    experimental_bucketizing_dynamic_shape : bool, optional, default=False
+        Whether sizes are rounded up.
+    experimental_xla_options : Any, optional
+        For the compiler.
+
+    """
+
+    def __new__(cls, experimental_enable_dynamic_batch_size=True, experimental_bucketizing_dynamic_shape=False,
+                experimental_xla_options=None):
+        return super().__new__(cls, experimental_enable_dynamic_batch_size, experimental_bucketizing_dynamic_shape,
+                               experimental_xla_options)
+
+
+class _Seen(type):
+    """Classes that values belong to by what they are: with one replica these are ordinary ones."""
+
+    def __instancecheck__(cls, value):
+        return isinstance(value, cls._kinds) if "_kinds" in vars(cls) else super().__instancecheck__(value)
+
+
+class DistributedValues(metaclass=_Seen):
+    """Values of replicas: with one replica those are variables and tensors."""
+
+    _kinds = (Base,)
+
+
+class DistributedDataset(metaclass=_Seen):
+    """Datasets that replicas read: with one replica those are datasets."""
+
+    _kinds = (Dataset,)
+
+
+class DistributedIterator(metaclass=_Seen):
+    """Iterators over datasets that replicas read: with one replica those are iterators."""
+
+    _kinds = (Iterator,)
+
+
+class StrategyExtended(metaclass=_Seen):
+    """The part of a strategy that libraries call: with one replica that is the strategy itself."""
+
+    _kinds = (Strategy,)

@@ -1,0 +1,121 @@
+"""Sections, fingerprints, filled rows, patches of volumes, clusters and measurements, beside genuine ones."""
+import threading
+
+import pytest
+
+from dragon.vm import tensorflow as ours
+from harness.expressions import check
+
+EXPRESSIONS = """
+tf.fingerprint(["ab", "c", "", "a longer text than sixty-four bytes, which is hashed in another way than short ones"])
+tf.fingerprint([[1, 2], [3, 4]])
+tf.fingerprint(tf.constant([[["a", "b"]], [["c", ""]]]))
+tf.fingerprint(tf.zeros([2, 0]))
+tf.fingerprint("a")
+tf.fingerprint(["a"], method="x")
+tf.ragged_fill_empty_rows(tf.constant([0, 3, 3], tf.int64), [1, 2, 3], 5, 9)
+tf.ragged_fill_empty_rows(tf.constant([], tf.int64), tf.constant([], tf.float32), 2, 9.)
+tf.ragged_fill_empty_rows(tf.constant([7], tf.int64), [1], 5, 9)
+tf.ragged_fill_empty_rows_grad(tf.constant([0, 3, 4], tf.int64), [1., 2., 3., 4., 5., 6.])
+tf.extract_volume_patches(tf.reshape(tf.range(54.), [1, 3, 3, 3, 2]), [1, 2, 2, 2, 1], [1, 1, 1, 1, 1], "VALID")
+tf.extract_volume_patches(tf.reshape(tf.range(60.), [1, 3, 4, 5, 1]), [1, 2, 3, 2, 1], [1, 2, 1, 3, 1], "SAME")
+tf.extract_volume_patches(tf.zeros([1, 2, 2, 2, 1]), [1, 3, 3, 3, 1], [1, 1, 1, 1, 1], "VALID")
+tf.extract_volume_patches(tf.zeros([1, 2, 2, 2]), [1, 3, 3, 3, 1], [1, 1, 1, 1, 1], "VALID")
+tf.cast(tf.cast([1., -2.3, 500., 0.001], tf.experimental.float8_e5m2), tf.float32)
+tf.cast(tf.cast([1., -2.3, 400., 0.001], tf.experimental.float8_e4m3fn), tf.float32)
+[tf.experimental.float8_e4m3fnuz.name, tf.experimental.float8_e5m2fnuz.size]
+tf.CriticalSection().execute(lambda: tf.Variable(1.).assign_add(1.))
+tf.CriticalSection().execute(3)
+tf.test.is_cpu_target_available("what")
+"""
+CLUSTER = 'c = tf.train.ClusterSpec({"worker": ["a:1", "b:2"], "ps": {1: "c:3"}})\n'
+CLUSTERS = """
+[repr(c), c.as_dict(), c.jobs, c.num_tasks("worker"), c.task_indices("ps"), c.job_tasks("ps"), bool(c), c == c]
+[c.task_address("worker", 1), c == tf.train.ClusterSpec(c), c != tf.train.ClusterSpec({"x": []})]
+c.task_address("ps", 0)
+c.num_tasks("x")
+tf.train.ClusterSpec(3)
+tf.train.ClusterSpec({"a": 3})
+tf.train.ClusterSpec({"a": {"x": "y"}})
+tf.train.ClusterSpec({"a": [3]})
+bool(tf.train.ClusterSpec({}))
+"""
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS.strip().split("\n"))
+def test_expression(text):
+    check(text)
+
+
+@pytest.mark.parametrize("text", CLUSTERS.strip().split("\n"))
+def test_clusters(text):
+    check(f"{CLUSTER}return {text}")
+
+
+@pytest.mark.parametrize("sizes, count", [(None, 2), ([2, 4], 3), ([2, 4], 9)])
+def test_batches_of_calls(sizes, count):
+    check(f"""
+@tf.nondifferentiable_batch_function(1, 4, 0, allowed_batch_sizes={sizes})
+def f(x, y): return x * 2. + y
+return f(tf.reshape(tf.range({count}. * 2), [{count}, 2]), tf.ones([{count}, 1]))""")
+
+
+def test_the_processor_of_this_machine():
+    assert any(ours.test.is_cpu_target_available(kind) for kind in ("x86", "aarch64", "arm", "pcc", "systemz"))
+
+
+def test_scopes_that_change_nothing():
+    with ours.experimental.async_scope(), ours.experimental.function_executor_type("SINGLE_THREADED_EXECUTOR"):
+        assert ours.ones(2).numpy().tolist() == [1, 1]
+    assert ours.experimental.async_clear_error() is None
+    with pytest.raises(ValueError, match="expected one of"), ours.experimental.function_executor_type("x"):
+        pass
+
+
+def test_sections_exclude_each_other():
+    one, two = (ours.CriticalSection(shared_name="test_last_names") for _ in range(2))
+    seen = []
+
+    def count():
+        seen.append(len(seen))
+        return len(seen)
+    threads = [threading.Thread(target=section.execute, args=(count,)) for section in (one, two) * 4]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == list(range(8))
+    with pytest.raises(ValueError, match="already running"):
+        one.execute(lambda: one.execute(count))
+
+
+def test_a_measurement(capsys, tmp_path, monkeypatch):
+    class Mine(ours.test.Benchmark):
+        def benchmark_sum(self):
+            return self.run_op_benchmark(None, lambda: ours.ones(2) + 1, min_iters=3, extras={"a": 1})
+
+    monkeypatch.setenv("TEST_REPORT_FILE_PREFIX", str(tmp_path / "report."))
+    assert ours.test.Benchmark.is_abstract() and not Mine.is_abstract()
+    assert Mine().benchmark_sum()["iters"] == 3
+    assert '"name": "Mine.benchmark_sum"' in capsys.readouterr().out
+    assert '"iters": 3' in (tmp_path / "report.Mine.benchmark_sum").read_text(encoding="utf-8")
+    assert Mine().evaluate([ours.ones(2)])[0].tolist() == [1, 1]
+    with pytest.raises(ValueError, match="a name and a value"):
+        Mine().report_benchmark(name="x", metrics=[{"colour": 1}])
+
+
+def test_tests_that_are_skipped():
+    import unittest
+
+    @ours.test.with_eager_op_as_function
+    class Case(ours.test.TestCase):
+        @ours.test.disable_with_predicate(lambda: True, "not today")
+        def test_one(self):
+            raise AssertionError("it ran")
+
+        @ours.test.disable_with_predicate(lambda: False, "not today")
+        def test_two(self):
+            assert True
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Case).run(result)
+    assert [reason for _, reason in result.skipped] == ["not today"] and result.wasSuccessful()
