@@ -14,8 +14,9 @@ COMES_WITH = {"torch": ("torchvision",), "torchvision": ("torch",), "tensorflow"
 MARK = "dragon_guest.txt"  # lies in a package that `dragon guest install` wrote
 COMPANIONS = {"torch": ("functorch", "torchgen"), "tensorflow": ("tf_keras",)}
 # Guests that are part of a package as well: `tensorflow.keras` and below are the modules of `keras`, and so is what
-# editors write into programs.
-PARTS = {"tensorflow.keras": "keras", "keras.api": "keras", "keras._tf_keras.keras": "keras"}
+# editors write into programs; `tensorflow.compat.v2` is TensorFlow itself.
+PARTS = {"tensorflow.keras": "keras", "keras.api": "keras", "keras._tf_keras.keras": "keras",
+         "tensorflow.compat.v2": "tensorflow"}
 # Modules that pickles of earlier days name, and where what they held is now.
 MOVED = {"tensorflow.core." + old: "shared." + new for old, new in (
     ("convert", "tensors.convert"), ("dtypes", "tensors.dtypes"), ("ragged", "ragged.tensor"),

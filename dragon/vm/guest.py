@@ -19,6 +19,7 @@ ROOM = "dragon.vm."
 WORKSHOP = "core"
 GENUINE = {"torch": "PyTorch", "torchvision": "torchvision", "keras": "Keras", "tensorflow": "TensorFlow"}
 COVERED = ("torch", "tensorflow", "keras")  # whose coverage has a page
+STARRED = ("tensorflow", "keras")  # of which `from module import *` takes what is imported late, too
 FINISHED = {}  # guests that have something to do with each module that has been read, and what it is
 
 
@@ -90,6 +91,10 @@ def lookup(namespace, places=None):
             later[name] = place, other or name
 
     def __getattr__(name):
+        guest = name_of(namespace["__name__"])
+        if name == "__all__" and guest.partition(".")[0] in STARRED:
+            return [known for known in list_names() if not known.startswith("_") and known != WORKSHOP
+                    and getattr(namespace.get(known), "__module__", None) != __name__]
         if name in later:
             place, other = later[name]
             module = import_or_none(full_name(place, namespace["__name__"]))
@@ -99,7 +104,6 @@ def lookup(namespace, places=None):
             module = import_or_none(f"{namespace['__name__']}.{name}")
             if module is not None:
                 return module
-        guest = name_of(namespace["__name__"])
         if name.startswith("__"):  # asked by Python itself, again and again
             raise AttributeError(f"module '{guest}' has no attribute '{name}'", name=name)
         raise explain(guest, name, list_names())

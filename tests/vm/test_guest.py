@@ -151,3 +151,26 @@ def test_imports_look_for_no_garbage(tmp_path):
             assert gc.isenabled() is was_enabled
         finally:
             gc.enable()
+
+
+@pytest.mark.parametrize("module, names", [
+    ("keras", "layers saving utils Model ops"), ("tensorflow.keras", "layers saving Sequential"),
+    ("keras.layers", "Dense TextVectorization"), ("tensorflow", "constant nn data lookup")])
+def test_stars_bring_what_comes_late(module, names):
+    """`from module import *` brings modules and names that nobody has asked for yet, and none of Dragon's tools."""
+    code = (f"import dragon.vm; dragon.vm.install()\nfrom {module} import *\nimport sys\n"
+            f"sys.stdout.write(repr([name for name in {[*names.split(), 'gather', 'core']!r} if name in globals()]))")
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=True).stdout
+    assert [name for name in eval(said) if name not in ("gather", "core")] == names.split() and "core" not in said
+
+
+def test_the_second_name_of_tensorflow():
+    """`tensorflow.compat.v2`, as libraries call TensorFlow, is TensorFlow, and so is what lies below it."""
+    code = """import dragon.vm; dragon.vm.install()
+import tensorflow.compat.v2 as v2
+import tensorflow.compat.v2.data.experimental as data
+from tensorflow.compat.v2 import keras
+import tensorflow as tf
+assert v2 is tf is tf.compat.v2 and data is tf.data.experimental and keras is tf.keras and tf.__name__ == "tensorflow"
+"""
+    subprocess.run([sys.executable, "-c", code], cwd="/", check=True)

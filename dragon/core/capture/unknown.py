@@ -130,7 +130,8 @@ class _Inference:
         # Something that follows an unknown size, as half of it does, is to be a number.
         followed = [number * (large // part) for part in told if 1 < part < large and large % part == 0
                     and part >= large // 16 for number in plain if number > 1]
-        followed += [number + large - part for part in told if 0 < large - part < large // 16 for number in plain]
+        followed += [number + large - part for part in told if 0 < abs(large - part) < large // 16
+                     for number in plain]
         found = [*plain, *followed, *self.known]
         return [number for number in dict.fromkeys(found) if number >= 0][:8]
 

@@ -12,6 +12,7 @@ from dragon.vm.keras.trainers.data_adapters.data import unpack_x_y_sample_weight
 from dragon.vm.keras.trainers.fitting import Fitting
 from dragon.vm.keras.trainers.older import OlderNames
 from dragon.vm.keras.trainers.state import TrainingState
+from dragon.vm.shared import strategies
 
 
 class Trainer(OlderNames, TrainingState, Fitting):
@@ -88,6 +89,14 @@ class Trainer(OlderNames, TrainingState, Fitting):
             self._put(_compile_loss=CompileLoss(loss, loss_weights, names, run_eagerly), loss=loss)
         if metrics is not None or weighted_metrics is not None:
             self._put(_compile_metrics=CompileMetrics(metrics, weighted_metrics, names))
+
+    @property
+    def distribute_strategy(self):
+        """Strategy: the one of TensorFlow's that is in use."""
+        if not strategies.current:
+            raise AttributeError("Model.distribute_strategy: TensorFlow, which has the strategies, is not imported; "
+                                 "expected `import tensorflow` before")
+        return strategies.current[0]()
 
     @property
     def jit_compile(self):

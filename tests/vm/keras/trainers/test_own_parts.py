@@ -97,3 +97,14 @@ def test_modules_of_torch_train_within_a_model():
     assert len(model.trainable_variables) == 6 and losses[-1] < losses[0]
     assert len(model.train_function.function.variants) == len(model.test_function.function.variants) == 1
     assert numpy.isfinite(model.predict(X, verbose=0)).all() and not model.inner.module.training
+
+
+def test_strategy_in_use():
+    """A model knows TensorFlow's strategy of the moment, in whose scope libraries save it."""
+    tf = dragon_tf
+    model = dragon_keras.Sequential([dragon_keras.layers.Dense(1)])
+    assert model.distribute_strategy is tf.distribute.get_strategy()
+    with tf.distribute.MirroredStrategy(["/cpu:0"]).scope():
+        assert model.distribute_strategy is tf.distribute.get_strategy()
+        assert isinstance(model.distribute_strategy, tf.distribute.MirroredStrategy)
+    assert model.distribute_strategy.extended.should_checkpoint

@@ -196,3 +196,24 @@ def test_functions_with_such_arguments_are_graphs():
     for _ in range(3):
         found = f(Point(1.0, 2.0))
     assert float(found.x) == 2.0 and f.fallback is None and f.experimental_get_tracing_count() == 1
+
+
+class Tree(tf.experimental.ExtensionType):
+    """A number, and trees."""
+
+    value: tf.Tensor
+    branches: typing.Tuple["Tree", ...] = ()
+    twin: typing.Optional["Tree"] = None
+
+
+def test_a_type_of_itself():
+    """A field may be of the class that is being made, by its name, however deep within an annotation."""
+    made = Tree(3, [Tree(5, twin=Tree(1)), Tree(2)])
+    assert [branch.value.numpy() for branch in made.branches] == [5, 2] and made.branches[0].twin.value.numpy() == 1
+
+    @tf.function
+    def total(tree):
+        return tree.value + sum(branch.value for branch in tree.branches)
+    assert total(made).numpy() == 10 and total(Tree(3, [Tree(4)])).numpy() == 7
+    with pytest.raises(TypeError, match="branches"):
+        Tree(3, [4])

@@ -27,6 +27,8 @@ CASES = {
     "pieces": ((1,), lambda v, x: tf.split(x * v, 2), [spec(None)], [[(4,)], [(6,)]]),
     "images": ((784, 2), lambda v, x: tf.matmul(tf.reshape(x, [-1, 784]), v), [spec(None, None, None, None)],
                [[(5, 28, 28, 1)], [(2, 784, 1, 1)], [(3, 14, 14, 4)]]),
+    "columns for one": ((9,), lambda v, x: tf.concat([x[:, :-1], tf.one_hot(tf.cast(x[:, -1], "int32"), 3)], 1) - v,
+                        [spec(None, None)], [[(4, 7)], [(1, 7)]]),
     "two of one": ((1,), lambda v, x, y: x * y + v, [spec(None, None), spec(None, None)],
                    [[(2, 3), (2, 3)], [(1, 5), (1, 5)]]),
 }

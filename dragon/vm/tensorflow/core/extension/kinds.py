@@ -204,13 +204,18 @@ class ExtensionType(Fields):
 def _annotations_of(cls):
     """Return the annotations of a class's own fields, with what their texts stand for."""
     own = cls.__dict__.get("__annotations__", {})
-    if any(isinstance(one, str) for one in own.values()):
-        known = typing.get_type_hints(cls)
+    if any(map(_has_text, own.values())):
+        known = typing.get_type_hints(cls, localns={cls.__name__: cls})  # which has no place in its module yet
         own = {name: known[name] for name in own}
     for name in own:
         if name.startswith("_is_open") or name in ("self", "Spec"):
             raise ValueError(f"The field name '{name}' is reserved.")
     return own
+
+
+def _has_text(annotation):
+    """Return whether an annotation, or a part of it, is a text that stands for a class."""
+    return isinstance(annotation, (str, typing.ForwardRef)) or any(map(_has_text, typing.get_args(annotation)))
 
 
 def _spec_class(cls):

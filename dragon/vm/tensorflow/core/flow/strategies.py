@@ -105,6 +105,8 @@ class Strategy:
     num_replicas_in_sync = property(lambda self: 1, doc="int: how many replicas there are.")
     cluster_resolver = property(lambda self: None, doc="None: there is one machine.")
     extended = property(lambda self: self, doc="Strategy: itself.")
+    should_checkpoint = property(lambda self: True, doc="bool: whether this process writes checkpoints.")
+    should_save_summary = property(lambda self: True, doc="bool: whether this process writes summaries.")
     worker_devices = property(lambda self: (str(self._device or "/device:CPU:0"),), doc="Tuple[str]: the device.")
 
     parameter_devices = worker_devices
@@ -130,6 +132,10 @@ class Strategy:
     def colocate_vars_with(self, colocate_with_variable):
         """Return a context in which variables are where another one is: there is one device."""
         return contextlib.nullcontext()
+
+    def _in_multi_worker_mode(self):
+        """Return False: libraries ask so whether there are other machines."""
+        return False
 
     @contextlib.contextmanager
     def scope(self):
