@@ -165,7 +165,8 @@ class BaseLayer(Operation, LayerState):
         fields["_is_plain"] = (
             fields["_remat_mode"] is None and fields["activity_regularizer"] is None and "call" not in fields
             and fields["_call_context_args"] == {"training"} and is_default(self.compute_mask)
-            and fields["_takes_first"] and fields["_dtype_policy"].quantization_mode is None)
+            and fields["_takes_first"] and fields["_dtype_policy"].quantization_mode is None
+            and not isinstance(fields["_dtype_policy"], DTypePolicyMap))  # which one it is, the path will tell
 
     def _read_signature(self):
         fields = self.__dict__

@@ -26,10 +26,30 @@ def standardize_shape(shape):
     return tuple(sizes)
 
 
-def shape_equal(first, second):
-    """Tell whether two shapes agree where both are known."""
-    return len(first) == len(second) and all(
-        a is None or b is None or a == b for a, b in zip(first, second))
+def shape_equal(shape1, shape2, axis=None, allow_none=True):
+    """Tell whether two shapes agree, apart from some axes.
+
+    Parameters
+    ----------
+    shape1, shape2 : Sequence[Optional[int]]
+        The shapes.
+    axis : Union[int, Sequence[int]], optional
+        The axes that need not agree.
+    allow_none : bool, optional, default=True
+        Whether a size that is not known agrees with any other.
+
+    Returns
+    -------
+    bool
+        Whether they do.
+
+    """
+    if len(shape1) != len(shape2):
+        return False
+    left_out = () if axis is None else [axis] if isinstance(axis, int) else axis
+    places = {place % len(shape1) for place in left_out} if shape1 else set()
+    return all(place in places or first == second or allow_none and None in (first, second)
+               for place, (first, second) in enumerate(zip(shape1, shape2)))
 
 
 def is_shape_tuple(shape):

@@ -104,7 +104,7 @@ ops.image < ops.image core.operation_classes
 ops.linalg < ops.linalg core.operation_classes
 ops.math < ops.math core.operation_classes
 ops.nn < ops.nn core.operation_classes
-ops.numpy < ops.numpy core.operation_classes
+ops.numpy < ops.numpy core.operation_classes core.shapes core.shape_rules
 ops: function < core.function
 ops: node symbolic_arguments < core.node core.keras_tensor
 ops: operation < core.operation

@@ -45,6 +45,9 @@ def input_specs(model, input_signature=None):
         Nested specs, with a shape, a dtype and perhaps a name; the model's own inputs without them.
 
     """
+    if not model.built:
+        raise ValueError("The layer provided has not yet been built. It must be built before export. "
+                         f"Received: {model}")
     if input_signature is None:
         graph = getattr(model, "_functional", None) or model
         if hasattr(graph, "_inputs_struct"):
@@ -58,6 +61,9 @@ def input_specs(model, input_signature=None):
         return shapes[0] if len(shapes) == 1 else Arguments(shapes)
 
     def spec_of(spec):
+        if not hasattr(spec, "shape") or not hasattr(spec, "dtype"):
+            raise TypeError("export: got something that is no spec in `input_signature`, expected a `keras.InputSpec` "
+                            f"or the like. Unsupported x={spec} (of type {type(spec)})")
         return KerasTensor(tuple(spec.shape), dtype=standardize_dtype(spec.dtype), name=getattr(spec, "name", None))
     specs = tree.map_structure(spec_of, input_signature)
     return specs[0] if isinstance(specs, (list, tuple)) and len(specs) == 1 else specs

@@ -2,4 +2,4 @@
 from dragon.vm.keras.core.source_tree import look_up, plant
 
 plant()
-__getattr__, __dir__ = look_up(__name__, ["keras"])
+__getattr__, __dir__ = look_up(__name__, ["keras", "Functional=models.functional.Functional"])

@@ -73,6 +73,9 @@ class CompileLoss:
         loss = self._with_weights(loss, weights)
         if isinstance(loss, list) and not tree.is_nested(y_pred) and len(loss) == 1:
             loss = loss[0]
+        if isinstance(loss, _Weighted) and tree.is_nested(y_pred):  # one loss for all outputs
+            one = loss
+            loss = tree.map_structure(lambda leaf: one, y_pred)
         self._terms = []
         self._assign(loss, y_true, y_pred, self._name_structure(y_pred), ())
         if len(self._terms) > 1:
@@ -116,32 +119,31 @@ class CompileLoss:
         if loss is None:
             return
         if isinstance(loss, _Weighted):
-            if tree.is_nested(y_pred) and not path:  # one loss for all outputs
-                loss = tree.map_structure(lambda leaf: loss, y_pred)
-                return self._assign(loss, y_true, y_pred, names, path)
             return self._enter(loss, y_true, y_pred, names, path)
         if isinstance(loss, (list, tuple)):
             flat = tree.flatten(y_pred)
             if all(not tree.is_nested(one) for one in loss) and len(loss) == len(flat) and tree.is_nested(y_pred):
                 loss = tree.pack_sequence_as(y_pred, list(loss))
-            elif not isinstance(y_pred, (list, tuple)):  # several losses of one output
+            elif not isinstance(y_pred, type(loss)):  # several losses of one output, or of all of them together
                 for one in loss:
                     self._assign(one, y_true, y_pred, names, path)
                 return
         for key, one in loss.items() if isinstance(loss, dict) else enumerate(loss):
             if one is None:
                 continue
-            for where, structure in (("model's output (`y_pred`)", y_pred), ("labels (`y_true`)", y_true)):
-                if not _has(structure, key):
-                    raise KeyError(f"The path: {(*path, key)} in the `loss` argument, can't be found in the {where}. "
-                                   f"Received: loss={self._user_loss}")
+            if not (_has(y_pred, key) and _has(y_true, key)):
+                where = "in either the model's output (`y_pred`) or in the labels (`y_true`)" if not path else (
+                    "in the labels (`y_true`)" if _has(y_pred, key) else "in the model's output (`y_pred`)")
+                raise KeyError(f"The path: {(*path, key)} in the `loss` argument, can't be found {where}. "
+                               f"Received: loss={self._user_loss}")
             self._assign(one, y_true[key], y_pred[key], names[key] if _has(names, key) else None, (*path, key))
 
     def _enter(self, loss, y_true, y_pred, name, path):
         if tree.is_nested(y_true):
             y_true = tree.flatten(y_true)[0]
         made = make_loss(loss.loss, y_true, tree.flatten(y_pred)[0])
-        shown = name if isinstance(name, str) else made.name
+        parts = tree.flatten(name)  # of several outputs together, if the loss is one of a structure
+        shown = "_".join(parts) if all(isinstance(part, str) for part in parts) else made.name
         parts = path or (shown,)
         if isinstance(parts[-1], int):
             parts = (*parts[:-1], shown)

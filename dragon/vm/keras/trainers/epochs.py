@@ -55,13 +55,14 @@ class EpochIterator:
                 if self.steps_per_epoch:
                     self._warn(6)
                 break
-            together = self._take(self._together if steps is None else min(self._together, steps - step))
+            together = self._take(self._together)
             if not together:
                 self._end_early(step)
                 break
-            self._seen += len(together)
-            yield step, step + len(together) - 1, together
-            step += len(together)
+            # Steps are counted by whole executions, the last of an epoch too, as Keras's callbacks see them.
+            self._seen += self._together
+            step += self._together
+            yield step - self._together, step - 1, together
         if count and self._seen >= count:
             self._batches = None
         self.source.on_epoch_end()

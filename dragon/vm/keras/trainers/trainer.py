@@ -140,7 +140,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
         from dragon.vm.keras.saving.serialization import deserialize_keras_object
         if type(self).compile is not Trainer.compile:
             warnings.warn("`compile()` was not called as part of model loading because the model's `compile()` method "
-                          "is custom: override `get_compile_config()` and `compile_from_config(config)` too, or call "
+                          "is custom. Override `get_compile_config()` and `compile_from_config(config)` too, or call "
                           "`compile()` after loading.")
             return
         self.compile(**deserialize_keras_object(config))

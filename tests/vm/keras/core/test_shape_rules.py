@@ -64,3 +64,13 @@ def test_transposed_convolutions():
             (1, 5, 5, 3), (3, 3, 3, 3), 2, "same", None, 1) == ([1, 1], [1, 1])
     with pytest.raises(ValueError, match="'valid', 'same'"):
         common.compute_conv_transpose_padding_args_for_jax((1, 5, 3), (3, 3, 3), 2, "full", None, 1)
+
+
+@pytest.mark.parametrize("first, second, options, expected", [
+    ((3, 4), (3, 4), {}, True), ((3, 4), (3, 5), {}, False), ((3, 4), (3, 4, 5), {}, False), ((), (), {}, True),
+    ((3, None), (3, 5), {}, True), ((3, None), (3, 5), {"allow_none": False}, False),
+    ((None, 3), (None, 3), {"allow_none": False}, True), ((3, 4, 5), (3, 9, 8), {"axis": [1, -1]}, True),
+    ((3, 4), (2, 9), {"axis": -1}, False)])
+def test_equal_shapes(first, second, options, expected):
+    numpy_rules = importlib.import_module("dragon.vm.keras.src.ops.numpy")
+    assert numpy_rules.shape_equal(first, second, **options) is expected

@@ -114,3 +114,11 @@ def test_samples_are_not_counted_where_the_model_was_called_with_some(tmp_path):
         found, = reference.ReferenceEvaluator(loaded).run(
             None, {face.name: array for face, array in zip(loaded.graph.input, twice)})
         np.testing.assert_allclose(found, np.asarray(model(*twice)), rtol=1e-6)
+
+
+def test_what_is_not_exported_says_why(tmp_path):
+    with pytest.raises(ValueError, match="It must be built"):
+        keras.Sequential([layers.Dense(2)]).export(tmp_path / "model.onnx", format="onnx")
+    model = keras.Sequential([keras.Input((3,)), layers.Dense(2)])
+    with pytest.raises(TypeError, match="Unsupported x=123"):
+        model.export(tmp_path / "model.onnx", format="onnx", input_signature=(123,))

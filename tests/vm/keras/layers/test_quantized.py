@@ -167,3 +167,32 @@ def test_filters_and_what_has_no_form():
         own = Own(2)
         own(np.zeros((1, 2), "float32"))
         own.quantize("int8")
+
+
+@keras.saving.register_keras_serializable(package="quantized maps")
+class Around(keras.layers.Layer):
+    """A layer that tells a file how its parts are quantized."""
+
+    def __init__(self, dtype=None, **kwargs):
+        super().__init__(dtype=dtype, **kwargs)
+        self.dense = keras.layers.Dense(8, dtype=dtype, name="inner")
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+    def get_config(self):
+        policies = keras.dtype_policies.DTypePolicyMap()
+        if self.dense.quantization_mode is not None:
+            policies[self.dense.path] = self.dense.dtype_policy
+        return {**super().get_config(), "dtype": policies}
+
+
+def test_parts_that_a_map_of_policies_quantizes_are_read(tmp_path):
+    inputs = keras.Input((4,))
+    model = keras.Model(inputs, Around()(inputs))
+    model.quantize("int8")
+    model.save(tmp_path / "model.keras")
+    again = keras.models.load_model(tmp_path / "model.keras")
+    x = np.random.RandomState(0).rand(16, 4).astype("float32")
+    assert again.layers[1].dense.quantization_mode == "int8"
+    np.testing.assert_allclose(np.asarray(again(x)), np.asarray(model(x)), rtol=1e-6)

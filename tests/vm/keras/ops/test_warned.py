@@ -72,3 +72,11 @@ def test_symbols_whose_dtype_nobody_told_are_indices():
 def test_integers_are_resized_by_wide_windows():
     found = keras.layers.UpSampling2D(2, interpolation="lanczos3")(np.arange(16, dtype="int32").reshape(1, 4, 4, 1))
     assert (found.shape, found.dtype.name) == ((1, 8, 8, 1), "int32")
+
+
+def test_elements_joined_as_one_row_and_rolled_alike():
+    for x in (X, keras.KerasTensor((2, 3))):
+        assert tuple(ops.concatenate([x, x], axis=None).shape) == (12,)
+        assert tuple(ops.roll(x, 1, axis=[0, 1]).shape) == (2, 3)
+    np.testing.assert_array_equal(np.asarray(ops.concatenate([X, X[:1]], axis=None)), np.concatenate([X, X[:1]], None))
+    np.testing.assert_array_equal(np.asarray(ops.roll(X, 1, axis=[0, 1])), np.roll(X, 1, (0, 1)))

@@ -108,3 +108,36 @@ def test_strategy_in_use():
         assert model.distribute_strategy is tf.distribute.get_strategy()
         assert isinstance(model.distribute_strategy, tf.distribute.MirroredStrategy)
     assert model.distribute_strategy.extended.should_checkpoint
+
+
+@pytest.mark.parametrize("kind, other", [(list, tuple), (tuple, list)])
+def test_losses_of_several_outputs_together(kind, other):
+    """A list of losses of another kind than the outputs' structure: each is of all that it names (Keras 3.15)."""
+    def apart(y_true, y_pred):
+        return dragon_keras.ops.abs(y_true - y_pred)
+
+    def together(y_true, y_pred):
+        assert type(y_true) is type(y_pred) is kind and len(y_pred) == 2
+        return dragon_keras.ops.abs(y_true[0] - y_pred[0]) + dragon_keras.ops.abs(y_true[1] - y_pred[1])
+
+    inputs = dragon_keras.Input((3,))
+    outputs = [dragon_keras.layers.Dense(1, name=name)(inputs) for name in ("y1", "y2")]
+    model = dragon_keras.Model(inputs, kind(outputs))
+    model.compile("sgd", loss=other([together, kind([apart, apart])]))
+    x = numpy.random.RandomState(0).rand(8, 3)
+    history = model.fit(x, kind([x[:, :1], x[:, 1:2]]), verbose=0).history
+    assert sorted(history) == ["loss", "y1_loss", "y1_y2_loss", "y2_loss"]
+    assert history["y1_y2_loss"][0] == pytest.approx(history["y1_loss"][0] + history["y2_loss"][0], rel=1e-5)
+    assert history["loss"][0] == pytest.approx(2 * history["y1_y2_loss"][0], rel=1e-5)
+
+
+def test_losses_of_outputs_that_are_not_there_say_where():
+    inputs = dragon_keras.Input((3,))
+    first, second = dragon_keras.layers.Dense(1)(inputs), dragon_keras.layers.Dense(1)(inputs)
+    model = dragon_keras.Model(inputs, {"a": {"c": first}, "b": second})
+    x, y = numpy.ones((4, 3)), {"a": {"c": numpy.ones((4, 1))}, "b": numpy.ones((4, 1))}
+    for loss, message in (({"a": {"d": "mse"}}, "found in the model's output"),
+                          ({"z": "mse"}, "either the model's output")):
+        model.compile("sgd", loss)
+        with pytest.raises(KeyError, match=message):
+            model.fit(x, y, verbose=0)

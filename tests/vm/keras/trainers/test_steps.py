@@ -170,3 +170,46 @@ def test_changes_of_layers_are_seen():
     dense.set_weights([numpy.zeros((5, 3)), numpy.full(3, 4.0)])
     assert (model.predict(X, verbose=0) == 4).all()
     assert len(model.predict_function.function.variants) <= 4
+
+
+class Seen(keras.callbacks.Callback):
+    """Note which steps begin and end an execution."""
+
+    def __init__(self):
+        super().__init__()
+        self.steps = []
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self.steps.append([batch])
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.steps[-1].append(batch)
+
+
+# Recorded from Keras 3.15 with TensorFlow: the last execution of an epoch counts as a whole one.
+@pytest.mark.parametrize("together, options, expected", [
+    (3, {}, [[0, 2], [3, 5], [6, 8]] * 2), (101, {}, [[0, 100]] * 2),
+    (2, {"steps_per_epoch": 3}, [[0, 1], [2, 3], [0, 1], [2, 3]])])
+def test_steps_of_executions(together, options, expected):
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse", steps_per_execution=together)
+    seen = Seen()
+    x, y = numpy.ones((100, 4)), numpy.ones((100, 1))
+    model.fit(x, y, batch_size=16, epochs=2, verbose=0, callbacks=[seen], **options)
+    assert seen.steps == expected
+
+
+@pytest.mark.parametrize("endless", [True, False])
+def test_workers_go_on_in_the_next_epoch(endless):
+    class Batches(keras.utils.PyDataset):
+        """Batches without an end, or more of them than an epoch takes."""
+
+        num_batches = None if endless else 8
+
+        def __getitem__(self, index):
+            return numpy.full((2, 4), index, "float32"), numpy.ones((2, 1), "float32")
+
+    model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    history = model.fit(Batches(workers=2), steps_per_epoch=3, epochs=2, verbose=0)
+    assert len(history.history["loss"]) == 2

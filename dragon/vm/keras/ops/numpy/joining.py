@@ -19,8 +19,8 @@ def concatenate(xs, axis=0):
     ----------
     xs : Sequence[Tensor]
         The tensors; the dtype is the common one.
-    axis : int, optional, default=0
-        The axis.
+    axis : Optional[int], optional, default=0
+        The axis; None joins all elements as one row.
 
     Returns
     -------
@@ -33,7 +33,8 @@ def concatenate(xs, axis=0):
     array([[1, 2, 3, 4]])
 
     """
-    return ops.cat(_join_list(xs), axis)
+    xs = _join_list(xs)
+    return ops.cat([ops.reshape(x, (-1,)) for x in xs], 0) if axis is None else ops.cat(xs, axis)
 
 
 @operation

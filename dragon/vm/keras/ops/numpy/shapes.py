@@ -183,7 +183,10 @@ def roll(x, shift, axis=None):
     x = tensor(x)
     if axis is None:
         return ops.reshape(ops.roll(ops.reshape(x, (-1,)), shift, 0), x.shape)
-    return ops.roll(x, as_axes(shift), as_axes(axis))
+    shift, axis = as_axes(shift), as_axes(axis)
+    if isinstance(axis, list) and not isinstance(shift, list):  # as far along each
+        shift = [shift] * len(axis)
+    return ops.roll(x, shift, axis)
 
 
 @operation

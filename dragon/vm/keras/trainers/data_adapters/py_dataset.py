@@ -80,7 +80,6 @@ class PyDatasetAdapter(DataAdapter):
         self._dataset.on_epoch_begin()
 
     def on_epoch_end(self):
-        self._close()
         self._dataset.on_epoch_end()
 
     def __iter__(self):
