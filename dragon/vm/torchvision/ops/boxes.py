@@ -10,6 +10,7 @@ from dragon.vm.torchvision.ops._utils import _upcast
 
 STRAIGHT = ("xyxy", "xywh", "cxcywh")
 TURNED = ("xywhr", "cxcywhr", "xyxyxyxy")
+_BLOCK = 512  # boxes that `nms` compares with each other at once
 
 
 @refusing
@@ -34,19 +35,34 @@ def nms(boxes, scores, iou_threshold):
     if boxes.ndim != 2 or boxes.shape[1] != 4 or scores.ndim != 1 or len(scores) != len(boxes):
         raise RuntimeError(f"nms: got boxes {tuple(boxes.shape)} and scores {tuple(scores.shape)}, "
                            "expected (N, 4) and (N,)")
-    boxes, scores = boxes.detach(), scores.detach()
-    remaining = torch.sort(scores, dim=0, descending=True, stable=True)[1]
-    boxes, kept = _upcast(boxes), []
-    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
-    while remaining.numel():
-        best, remaining = remaining[:1], remaining[1:]
-        kept.append(best)
-        others, box = boxes[remaining], boxes[best]
-        size = (torch.minimum(others[:, 2:], box[:, 2:]) - torch.maximum(others[:, :2], box[:, :2])).clamp(min=0)
-        common = size[:, 0] * size[:, 1]
-        overlap = common / (areas[best] + areas[remaining] - common)
-        remaining = remaining[~(overlap > iou_threshold)]
-    return torch.cat(kept) if kept else torch.empty((0,), dtype=torch.int64, device=boxes.device)
+    boxes, order = _upcast(boxes.detach()), torch.sort(scores.detach(), dim=0, descending=True, stable=True)[1]
+    kept = order[:0]
+    for block in order.split(_BLOCK):
+        free = ~_overlapping(boxes[kept], boxes[block], iou_threshold).any(0)
+        block = block[free]
+        kept = torch.cat((kept, block[_best_of(_overlapping(boxes[block], boxes[block], iou_threshold))]))
+    return kept
+
+
+def _overlapping(boxes, others, threshold):
+    """Return which of some boxes overlap which others by more than a threshold."""
+    (x1, y1, x2, y2), (left, top, right, bottom) = boxes[:, :, None].unbind(1), others.unbind(1)
+    width = (torch.minimum(x2, right) - torch.maximum(x1, left)).clamp(min=0)
+    common = width * (torch.minimum(y2, bottom) - torch.maximum(y1, top)).clamp(min=0)
+    return common / ((x2 - x1) * (y2 - y1) + (right - left) * (bottom - top) - common) > threshold
+
+
+def _best_of(overlapping):
+    """Return which of some boxes, the best first, no better one that stays overlaps.
+
+    All are judged at once by who stayed the time before, until nothing changes. Each time the boxes are right that hang
+    on one more box than those before did, and such chains are short.
+    """
+    worse = overlapping.triu(diagonal=1).to(torch.float32)
+    before, stays = None, worse.new_ones(len(worse))
+    while before is None or not torch.equal(before, stays):
+        before, stays = stays, (torch.matmul(stays, worse) == 0).to(torch.float32)
+    return stays.to(torch.bool)
 
 
 def batched_nms(boxes, scores, idxs, iou_threshold):
