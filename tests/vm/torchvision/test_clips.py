@@ -70,3 +70,41 @@ def test_videos_by_class(tmp_path):
             assert found[0] == found[1]
         with pytest.raises(ValueError, match="fold"):
             getattr(datasets, kind)(str(tmp_path / "videos"), str(tmp_path / "lists"), 4, fold=4)
+
+
+def test_transforms_of_clips():
+    import random
+    with pytest.warns(UserWarning, match="deprecated"):
+        from dragon.vm.torchvision.transforms import _transforms_video as mine
+    import torchvision.transforms._transforms_video as theirs
+    shown = torch.arange(2 * 3 * 9 * 8 * 3).reshape(6, 9, 8, 3).to(torch.uint8)
+    chains = []
+    for module, clip, package in ((mine, dt.tensor(shown.numpy()), dt), (theirs, shown, torch)):
+        steps = [module.ToTensorVideo(), module.NormalizeVideo([0.1, 0.2, 0.3], [0.5, 0.4, 0.3]),
+                 module.RandomCropVideo((8, 7)), module.RandomHorizontalFlipVideo(0.5), module.CenterCropVideo(6),
+                 module.RandomResizedCropVideo(4, interpolation_mode="bicubic"), module.RandomResizedCropVideo((5, 4))]
+        random.seed(3)
+        package.manual_seed(3)
+        found = []
+        for step in steps:
+            clip = step(clip)
+            found.append(clip.numpy().copy())
+        chains.append((found, [repr(step) for step in steps]))
+        for wrong, kind in ((clip[0], ValueError), (clip.numpy(), TypeError)):
+            with pytest.raises(kind):
+                module.ToTensorVideo()(wrong)
+        with pytest.raises(TypeError, match="uint8"):
+            module.ToTensorVideo()(clip)
+        with pytest.raises(ValueError, match="crop_size"):
+            module.CenterCropVideo(99)(clip)
+        with pytest.raises(ValueError, match="size"):
+            module.RandomResizedCropVideo((1, 2, 3))
+    assert chains[0][1] == chains[1][1]
+    same(chains[0][0], chains[1][0], 1e-5, 1e-6)
+
+
+def test_the_operators_are_there():
+    from dragon.vm.torchvision import extension
+    extension._assert_has_ops()
+    assert extension._has_ops() and extension._load_library("_C") and not extension._load_library("other")
+    assert extension._check_cuda_version() == -1

@@ -146,3 +146,49 @@ def test_intermediate_layers():
     getter = models._utils.IntermediateLayerGetter(models.resnet18(), {"layer1": "a", "layer3": "b"})
     out = getter(dt.rand(1, 3, 32, 32))
     assert [(name, tuple(value.shape)) for name, value in out.items()] == [("a", (1, 64, 8, 8)), ("b", (1, 256, 2, 2))]
+
+
+def scaled(package, ops):
+    """Return a small network that reads a parameter of its own, with operators as its layers."""
+    class Scaled(package.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.drop = package.nn.Conv2d(3, 3, 1), ops.StochasticDepth(0.5, "row")
+            self.scale = package.nn.Parameter(package.ones(3, 1, 1))
+
+        def forward(self, x):
+            return self.drop(self.conv(x) * self.scale)
+    return Scaled()
+
+
+def test_names_of_nodes():
+    from torchvision.models.feature_extraction import get_graph_node_names
+
+    from dragon.vm.torchvision import ops
+    from dragon.vm.torchvision.models import feature_extraction
+    names = feature_extraction.get_graph_node_names(scaled(dt, ops))
+    assert names == get_graph_node_names(scaled(torch, tv.ops))
+    made = feature_extraction.create_feature_extractor(scaled(dt, ops), ["mul", "drop"])
+    assert [tuple(value.shape) for value in made(dt.rand(2, 3, 4, 4)).values()] == [(2, 3, 4, 4)] * 2
+
+
+@pytest.mark.parametrize("make", [lambda ops: ops.StochasticDepth(0.5, "row"), lambda ops: ops.DropBlock2d(0.5, 3),
+                                  lambda ops: ops.RoIAlign(2, 1.0, 2), lambda ops: ops.RoIPool(2, 1.0),
+                                  lambda ops: ops.PSRoIAlign(2, 1.0, 2), lambda ops: ops.PSRoIPool(2, 1.0)])
+def test_operators_are_nodes(make):
+    """What asks for numbers that a trace does not have is one node of it."""
+    from dragon.vm.torchvision import ops
+    found, wanted = (package.fx.symbolic_trace(make(module)).graph for package, module in ((dt, ops), (torch, tv.ops)))
+    assert [(node.op, node.name) for node in found.nodes] == [(node.op, node.name) for node in wanted.nodes]
+
+
+def test_backbones_by_place():
+    from dragon.vm.torchvision.models.detection import backbone_utils
+    with pytest.warns(UserWarning, match="positional"):
+        network = backbone_utils.resnet_fpn_backbone("resnet18", False, trainable_layers=2)
+    learning = {name.split(".")[1] for name, value in network.named_parameters() if value.requires_grad}
+    assert {"layer3", "layer4"} == {name for name in learning if name.startswith("layer") and not name[5:] == "_blocks"}
+    with pytest.warns(UserWarning), pytest.raises(TypeError, match="multiple values"):
+        backbone_utils.resnet_fpn_backbone("resnet18", None, weights=None)
+    with pytest.raises(TypeError, match="positional"):
+        backbone_utils.mobilenet_backbone(*range(9))

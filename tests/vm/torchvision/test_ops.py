@@ -70,6 +70,17 @@ def test_nms(threshold):
     assert ops.nms(dt.empty(0, 4), dt.empty(0), 0.5).shape == (0,)
 
 
+@pytest.mark.parametrize("spread", [30, 200])
+def test_nms_of_many(spread):
+    """Blocks of boxes are judged one after the other: those of later ones fall to those kept before."""
+    generator = torch.Generator().manual_seed(1)
+    corners = torch.rand(1100, 2, generator=generator) * spread
+    boxes = torch.cat((corners, corners + torch.rand(1100, 2, generator=generator) * 20), 1)
+    boxes[5], boxes[7, 2:] = float("nan"), boxes[7, :2]
+    scores = torch.rand(1100, generator=generator).round(decimals=2)
+    same(ops.nms(mine(boxes), mine(scores), 0.3), nms(boxes, scores, 0.3))
+
+
 ROIS = torch.cat((torch.tensor([[0.0], [1.0], [1.0], [0.0]]), torch.tensor(
     [[1.0, 2.0, 9.0, 8.5], [0.0, 0.0, 15.0, 15.0], [3.2, 4.1, 4.0, 4.5], [-0.5, 5.0, 18.0, 16.0]])), 1)
 IMAGES = rand(2, 8, 12, 14)

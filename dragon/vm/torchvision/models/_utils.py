@@ -1,7 +1,11 @@
 """Helpers of models: widths, initialization, intermediate results."""
+import functools
+import inspect
 from collections import OrderedDict
 
+from dragon.core import warnings
 from dragon.vm import torch
+from dragon.vm.torchvision._utils import sequence_to_str
 
 nn = torch.nn
 
@@ -10,6 +14,28 @@ def _make_divisible(v, divisor, min_value=None):
     """Return the nearest multiple, not more than a tenth below."""
     near = max(divisor if min_value is None else min_value, int(v + divisor / 2) // divisor * divisor)
     return near + divisor if near < 0.9 * v else near
+
+
+def kwonly_to_pos_or_kw(fn):
+    """Return a function that takes by place, with a warning, what it takes by name only."""
+    names = [parameter.name for parameter in inspect.signature(fn).parameters.values()
+             if parameter.kind is not parameter.VAR_KEYWORD]
+    count = sum(parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+                for parameter in inspect.signature(fn).parameters.values())
+
+    @functools.wraps(fn)
+    def call(*args, **kwargs):
+        given = dict(zip(names[count:], args[count:]))
+        if len(args) > len(names):
+            raise TypeError(f"{fn.__name__}() takes {len(names)} positional arguments but {len(args)} were given")
+        if given:
+            warnings.warn(f"Using {sequence_to_str(tuple(given), separate_last='and ')} as positional parameter(s) is "
+                          "deprecated since 0.13 and may be removed in the future. Please use keyword parameter(s) "
+                          "instead.")
+        if twice := given.keys() & kwargs.keys():
+            raise TypeError(f"{fn.__name__}() got multiple values for argument '{min(twice)}'")
+        return fn(*args[:count], **given, **kwargs)
+    return call
 
 
 def initialize(model, conv, linear=None, norms=(nn.BatchNorm2d, nn.GroupNorm)):

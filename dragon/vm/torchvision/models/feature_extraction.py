@@ -59,9 +59,9 @@ class NodePathTracer(LeafModuleAwareTracer):
         finally:
             self.current_module_qualname = before
 
-    def create_proxy(self, kind, target, args, kwargs, name=None, type_expr=None, *_):
+    def create_proxy(self, kind, target, args, kwargs, name=None, type_expr=None, proxy_factory_fn=None):
         """Add a node, and name it by its module."""
-        made = super().create_proxy(kind, target, args, kwargs, name, type_expr)
+        made = super().create_proxy(kind, target, args, kwargs, name, type_expr, proxy_factory_fn)
         self.node_to_qualname[made.node] = self._get_node_qualname(self.current_module_qualname, made.node)
         return made
 

@@ -2,6 +2,7 @@
 import math
 
 from dragon.vm import torch
+from dragon.vm.torch.fx import wrap
 from dragon.vm.torch.nn.modules._applied import Applied
 
 F = torch.nn.functional
@@ -36,6 +37,10 @@ def drop_block2d(input, p, block_size, inplace=False, eps=1e-06, training=True):
 def drop_block3d(input, p, block_size, inplace=False, eps=1e-06, training=True):
     """Return volumes with cubes zeroed at random and the rest scaled up."""
     return _drop(input, p, block_size, inplace, eps, training, 3)
+
+
+wrap("drop_block2d")
+wrap("drop_block3d")
 
 
 class DropBlock2d(Applied, call="drop_block2d(input; p, block_size, inplace=False, eps=1e-06, "

@@ -1,5 +1,6 @@
 """Pooling of regions by bilinear samples, each bin from a channel of its own."""
 from dragon.vm import torch
+from dragon.vm.torch.fx import wrap
 from dragon.vm.torch.nn.modules._applied import Applied
 from dragon.vm.torchvision.ops._utils import pair, rows_of
 from dragon.vm.torchvision.ops.roi_align import region_weights
@@ -18,6 +19,9 @@ def ps_roi_align(input, boxes, output_size, spatial_scale=1.0, sampling_ratio=-1
     down, across = region_weights(rois, spatial_scale, input.shape[-2:], bins, sampling_ratio, True, None)
     images = channels_by_bin(input, rois.detach()[:, 0].long(), bins, "ps_roi_align")
     return torch.einsum("kph,kqw,kcpqhw->kcpq", down, across, images)
+
+
+wrap("ps_roi_align")
 
 
 class PSRoIAlign(Applied, call="ps_roi_align(input, rois; output_size, spatial_scale, sampling_ratio)"):

@@ -1,5 +1,6 @@
 """Pooling of regions by means, each bin from a channel of its own."""
 from dragon.vm import torch
+from dragon.vm.torch.fx import wrap
 from dragon.vm.torch.nn.modules._applied import Applied
 from dragon.vm.torchvision.ops._regions import bin_masks, rounded
 from dragon.vm.torchvision.ops._utils import pair, rows_of
@@ -16,6 +17,9 @@ def ps_roi_pool(input, boxes, output_size, spatial_scale=1.0):
     down, across = down / down.sum(-1, keepdim=True).clamp(min=1), across / across.sum(-1, keepdim=True).clamp(min=1)
     images = channels_by_bin(input, rois.detach()[:, 0].long(), bins, "ps_roi_pool")
     return torch.einsum("kph,kqw,kcpqhw->kcpq", down, across, images)
+
+
+wrap("ps_roi_pool")
 
 
 class PSRoIPool(Applied, call="ps_roi_pool(input, rois; output_size, spatial_scale)"):

@@ -1,5 +1,6 @@
 """Pooling of regions by bilinear samples."""
 from dragon.vm import torch
+from dragon.vm.torch.fx import wrap
 from dragon.vm.torch.nn.modules._applied import Applied
 from dragon.vm.torchvision.ops._regions import sampling_weights
 from dragon.vm.torchvision.ops._utils import pair, rows_of
@@ -80,6 +81,9 @@ def _sampled(image, rois, spatial_scale, bins, ratio, aligned, smallest):
     found = found * (inside_y[:, :, None] & inside_x[:, None, :]).to(found.dtype)
     found = found.reshape(image.shape[0], len(rois), bins[0], ratio, bins[1], ratio)
     return found.mean(dim=(3, 5)).transpose(0, 1)
+
+
+wrap("roi_align")
 
 
 class RoIAlign(Applied, call="roi_align(input, rois; output_size, spatial_scale, sampling_ratio, aligned=False)"):

@@ -1,5 +1,6 @@
 """Pooling of regions by maxima."""
 from dragon.vm import torch
+from dragon.vm.torch.fx import wrap
 from dragon.vm.torch.nn.modules._applied import Applied
 from dragon.vm.torchvision.ops._regions import bin_masks, rounded
 from dragon.vm.torchvision.ops._utils import pair, rows_of
@@ -27,6 +28,9 @@ def roi_pool(input, boxes, output_size, spatial_scale=1.0):
         return input.new_zeros((0, input.shape[1], *bins))
     empty = ~(down.any(-1)[:, None, :, None] & across.any(-1)[:, None, None, :])
     return torch.stack(pooled).masked_fill(empty, 0)
+
+
+wrap("roi_pool")
 
 
 class RoIPool(Applied, call="roi_pool(input, rois; output_size, spatial_scale)"):

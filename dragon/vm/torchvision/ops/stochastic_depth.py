@@ -1,5 +1,6 @@
 """Dropping of whole branches."""
 from dragon.vm import torch
+from dragon.vm.torch.fx import wrap
 from dragon.vm.torch.nn.modules._applied import Applied
 
 
@@ -14,6 +15,9 @@ def stochastic_depth(input: torch.Tensor, p: float, mode: str, training: bool = 
     size = [input.shape[0] if mode == "row" else 1] + [1] * (input.ndim - 1)
     noise = torch.empty(size, dtype=input.dtype, device=input.device).bernoulli_(1.0 - p)
     return input * (noise.div_(1.0 - p) if p < 1.0 else noise)
+
+
+wrap("stochastic_depth")
 
 
 class StochasticDepth(Applied, call="stochastic_depth(input; p, mode, training=self.training)"):

@@ -33,7 +33,7 @@ def perspective_grid(coeffs, ow, oh, dtype):
 
 def apply_grid(batch, grid, mode, fill):
     """Return images (N, C, H, W) read at the places of a grid; what lies outside gets the fill."""
-    if batch.shape[0] > 1:
+    if batch.shape[0] != 1:
         grid = grid.expand(batch.shape[0], *grid.shape[1:])
     sample = torch.nn.functional.grid_sample
     if fill is None:

@@ -46,6 +46,11 @@ def apply_op(F, img, op_name, magnitude, interpolation, fill, solarize_scale=1.0
     return steps[op_name]()
 
 
+def _apply_op(img, op_name, magnitude, interpolation, fill):
+    """Return the image after one operation of the first version."""
+    return apply_op(F, img, op_name, magnitude, interpolation, fill)
+
+
 class _Policy(_Filled):
     """Hold how pixels are made, and the fill."""
 
@@ -59,7 +64,7 @@ class _Policy(_Filled):
         magnitude = magnitudes[magnitude_index()] if magnitudes is not None else 0.0
         if signed and below(2):
             magnitude *= -1.0
-        return apply_op(F, img, name, magnitude, self.interpolation, fill)
+        return _apply_op(img, name, magnitude, self.interpolation, fill)
 
 
 class AutoAugment(_Policy):
@@ -101,7 +106,7 @@ class AutoAugment(_Policy):
                 magnitude = magnitudes[step] if step is not None else 0.0
                 if signed and signs[index] == 0:
                     magnitude *= -1.0
-                img = apply_op(F, img, name, magnitude, self.interpolation, fill)
+                img = _apply_op(img, name, magnitude, self.interpolation, fill)
         return img
 
 

@@ -3,7 +3,7 @@ from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torchvision.models import mobilenet, resnet
 from dragon.vm.torchvision.models._api import Choice, get_model_weights
-from dragon.vm.torchvision.models._utils import IntermediateLayerGetter
+from dragon.vm.torchvision.models._utils import IntermediateLayerGetter, kwonly_to_pos_or_kw
 from dragon.vm.torchvision.ops import misc as misc_nn_ops
 from dragon.vm.torchvision.ops.feature_pyramid_network import FeaturePyramidNetwork, LastLevelMaxPool
 
@@ -57,6 +57,7 @@ def _network(module, backbone_name, weights, old, norm_layer):
 _MISSING = object()
 
 
+@kwonly_to_pos_or_kw
 def resnet_fpn_backbone(*, backbone_name, weights=_MISSING, norm_layer=misc_nn_ops.FrozenBatchNorm2d,
                         trainable_layers=3, returned_layers=None, extra_blocks=None, **old):
     """Return a residual network with a pyramid upon it.
@@ -135,6 +136,7 @@ def freeze(features, starts, trainable_layers):
             parameter.requires_grad_(False)
 
 
+@kwonly_to_pos_or_kw
 def mobilenet_backbone(*, backbone_name, weights=_MISSING, fpn, norm_layer=misc_nn_ops.FrozenBatchNorm2d,
                        trainable_layers=2, returned_layers=None, extra_blocks=None, **old):
     """Return a MobileNet, with a pyramid upon it or without.

@@ -238,14 +238,16 @@ class RandomCrop(Transform):
                              f"{'padded ' if self.padding is not None else ''}input image size {tuple(sides)}.")
         down = random_integer(sides[0] - tall + 1) if sides[0] > tall else 0
         across = random_integer(sides[1] - wide + 1) if sides[1] > wide else 0
-        return {"needs_crop": sides != [tall, wide], "part": (down, across, tall, wide),
-                "padding": [left, top, right, bottom]}
+        padding = [left, top, right, bottom]
+        return {"needs_crop": sides != [tall, wide], "top": down, "left": across, "height": tall, "width": wide,
+                "needs_pad": any(padding), "padding": padding}
 
     def transform(self, inpt, params):
-        if any(params["padding"]):
+        if params["needs_pad"]:
             inpt = self._call_kernel(F.pad, inpt, padding=params["padding"], fill=_get_fill(self._fill, type(inpt)),
                                      padding_mode=self.padding_mode)
-        return self._call_kernel(F.crop, inpt, *params["part"]) if params["needs_crop"] else inpt
+        part = {name: params[name] for name in ("top", "left", "height", "width")}
+        return self._call_kernel(F.crop, inpt, **part) if params["needs_crop"] else inpt
 
 
 class RandomPerspective(_RandomApplyTransform):

@@ -14,15 +14,25 @@ from dragon.vm.torchvision.transforms.v2.functional._color import (
     grayscale_to_rgb, grayscale_to_rgb_image, invert, invert_image, permute_channels, permute_channels_image,
     posterize, posterize_image, rgb_to_grayscale, rgb_to_grayscale_image, solarize, solarize_image, to_dtype,
     to_dtype_image, to_grayscale)
+from dragon.vm.torchvision.transforms.v2.functional._boxes import (
+    affine_bounding_boxes, center_crop_bounding_boxes, crop_bounding_boxes, elastic_bounding_boxes,
+    horizontal_flip_bounding_boxes, pad_bounding_boxes, perspective_bounding_boxes, resize_bounding_boxes,
+    resized_crop_bounding_boxes, rotate_bounding_boxes, vertical_flip_bounding_boxes)
 from dragon.vm.torchvision.transforms.v2.functional._geometry import (
-    affine, affine_image, center_crop, center_crop_image, crop, crop_image, elastic, elastic_image, elastic_transform,
-    five_crop, five_crop_image, hflip, horizontal_flip, horizontal_flip_image, pad, pad_image, perspective,
-    perspective_image, resize, resize_image, resized_crop, resized_crop_image, rotate, rotate_image, ten_crop,
-    ten_crop_image, vertical_flip, vertical_flip_image, vflip)
+    affine, affine_image, affine_mask, center_crop, center_crop_image, center_crop_mask, crop, crop_image,
+    crop_mask, elastic, elastic_image, elastic_mask, elastic_transform, five_crop, five_crop_image, hflip,
+    horizontal_flip, horizontal_flip_image, horizontal_flip_mask, pad, pad_image, pad_mask, perspective,
+    perspective_image, perspective_mask, resize, resize_image, resize_mask, resized_crop, resized_crop_image,
+    resized_crop_mask, rotate, rotate_image, rotate_mask, ten_crop, ten_crop_image, vertical_flip,
+    vertical_flip_image, vertical_flip_mask, vflip)
 from dragon.vm.torchvision.transforms.v2.functional._misc import (
     erase, erase_image, gaussian_blur, gaussian_blur_image, gaussian_noise, gaussian_noise_image, jpeg, jpeg_image,
     normalize, normalize_image, sanitize_bounding_boxes, sanitize_keypoints, to_image, to_pil_image,
     uniform_temporal_subsample, uniform_temporal_subsample_video)
+from dragon.vm.torchvision.transforms.v2.functional._points import (
+    affine_keypoints, center_crop_keypoints, crop_keypoints, elastic_keypoints, horizontal_flip_keypoints,
+    pad_keypoints, perspective_keypoints, resize_keypoints, resized_crop_keypoints, rotate_keypoints,
+    vertical_flip_keypoints)
 
 # Videos are images with one more axis.
 globals().update({f"{_name}_video": globals()[f"{_name}_image"] for _name in """

@@ -3,9 +3,11 @@ from dragon.vm import torch
 from dragon.vm.torchvision import tv_tensors
 from dragon.vm.torchvision.tv_tensors import BoundingBoxFormat
 from dragon.vm.torchvision.transforms import functional as F1
+from dragon.vm.torchvision.transforms.v2.functional._turned import cut_to_canvas
 from dragon.vm.torchvision.transforms.v2.functional._utils import is_pure_tensor
 
 XYXY, XYWH, CXCYWH = BoundingBoxFormat.XYXY, BoundingBoxFormat.XYWH, BoundingBoxFormat.CXCYWH
+CORNERS = BoundingBoxFormat.XYXYXYXY
 
 
 def get_dimensions_image(image):
@@ -95,13 +97,6 @@ def _convert_turned(boxes, old_format, new_format):
     return box_convert(boxes, old_format.value.lower(), new_format.value.lower())
 
 
-def require_straight(format, who):
-    """Raise NotImplementedError for boxes that may be turned."""
-    if tv_tensors.is_rotated_bounding_format(format):
-        raise NotImplementedError(f"{who}: got boxes of format {format.value}, expected XYXY, XYWH or CXCYWH; Dragon "
-                                  "does not move turned boxes")
-
-
 def convert_bounding_box_format(inpt, old_format=None, new_format=None, inplace=False):
     """Return boxes in another format."""
     if new_format is None:
@@ -125,7 +120,9 @@ def clamped(boxes, format, canvas_size, clamping_mode="soft"):
     """Return boxes cut to a canvas."""
     if clamping_mode is None:
         return boxes.clone()
-    require_straight(format, "clamp_bounding_boxes")
+    if tv_tensors.is_rotated_bounding_format(format):
+        corners = cut_to_canvas(convert_boxes(boxes, format, CORNERS), canvas_size, clamping_mode)
+        return convert_boxes(corners, CORNERS, format)
     height, width = canvas_size
     corners = convert_boxes(boxes if boxes.is_floating_point() else boxes.float(), format, XYXY)
     cut = torch.stack((corners[..., 0::2].clamp(min=0, max=width), corners[..., 1::2].clamp(min=0, max=height)), -1)

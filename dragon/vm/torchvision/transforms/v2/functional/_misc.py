@@ -6,7 +6,7 @@ from dragon.vm.torchvision import tv_tensors
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.transforms import _functional_tensor as F_t, functional as F1
 from dragon.vm.torchvision.transforms.functional import pil_to_tensor, to_pil_image as _to_pil_image
-from dragon.vm.torchvision.transforms.v2.functional._meta import XYXY, convert_boxes, require_straight
+from dragon.vm.torchvision.transforms.v2.functional._meta import CORNERS, XYXY, convert_boxes
 from dragon.vm.torchvision.transforms.v2.functional._utils import as_batch, functional, is_pure_tensor
 
 
@@ -113,9 +113,11 @@ def to_pil_image(pic, mode=None):
 
 def get_sanitize_mask(boxes, format, canvas_size, min_size=1.0, min_area=1.0):
     """Return which boxes lie within the canvas and are no smaller than asked for."""
-    require_straight(format, "sanitize_bounding_boxes")
-    boxes = convert_boxes(boxes.as_subclass(torch.Tensor), format, XYXY)
+    turned = tv_tensors.is_rotated_bounding_format(format)
+    boxes = convert_boxes(boxes.as_subclass(torch.Tensor), format, CORNERS if turned else XYXY)
     width, height = boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]
+    if turned:  # the second side is measured between the corners that torchvision takes
+        width, height = torch.hypot(width, height), torch.hypot(boxes[:, 3] - boxes[:, 5], boxes[:, 4] - boxes[:, 6])
     inside = ((boxes >= 0).all(dim=-1) & (boxes[:, 0::2] <= canvas_size[1]).all(dim=-1)
               & (boxes[:, 1::2] <= canvas_size[0]).all(dim=-1))
     return (width >= min_size) & (height >= min_size) & inside & (width * height >= min_area)

@@ -27,17 +27,22 @@ def _rewrapped(kernel, several=False):
     return call
 
 
-def _of_boxes(kernel, wanted):
-    """Return a kernel that gets a tensor and the particulars, and may return a new canvas size beside the tensor."""
+def _of_boxes(kernel, wanted, names):
+    """Return a kernel that gets a tensor and the particulars, and may return a new canvas size beside the tensor.
+
+    It is called with the arguments of images, whose names are told, and leaves out those it does not have.
+    """
     taken = inspect.signature(kernel).parameters
-    loose = any(parameter.kind is parameter.VAR_KEYWORD for parameter in taken.values())
 
     @functools.wraps(kernel)
     def call(inpt, *args, **kwargs):
+        if len(args) > len(names):
+            raise TypeError(f"{kernel.__name__}: got {len(args)} arguments besides the input, expected up to "
+                            f"{len(names)}")
+        given = {**dict(zip(names, args)), **kwargs}
+        given = {name: value for name, value in given.items() if name in taken}
         own = {name: getattr(inpt, name) for name in wanted if name in taken}
-        if not loose:
-            kwargs = {name: value for name, value in kwargs.items() if name in taken}
-        output = kernel(inpt.as_subclass(torch.Tensor), *args, **own, **kwargs)
+        output = kernel(inpt.as_subclass(torch.Tensor), **given, **own)
         if isinstance(output, tuple):
             return tv_tensors.wrap(output[0], like=inpt, canvas_size=tuple(output[1]))
         return tv_tensors.wrap(output, like=inpt)
@@ -73,17 +78,18 @@ def functional(name, image, pillow=None, mask=None, boxes=None, points=None, sev
     call.__name__ = call.__qualname__ = name
     call.__doc__, call.__signature__ = image.__doc__, inspect.signature(image)
     call.__module__ = "torchvision.transforms.v2.functional"
+    names = list(call.__signature__.parameters)[1:]
     registry = {torch.Tensor: image, tv_tensors.Image: _rewrapped(image, several)}
     if video:
         registry[tv_tensors.Video] = registry[tv_tensors.Image]
     if pillow is not None:
         registry[Image.Image] = pillow
     if mask is not None:
-        registry[tv_tensors.Mask] = _of_boxes(mask, ())
+        registry[tv_tensors.Mask] = _of_boxes(mask, (), names)
     if boxes is not None:
-        registry[tv_tensors.BoundingBoxes] = _of_boxes(boxes, ("format", "canvas_size", "clamping_mode"))
+        registry[tv_tensors.BoundingBoxes] = _of_boxes(boxes, ("format", "canvas_size", "clamping_mode"), names)
     if points is not None:
-        registry[tv_tensors.KeyPoints] = _of_boxes(points, ("canvas_size",))
+        registry[tv_tensors.KeyPoints] = _of_boxes(points, ("canvas_size",), names)
     _KERNEL_REGISTRY[call] = registry
     return call
 
@@ -103,12 +109,18 @@ def register_kernel(functional, tv_tensor_cls):
                          f"{tv_tensor_cls}.")
     if tv_tensor_cls in _BUILTIN:
         raise ValueError(f"Kernels cannot be registered for the builtin tv_tensor classes, but got {tv_tensor_cls}")
+    return _register_kernel_internal(functional, tv_tensor_cls, tv_tensor_wrapper=False)
+
+
+def _register_kernel_internal(functional, input_type, *, tv_tensor_wrapper=True):
+    """Return a decorator that has a function do an operation for any class; what it gets may be a plain tensor."""
     registry = _KERNEL_REGISTRY.setdefault(functional, {})
-    if tv_tensor_cls in registry:
-        raise ValueError(f"Functional {functional} already has a kernel registered for type {tv_tensor_cls}.")
+    if input_type in registry:
+        raise ValueError(f"Functional {functional} already has a kernel registered for type {input_type}.")
 
     def decorate(kernel):
-        registry[tv_tensor_cls] = kernel
+        wrapped = tv_tensor_wrapper and issubclass(input_type, tv_tensors.TVTensor)
+        registry[input_type] = _rewrapped(kernel) if wrapped else kernel
         return kernel
     return decorate
 
@@ -155,9 +167,15 @@ def as_image(mask, function):
     return function(mask.unsqueeze(0)).squeeze(0) if mask.ndim < 3 else function(mask)
 
 
-def of_mask(kernel, **fixed):
+def of_mask(name, kernel, **fixed):
     """Return what does with a mask as a kernel does with images, some of the arguments fixed."""
-    @functools.wraps(kernel)
-    def call(mask, *args, **kwargs):
-        return as_image(mask, lambda image: kernel(image, *args, **{**kwargs, **fixed}))
+    first, *rest = inspect.signature(kernel).parameters.values()
+    rest = [parameter for parameter in rest if parameter.name not in fixed]
+    signature = inspect.Signature([first.replace(name="mask"), *rest])
+
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs).arguments
+        return as_image(given.pop("mask"), lambda image: kernel(image, **given, **fixed))
+    call.__name__ = call.__qualname__ = f"{name}_mask"
+    call.__doc__, call.__signature__ = kernel.__doc__.replace("image", "mask"), signature
     return call
