@@ -242,6 +242,13 @@ class Function:
         return Function(method, self._signature, self._reduce, self._name, self._body.autograph, self._body.features,
                         (function, reference))
 
+    def _decorate(self, decorator):
+        """Put a decorator around the Python function, as libraries do with methods that are such functions."""
+        if self._graphs.count:
+            raise ValueError(f"Functions cannot be decorated after they have been traced. Received: {self!r}")
+        self.__init__(decorator(self._python_function), self._signature, self._reduce, self._name,
+                      self._body.autograph, self._body.features)
+
     def _traced_call(self, *args, **kwargs):
         return self._body.call(self._python_function, args, kwargs)
 

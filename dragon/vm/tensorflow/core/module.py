@@ -74,16 +74,20 @@ class Module:
             raise ValueError(f"{name!r} is not a valid module name. Module names must be valid Python identifiers "
                              "(e.g. a valid class name).")
         self._name = name
+        self._scope_name = self._make_scope()
+
+    def _make_scope(self):
+        prefix = get_current_name_scope()
+        return f"{prefix}/{self.name}/" if prefix else f"{self.name}/"
 
     name = property(lambda self: getattr(self, "_name", camel_to_snake(type(self).__name__)), doc="str: the name.")
 
     @property
     def name_scope(self):
         """name_scope: puts the module's name before those of variables."""
-        if not hasattr(self, "_scope"):
-            prefix = get_current_name_scope()
-            self._scope = f"{prefix}/{self.name}/" if prefix else f"{self.name}/"
-        return name_scope(self._scope)
+        if not hasattr(self, "_scope_name"):
+            self._scope_name = self._make_scope()
+        return name_scope(self._scope_name)
 
     variables = property(lambda self: tuple(self._flatten(predicate=_is_variable)),
                          doc="Tuple[Variable, ...]: all variables of the module and those below it.")
@@ -164,7 +168,7 @@ def _attributes(module, path):
             yield (*path, index), found
         return
     attributes = vars(module)
-    ignored = {"_name", "_scope", *module._TF_MODULE_IGNORED_PROPERTIES}
+    ignored = {"_name", "_scope_name", *module._TF_MODULE_IGNORED_PROPERTIES}
     for key in sorted(attributes):
         if key not in ignored:
             yield from _leaves(attributes[key], (*path, key))

@@ -8,9 +8,10 @@ import numpy as np
 from dragon.vm.shared import nest
 from dragon.vm.shared.recording.tape import GradientTape
 from dragon.vm.shared.tensors.convert import convert_to_tensor, is_tensor
+from dragon.vm.tensorflow.test.claims import Claims
 
 
-class TestCase(unittest.TestCase):
+class TestCase(Claims, unittest.TestCase):
     """A unit test whose claims take tensors, arrays and structures of them."""
 
     def evaluate(self, tensors):

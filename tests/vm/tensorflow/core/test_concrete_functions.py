@@ -203,3 +203,18 @@ def test_printed_once(capsys):
     concrete = loud.get_concrete_function(tf.constant([1.0]))
     assert concrete.variables == () and len(concrete.graph.get_operations()) == 4
     assert capsys.readouterr().out == ""
+
+
+def test_functions_of_names_of_files(tmp_path):
+    """A function that reads a file is asked for before there is one: a spec of a text names none."""
+    (tmp_path / "text").write_text("some words")
+
+    @tf.function
+    def read(x):
+        if x.dtype == tf.string:
+            x = tf.io.read_file(x)
+        return x
+    made = read.get_concrete_function(tf.TensorSpec([], tf.string))
+    assert made(tf.constant(str(tmp_path / "text"))).numpy() == b"some words"
+    with pytest.raises(tf.errors.NotFoundError):
+        read(tf.constant(str(tmp_path / "none")))

@@ -23,6 +23,7 @@ USES = {
     "util.nest": "[leaf for _, leaf in m.flatten_with_tuple_paths({'b': [1, 2], 'a': 3})]",
     "util.tf_inspect": "len(m.getfullargspec(lambda a, b: 0).args)",
     "tf2": "m.enabled()",
+    "ops.control_flow_util": "[m.ENABLE_CONTROL_FLOW_V2]",
 }
 
 

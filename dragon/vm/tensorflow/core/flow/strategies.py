@@ -228,6 +228,26 @@ class MirroredStrategy(Strategy):
         self._device = devices[0] if devices else None
 
 
+class TPUStrategy(Strategy):
+    """Replicas on TPUs, of which there are none here: a class for libraries to derive others from.
+
+    Parameters
+    ----------
+    tpu_cluster_resolver : TPUClusterResolver, optional
+        Which TPUs.
+    experimental_device_assignment : DeviceAssignment, optional
+        Which replica is where.
+    experimental_spmd_xla_partitioning : bool, optional, default=False
+        Whether one replica is spread over several.
+
+    """
+
+    def __init__(self, tpu_cluster_resolver=None, experimental_device_assignment=None,
+                 experimental_spmd_xla_partitioning=False):
+        raise ValueError(f"tf.distribute.TPUStrategy: got {tpu_cluster_resolver!r}, expected what knows a TPU; there "
+                         "is none here. Please provide a TPU Name to connect to.")
+
+
 _default = Strategy()
 
 

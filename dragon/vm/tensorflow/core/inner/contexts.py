@@ -102,6 +102,11 @@ def _of_absl(module):
     return find
 
 
+def in_xla(graph_or_op=None):
+    """Return False: nothing here is compiled by XLA."""
+    return False
+
+
 def with_dependencies(dependencies, output_tensor, name=None):
     """Return a tensor: what stands before it was computed before."""
     return convert_to_tensor(output_tensor) if not hasattr(output_tensor, "_component_tensors") else output_tensor
@@ -117,6 +122,8 @@ MEMBERS = {
     "client.device_lib": {"list_local_devices": list_local_devices},
     "framework.smart_cond": {"smart_cond": smart_cond, "smart_constant_value": smart_constant_value},
     "ops.control_flow_ops": {"with_dependencies": with_dependencies, "cond": control.cond},
+    "ops.control_flow_util": {"GraphOrParentsInXlaContext": in_xla, "InXlaContext": in_xla, "IsInXLAContext": in_xla,
+                              "ENABLE_CONTROL_FLOW_V2": True, "EnableControlFlowV2": lambda graph: True},
     "ops.cond": {"cond": control.cond},
     "ops.while_loop": {"while_loop": control.while_loop},
 }
