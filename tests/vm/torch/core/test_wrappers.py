@@ -314,3 +314,12 @@ def test_nobody_keeps_a_wrapper():
     del x
     gc.collect()
     assert [one() for one in gone] == [None] * 3
+
+
+def test_sparse_tensors_stay_what_they_are():
+    logged() + 1
+    x = torch.sparse_coo_tensor([[0, 1], [1, 0]], [2., 3.], (2, 2))
+    assert x.size() == (2, 2) and x.size(0) == 2 and type(x) is type(x * 2)
+    assert copy.deepcopy(x).to_dense().tolist() == pickle.loads(pickle.dumps(x)).to_dense().tolist() == [[0, 2], [3, 0]]
+    assert torch.sparse.mm(x, plain()[:, :2]).tolist() == [[6, 8], [0, 3]]
+    assert type(torch.sparse.mm(logged(), plain().T)) is Logged and told == ["mm.default"]

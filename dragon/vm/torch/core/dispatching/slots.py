@@ -2,19 +2,35 @@
 import functools
 
 from dragon import _C
-from dragon.vm.torch.core.dispatching.shells import revive
+from dragon.vm.torch.core.dispatching.shells import is_shell, revive
 from dragon.vm.torch.core.register import overridable
+from dragon.vm.torch.core.sparse.parts import SparseTensor
 from dragon.vm.torch.core.tensor import Tensor
 
 
-def _asking(name, doc):
-    plain = Tensor.__dict__.get(name) or getattr(_C.Tensor, name)
-
+def _asking(name, plain, doc=None):
     def method(self, *args, **kwargs):
         return plain(self, *args, **kwargs)
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = doc
+    method.__doc__ = doc or plain.__doc__
     return overridable(method)
+
+
+def _of_parts(name, plain):
+    """Return what the method is for sparse tensors, whose class answers calls and not this one."""
+    def method(self, *args, **kwargs):
+        return getattr(revive(self), name)(*args, **kwargs) if is_shell(self) else plain(self, *args, **kwargs)
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = plain.__doc__
+    return method
+
+
+def _ask(name, doc=None):
+    """Have a method ask from now on."""
+    plain = Tensor.__dict__.get(name) or getattr(_C.Tensor, name)
+    if name not in SparseTensor.__dict__:
+        setattr(SparseTensor, name, _of_parts(name, plain))
+    setattr(Tensor, name, _asking(name, plain, doc))
 
 
 def install():
@@ -28,12 +44,12 @@ def install():
                       "__float__": "Return the only element as a float.",
                       "__int__": "Return the only element as an int.",
                       "__index__": "Return the only element as an index."}.items():
-        setattr(Tensor, name, _asking(name, doc))
+        _ask(name, doc)
     Tensor.grad, Tensor.data = _showing("grad"), _showing("data")
     for name in ("register_hook", "register_post_accumulate_grad_hook"):
         setattr(Tensor, name, _hooking(getattr(Tensor, name)))
     for name in ("__deepcopy__", "__reduce_ex__"):
-        setattr(Tensor, name, overridable(getattr(Tensor, name)))
+        _ask(name)
 
 
 def _showing(name):

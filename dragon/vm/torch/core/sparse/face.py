@@ -1,10 +1,13 @@
 """The functions of `torch.sparse`, and those of `torch` that convert indices."""
+import functools
+
 from dragon.core.parts import set_handler
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import OLD_TYPES
 from dragon.vm.torch.core.kinds import handle
-from dragon.vm.torch.core.register import FUNCTIONS, alias, function, method, overridable
+from dragon.vm.torch.core.overrides import beneath, flat, handle as handle_function, has_torch_function, is_disabled
+from dragon.vm.torch.core.register import FUNCTIONS, alias, function, method
 from dragon.vm.torch.core.sparse import (arithmetic, copies, creation, files, making, pointwise, printing,  # noqa: F401
                                          products, properties, reductions, shapes)
 from dragon.vm.torch.core.sparse.compressed import as_coordinates, line_indices
@@ -244,8 +247,21 @@ CLASSES = {old: _OldType(old, (), {"dtype": OBJECTS[name], "__module__": "torch.
            for name, old in OLD_TYPES.items() if name not in ("bool", "complex64", "complex128")}
 
 
-mm, addmm, sampled_addmm, sum, softmax, log_softmax = map(overridable, (mm, addmm, sampled_addmm, sum, softmax,
-                                                                        log_softmax))
+def asking(compute):
+    """Return a function that asks the classes of arguments that are not sparse, and modes."""
+    @functools.wraps(compute)
+    def asked(*args, **kwargs):
+        others = tuple(value for value in flat(args, kwargs) if not isinstance(value, SparseTensor))
+        if not is_disabled() and has_torch_function(others):
+            return handle_function(asked, args, kwargs)
+        for who in beneath:
+            if who.is_wanted(others, {}):
+                return who.call(asked, args, kwargs)
+        return compute(*args, **kwargs)
+    return asked
+
+
+mm, addmm, sampled_addmm, sum, softmax, log_softmax = map(asking, (mm, addmm, sampled_addmm, sum, softmax, log_softmax))
 
 
 @function
