@@ -121,6 +121,36 @@ def test_compiled_functions_run_as_they_are(layout):
     assert [one.tolist() for one in compiled(x).unbind()] == [[2] * 2, [2] * 3]
 
 
+@pytest.mark.parametrize("layout", ["jagged", "strided"])
+def test_optimizers_step_nested_parameters(layout):
+    parts = samples(dt, SHAPES, "float32")
+    nested = dt.nn.Parameter(dt.nested.nested_tensor(parts, layout=getattr(dt, layout)))
+    flat = dt.nn.Parameter(dt.cat([one.reshape(-1) for one in parts]))
+    assert isinstance(nested, dt.nn.Parameter)
+    for kind, options in ((dt.optim.SGD, {"momentum": 0.9}), (dt.optim.Adam, {}), (dt.optim.AdamW, {})):
+        optimizers = [kind([one], lr=0.1, **options) for one in (nested, flat)]
+        for _ in range(2):
+            for one, optimizer in zip((nested, flat), optimizers):
+                optimizer.zero_grad()
+                values = one.values() if one.is_nested else one
+                (values ** 2).sum().backward()
+                optimizer.step()
+    assert np.allclose(nested.detach().values().reshape(-1).numpy(), flat.detach().numpy())
+
+
+def test_modules_hold_nested_tensors():
+    for t in BOTH:
+        module = t.nn.Module()
+        module.weight = t.nn.Parameter(t.nested.nested_tensor([t.ones(2), t.ones(3)], layout=t.jagged))
+        module.register_buffer("seen", t.nested.nested_tensor([t.ones(2), t.ones(3)], layout=t.jagged))
+        state = {name: value * 2 for name, value in module.state_dict().items()}
+        module.load_state_dict(state)
+        assert module.weight.values().tolist() == [2] * 5 and module.seen.values().tolist() == [2] * 5
+        module.double()
+        assert module.weight.dtype is module.seen.dtype is t.float64 and module.weight.values().tolist() == [2] * 5
+        assert (module.weight * 2).dtype is t.float64 and module.weight.requires_grad and module.weight.is_leaf
+
+
 def test_hooks_see_nested_gradients():
     x, seen = dt.nested.nested_tensor([dt.ones(2), dt.ones(3)], layout=dt.jagged, requires_grad=True), []
     x.register_hook(lambda grad: seen.append(grad.is_nested) or grad * 2)

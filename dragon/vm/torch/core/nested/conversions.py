@@ -1,4 +1,5 @@
 """Nested tensors in other dtypes and on other devices, copied, written into."""
+from dragon import _C
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import parse_to
@@ -166,3 +167,40 @@ def ops_add(x, other, alpha):
     """Return the sum of two gradients of one form."""
     numbers = values_of(other) if isinstance(other, Tensor) and is_nested(other) else other
     return with_numbers(x, ops.add(values_of(x), numbers, alpha=alpha))
+
+
+def set_data(self, value):
+    """Have the tensor be what another one of its layout is; its history stays."""
+    if type(value) is not type(self):
+        raise RuntimeError(f"data: got a tensor of layout {getattr(value, 'layout', None)!r}, expected a nested one of "
+                           f"{layout_of(self)!r}")
+    mine, theirs = parts_of(self), parts_of(value)
+    if len(mine) != len(theirs):
+        raise RuntimeError("data: got a tensor with other parts, expected lengths beside offsets in both or in neither")
+    for old, new in zip(mine, theirs):
+        old.data = new.detach()
+    # The values stay the tensor that they were, with their history and gradient.
+    made = make(mine[-1], form_of(value)) if is_jagged(self) else make_strided(*mine)
+    _C.Tensor.data.__set__(self, made)
+    if is_jagged(self):
+        self.__dict__["_form"] = form_of(value)
+
+
+NestedTensor.data = property(lambda self: self.detach(), set_data, doc="The same tensor without autograd.")
+
+
+def _stepped(name):
+    """Register how an optimizer's step is taken: with the values of parameters, gradients and averages."""
+    def plain(given):
+        if not isinstance(given, (list, tuple)):
+            return given
+        return [values_of(item) if is_nested(item) else item for item in given]
+
+    def step(*args, **options):
+        return getattr(ops, name)(*map(plain, args), **{key: plain(given) for key, given in options.items()})
+    both(name)(step)
+
+
+for _name in _C.op_names():
+    if _name.endswith("_step"):
+        _stepped(_name)

@@ -1,6 +1,6 @@
 """The functions of `torch.nested`, and all rules of nested tensors."""
-from dragon.vm.torch.core.nested import (attention, conversions, files, norms, pointwise, printing,  # noqa: F401
-                                         products, properties, reductions, shapes, strided)
+from dragon.vm.torch.core.nested import (attention, conversions, cutting, files, norms, pointwise,  # noqa: F401
+                                         printing, products, properties, reductions, shapes, strided)
 from dragon.vm.torch.core.nested.parts import is_nested
 from dragon.vm.torch.core.register import method
 from dragon.vm.torch.core.tensor import Tensor

@@ -2,6 +2,8 @@
 
 Which functions these are the engine's schemas tell; the table has those that are written in Python.
 """
+import functools
+
 from dragon import _C
 from dragon.vm.torch.core.nested.padding import known_length, packed
 from dragon.vm.torch.core.nested.parts import NestedTensor, form_of, is_jagged, make, same_form, shape_of, values_of
@@ -18,6 +20,7 @@ LIKE = ("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "rand
 NOT_HERE = {"floor_divide", "equal", "copy_", "apply_"}  # PyTorch refuses these, or they have rules of their own
 
 
+@functools.lru_cache(None)
 def is_pointwise(name):
     """Return whether a function of the API is computed element by element."""
     bare = name[:-1] if name.endswith("_") and not name.endswith("__") else name

@@ -44,7 +44,6 @@ StridedNested.shape = property(strided_size, doc="Refused: samples have shapes o
 NestedTensor.layout = property(layout_of, doc="How the tensor is held.")
 NestedTensor.is_nested = property(is_nested, doc="Whether the tensor is nested: True.")
 NestedTensor.nbytes = property(lambda self: numel(self) * self.itemsize, doc="The bytes of all samples.")
-NestedTensor.data = property(lambda self: self.detach(), doc="The same tensor without autograd.")
 NestedTensor._values = property(values_of, doc="The values as they are held.")
 NestedTensor._offsets = property(lambda self: form_of(self).offsets, doc="Where samples begin.")
 NestedTensor._lengths = property(lambda self: form_of(self).lengths, doc="How long samples are, if that was told.")

@@ -12,8 +12,8 @@ from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 ONE = set("abs sgn sign logical_not neg negative relu gelu silu tanh cos sin isinf isnan isposinf isneginf sqrt "
-          "dropout zeros_like ones_like empty_like fill_ zero_ abs_ sgn_ relu_ silu_ tanh_ neg_ masked_fill ge gt "
-          "eq detach square absolute conj".split())
+          "dropout full_like zeros_like ones_like empty_like fill_ zero_ abs_ sgn_ relu_ silu_ tanh_ neg_ masked_fill "
+          "ge gt eq detach square absolute conj".split())
 TWO = set("add sub mul div divide add_ mul_ eq subtract multiply".split())
 
 

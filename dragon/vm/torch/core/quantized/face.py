@@ -1,2 +1,2 @@
 """All rules of quantized tensors."""
-from dragon.vm.torch.core.quantized import faking, files, making, printing, rules  # noqa: F401
+from dragon.vm.torch.core.quantized import faking, files, making, printing, properties, rules  # noqa: F401

@@ -5,7 +5,7 @@ from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.quantized.parts import (WHOLE, QuantizedTensor, axis_of, integers_of, is_quantized,
                                                   kind_of, make, parts_of, rule, scheme_of)
 from dragon.vm.torch.core.quantized.rebuilding import _rebuild_qtensor
-from dragon.vm.torch.core.quantized.rules import packed
+from dragon.vm.torch.core.quantized.properties import packed
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.storage import TypedStorage
 

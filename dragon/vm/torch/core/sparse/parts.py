@@ -20,7 +20,6 @@ ROW_MAJOR = ("sparse_csr", "sparse_bsr")
 
 
 rule = rules_into(RULES)
-rule.__doc__ = "Register how functions of these names are computed of sparse tensors."
 
 
 class SparseTensor(TensorOfParts):
