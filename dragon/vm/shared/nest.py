@@ -4,15 +4,15 @@ import collections.abc
 from dragon import _C
 
 
-def is_nested(structure):
+def is_nested(seq):
     """Return whether something is a list, tuple, dictionary or the like, rather than a leaf."""
-    kind = type(structure)
+    kind = type(seq)
     if kind is list or kind is tuple or kind is dict:
         return True
-    if isinstance(structure, (str, bytes, _C.Tensor, _C.Shape)):
+    if isinstance(seq, (str, bytes, _C.Tensor, _C.Shape)):
         return False
-    return isinstance(structure, (list, tuple, collections.abc.Mapping)) or hasattr(kind, "__attrs_attrs__") or (
-        isinstance(structure, collections.abc.Sequence) and hasattr(kind, "__tf_flatten__"))
+    return isinstance(seq, (list, tuple, collections.abc.Mapping)) or hasattr(kind, "__attrs_attrs__") or (
+        isinstance(seq, collections.abc.Sequence) and hasattr(kind, "__tf_flatten__"))
 
 
 def _sorted_keys(mapping):

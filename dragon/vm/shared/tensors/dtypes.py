@@ -137,12 +137,12 @@ float16, bfloat16, float32, float64 = (OBJECTS[name] for name in ("float16", "bf
 complex64, complex128 = OBJECTS["complex64"], OBJECTS["complex128"]
 
 
-def as_dtype(value):
+def as_dtype(type_value):
     """Return the DType that a dtype of any library, a Python or NumPy class, a name or TensorFlow's number stands for.
 
     Parameters
     ----------
-    value : Union[DType, str, type, numpy.dtype, int]
+    type_value : Union[DType, str, type, numpy.dtype, int]
         What is to be read as a dtype.
 
     Returns
@@ -151,18 +151,18 @@ def as_dtype(value):
         The one object of that dtype.
 
     """
-    if type(value) is DType:
-        return value
+    if type(type_value) is DType:
+        return type_value
     try:
-        found = _known.get(value)
+        found = _known.get(type_value)
     except TypeError:
         found = None
-    if found is None and not isinstance(value, (bool, type)) and isinstance(value, int):
-        found = BY_NUMBER.get(value % REFERENCES)
+    if found is None and not isinstance(type_value, (bool, type)) and isinstance(type_value, int):
+        found = BY_NUMBER.get(type_value % REFERENCES)
     if found is None:
-        found = _as_foreign(value)
+        found = _as_foreign(type_value)
     if found is None:
-        raise TypeError(f"Cannot convert the argument `type_value`: {value!r} to a TensorFlow DType.")
+        raise TypeError(f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType.")
     return found
 
 

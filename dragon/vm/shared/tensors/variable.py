@@ -20,6 +20,34 @@ inferring = [False]  # whether functions run for shapes alone, so that nothing m
 pending = []  # restorations that wait for variables that are not made yet
 
 
+@contextlib.contextmanager
+def variable_creator_scope(variable_creator):
+    """Have a function make the variables of a `with` block.
+
+    Parameters
+    ----------
+    variable_creator : Callable
+        Is given the next function that makes variables, that of the block around this one or the plain one, and the
+        arguments by their names; returns the variable.
+
+    """
+    before = getattr(_local, "creators", ())
+    _local.creators = (*before, variable_creator)
+    try:
+        yield
+    finally:
+        _local.creators = before
+
+
+def _create(creators, given):
+    """Return the variable that the creators of blocks make, the innermost first."""
+    before, _local.creators = _local.creators, creators[:-1]
+    try:
+        return creators[-1](lambda **kwargs: Variable(**kwargs), **given)
+    finally:
+        _local.creators = before
+
+
 def settle():
     """Give saved values to variables that were made since a checkpoint was restored."""
     if pending and not is_capturing():
@@ -137,6 +165,14 @@ class Variable(VariableParts, Base):
     def __new__(cls, initial_value=None, trainable=None, validate_shape=True, caching_device=None, name=None,
                 variable_def=None, dtype=None, import_scope=None, constraint=None, synchronization=None,
                 aggregation=None, shape=None, experimental_enable_variable_lifting=True):
+        creators = getattr(_local, "creators", ()) if cls is Variable else ()
+        if creators:
+            return _create(creators, {
+                "initial_value": initial_value, "trainable": trainable, "validate_shape": validate_shape,
+                "caching_device": caching_device, "name": name, "variable_def": variable_def, "dtype": dtype,
+                "import_scope": import_scope, "constraint": constraint, "synchronization": synchronization,
+                "aggregation": aggregation, "shape": shape,
+                "experimental_enable_variable_lifting": experimental_enable_variable_lifting})
         for argument, given in (("caching_device", caching_device), ("variable_def", variable_def),
                                 ("import_scope", import_scope)):
             if given is not None:

@@ -4,7 +4,7 @@
 PLACES = {
     "dragon.vm.keras": "initializers losses metrics optimizers",
     "dragon.vm.shared.tensors.tensor": "Tensor",
-    "dragon.vm.shared.tensors.variable": "Variable",
+    "dragon.vm.shared.tensors.variable": "Variable variable_creator_scope",
     "dragon.vm.shared.tensors.shape": "TensorShape",
     "dragon.vm.shared.tensors.convert": "convert_to_tensor is_tensor",
     "dragon.vm.shared.recording.tape": "GradientTape UnconnectedGradients gradients stop_gradient",

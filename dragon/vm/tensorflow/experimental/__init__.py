@@ -2,8 +2,8 @@
 from dragon.vm.shared.data.optional import Optional  # noqa: F401
 from dragon.vm.shared.tensors.dtypes import OBJECTS as _OBJECTS
 from dragon.vm.tensorflow.core.extension.dispatching import (  # noqa: F401
-    dispatch_for_api, dispatch_for_binary_elementwise_apis, dispatch_for_unary_elementwise_apis,
-    unregister_dispatch_for)
+    dispatch_for_api, dispatch_for_binary_elementwise_apis, dispatch_for_binary_elementwise_assert_apis,
+    dispatch_for_unary_elementwise_apis, unregister_dispatch_for)
 from dragon.vm.tensorflow.core.extension.kinds import (  # noqa: F401
     BatchableExtensionType, ExtensionType, ExtensionTypeSpec)
 from dragon.vm.tensorflow.core.flow.sections import (  # noqa: F401

@@ -5,6 +5,7 @@ __getattr__, __dir__ = _lookup(globals(), {
     "core.checkpoint.checkpoint": "Checkpoint CheckpointOptions checkpoints_iterator get_checkpoint_state "
                                   "latest_checkpoint list_variables load_checkpoint load_variable",
     "core.checkpoint.manager": "CheckpointManager",
+    "core.checkpoint.views": "CheckpointView TrackableView",
     "core.cluster": "ClusterSpec",
     "core.coordinator": "Coordinator",
     "core.checkpoint.averaging": "ExponentialMovingAverage",

@@ -4,7 +4,8 @@ import threading
 import pytest
 
 from dragon.vm import tensorflow as ours
-from harness.expressions import check
+from harness import genuine
+from harness.expressions import check, evaluate
 
 EXPRESSIONS = """
 tf.fingerprint(["ab", "c", "", "a longer text than sixty-four bytes, which is hashed in another way than short ones"])
@@ -27,6 +28,15 @@ tf.cast(tf.cast([1., -2.3, 400., 0.001], tf.experimental.float8_e4m3fn), tf.floa
 tf.CriticalSection().execute(lambda: tf.Variable(1.).assign_add(1.))
 tf.CriticalSection().execute(3)
 tf.test.is_cpu_target_available("what")
+tf.math.softplus(features=[-1., 0., 50.])
+tf.math.softsign(features=[-1., 0., 50.])
+tf.math.nextafter(x1=[1., 2.], x2=[2., 1.])
+tf.math.igamma(a=[1., 2.], x=[0.5, 3.])
+tf.math.igammac(a=[1., 2.], x=[0.5, 3.])
+tf.math.zeta(x=[2., 3.], q=[1., 2.])
+tf.as_dtype(type_value="int8").name
+[tf.nest.is_nested(seq=[1]), tf.nest.is_nested(seq=1)]
+tf.math.softplus(features=tf.ragged.constant([[1.], [2., 3.]])).values
 """
 CLUSTER = 'c = tf.train.ClusterSpec({"worker": ["a:1", "b:2"], "ps": {1: "c:3"}})\n'
 CLUSTERS = """
@@ -119,3 +129,83 @@ def test_tests_that_are_skipped():
     result = unittest.TestResult()
     unittest.defaultTestLoader.loadTestsFromTestCase(Case).run(result)
     assert [reason for _, reason in result.skipped] == ["not today"] and result.wasSuccessful()
+
+
+def test_who_makes_variables():
+    check("""
+seen = []
+def outer(next_creator, **kwargs):
+    seen.append(("outer", kwargs["initial_value"]))
+    return next_creator(**kwargs)
+def inner(next_creator, **kwargs):
+    seen.append(("inner", kwargs["initial_value"]))
+    kwargs["initial_value"] = 5.
+    return next_creator(**kwargs)
+with tf.variable_creator_scope(outer):
+    with tf.variable_creator_scope(inner): v = tf.Variable(1., name="v")
+    w = tf.Variable(2., trainable=False)
+x = tf.Variable(3.)
+return [v, w, x, v.name, w.trainable, repr(seen)]""")
+
+
+def test_a_creator_that_fails_is_left():
+    def fail(next_creator, **kwargs):
+        raise KeyError("no")
+    with pytest.raises(KeyError), ours.variable_creator_scope(fail):
+        ours.Variable(1.0)
+    assert ours.Variable(1.0).numpy() == 1
+
+
+MODULE = """
+m = tf.Module()
+m.v, m.n, m.l = tf.Variable(1.), tf.Module(), [tf.Variable(3.)]
+m.n.w = tf.Variable(2.)
+def kinds(values):
+    return [type(value).__name__.replace("Resource", "").replace("Wrapper", "").lower() for value in values]
+"""
+
+
+def test_views_of_objects(tmp_path):
+    check(f"""{MODULE}
+view = tf.train.TrackableView(m)
+return [kinds([view.root]), list(view.children(m)), kinds(view.children(m).values()), kinds(view.descendants())]""")
+    for tf in (ours, genuine.tf):
+        path = str(tmp_path / tf.__name__)
+        found = evaluate(f"""{MODULE}
+c = tf.train.Checkpoint(m=m)
+view = tf.train.CheckpointView(c.save({path!r}))
+del m.n
+other = tf.train.Checkpoint(m=m, extra=tf.Variable(0.))
+matched, left, new = view.diff(other)
+return [sorted(view.children(0)), view.descendants(), sorted(matched), left, len(new), matched[0] is other]""", tf)
+        assert not isinstance(found, Exception), found
+        assert found[0] == ["m", "save_counter"] and found[1] == list(range(8)) and found[5], found
+        assert len(found[2]) + len(found[3]) == 8 and found[4] == 1, found
+
+
+def test_views_that_are_refused(tmp_path):
+    path = ours.train.Checkpoint(v=ours.Variable(1.0)).save(str(tmp_path / "x"))
+    with pytest.raises(ValueError, match="Expected a Trackable"):
+        ours.train.CheckpointView(path).match(3)
+    with pytest.raises(IndexError):
+        ours.train.CheckpointView(path).children(99)
+    with pytest.raises(ours.errors.NotFoundError):
+        ours.train.CheckpointView(str(tmp_path / "nowhere"))
+
+
+def test_claims_about_types_of_a_user():
+    check("""
+class Masked(tf.experimental.ExtensionType):
+    values: tf.Tensor
+    mask: tf.Tensor
+@tf.experimental.dispatch_for_binary_elementwise_assert_apis(Masked, Masked)
+def claim(api, x, y):
+    return api(tf.boolean_mask(x.values, x.mask), tf.boolean_mask(y.values, y.mask))
+a, b = Masked([1., 2., 3.], [True, True, False]), Masked([1., 2., 9.], [True, True, False])
+tf.debugging.assert_equal(a, b)
+tf.debugging.assert_near(a, b, rtol=1e-3)
+tf.debugging.assert_equal(tf.ones(2), 1.)
+found = []
+try: tf.debugging.assert_less(a, b, message="no")
+except tf.errors.InvalidArgumentError: found.append(True)
+return found""")

@@ -12,8 +12,7 @@ from harness import genuine
 MISSING = {
     "": """
     RegisterGradient check_pinned conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2 dtensor graph_util
-    lite load_library load_op_library mlir no_gradient quantization random_index_shuffle security tools tpu
-    variable_creator_scope xla""",
+    lite load_library load_op_library mlir no_gradient quantization random_index_shuffle security tools tpu xla""",
     "math": """
     sobol_sample""",
     "math.special": """
@@ -27,7 +26,7 @@ MISSING = {
     "image": """
     decode_jxl generate_bounding_box_proposals""",
     "train": """
-    CheckpointView ClusterDef JobDef ServerDef TrackableView experimental""",
+    ClusterDef JobDef ServerDef experimental""",
     "config": """
     experimental_connect_to_cluster experimental_connect_to_host""",
     "config.experimental": """

@@ -98,6 +98,12 @@ def write_graph(objects):
 
 def read_graph(message):
     """Return the root of the objects that a message describes."""
+    nodes = read_nodes(message)
+    return nodes[0] if nodes else Node()
+
+
+def read_nodes(message):
+    """Return all objects that a message describes, in its order."""
     described, nodes = [value for number, _, value in read_fields(message) if number == 1], []
     nodes = [Node() for _ in described]
     for node, text in zip(nodes, described):
@@ -111,4 +117,4 @@ def read_graph(message):
                 node.attributes[name] = key
                 if name == "VARIABLE_VALUE":
                     node.key = key
-    return nodes[0] if nodes else Node()
+    return nodes

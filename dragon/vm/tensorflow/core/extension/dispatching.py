@@ -14,7 +14,11 @@ from dragon.vm.shared.recording.traces import LITERALS
 from dragon.vm.shared.tensors.tensor import Tensor
 from dragon.vm.tensorflow.core.dispatch import BINARY, UNARY
 from dragon.vm.tensorflow.core.extension.fields import UNIONS
+from dragon.vm.tensorflow.core.flow import asserts
 
+# Claims about two arguments, value by value.
+CLAIMS = {asserts: "assert_equal assert_greater assert_greater_equal assert_less assert_less_equal assert_near "
+                   "assert_none_equal"}
 _dispatchers = []
 
 
@@ -163,6 +167,23 @@ def dispatch_for_binary_elementwise_apis(x_type, y_type):
 
     """
     return _elementwise(BINARY, [x_type, y_type])
+
+
+def dispatch_for_binary_elementwise_assert_apis(x_type, y_type):
+    """Have a function be called in the place of all claims about two arguments that go through values one by one.
+
+    Parameters
+    ----------
+    x_type, y_type : type
+        The classes of the arguments.
+
+    Returns
+    -------
+    Callable
+        A decorator for a function that is called with TensorFlow's function and both arguments.
+
+    """
+    return _elementwise(CLAIMS, [x_type, y_type])
 
 
 def unregister_dispatch_for(dispatch_target):

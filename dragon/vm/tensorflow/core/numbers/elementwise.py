@@ -45,8 +45,6 @@ rsqrt rsqrt c Rsqrt the reciprocals of the square roots
 sigmoid sigmoid c Sigmoid 1 / (1 + exp(-x))
 sin sin c Sin the sines
 sinh sinh c Sinh the hyperbolic sines
-softplus softplus r Softplus log(1 + exp(x))
-softsign softsign r Softsign x / (1 + |x|)
 sqrt sqrt c Sqrt the square roots
 square square n Square the squares
 tan tan c Tan the tangents
@@ -68,14 +66,51 @@ minimum minimum o Minimum the lesser of two
 logical_and logical_and b LogicalAnd whether both hold
 logical_or logical_or b LogicalOr whether one holds or both do
 logical_xor logical_xor b LogicalXor whether one holds and the other does not
+truncatediv trunc_divide n TruncateDiv x / y without its fraction
+truncatemod fmod o TruncateMod the remainder of truncatediv
+""")
+mod = globals()["floormod"]
+# Rows of functions whose arguments have names of their own.
+_rows = {"__name__": __name__}
+fill(_rows, unary="""
+softplus softplus r Softplus log(1 + exp(x))
+softsign softsign r Softsign x / (1 + |x|)
+""", binary="""
 nextafter nextafter r NextAfter the numbers next to x towards y
 igamma igamma r Igamma the lower regularised incomplete gamma function
 igammac igammac r Igammac the upper regularised incomplete gamma function
-truncatediv trunc_divide n TruncateDiv x / y without its fraction
-truncatemod fmod o TruncateMod the remainder of truncatediv
 zeta zeta r Zeta the Hurwitz zeta function
 """)
-mod = globals()["floormod"]
+
+
+def softplus(features, name=None):
+    """Return log(1 + exp(features))."""
+    return _rows["softplus"](features)
+
+
+def softsign(features, name=None):
+    """Return features / (1 + |features|)."""
+    return _rows["softsign"](features)
+
+
+def nextafter(x1, x2, name=None):
+    """Return the numbers next to x1 towards x2, element by element."""
+    return _rows["nextafter"](x1, x2)
+
+
+def igamma(a, x, name=None):
+    """Return the lower regularised incomplete gamma function, element by element."""
+    return _rows["igamma"](a, x)
+
+
+def igammac(a, x, name=None):
+    """Return the upper regularised incomplete gamma function, element by element."""
+    return _rows["igammac"](a, x)
+
+
+def zeta(x, q, name=None):
+    """Return the Hurwitz zeta function, element by element."""
+    return _rows["zeta"](x, q)
 
 
 def _left(x, y):
