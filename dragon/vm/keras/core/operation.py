@@ -199,7 +199,7 @@ _operations = {}
 class FunctionOperation(Operation):
     """A function of `keras.ops` in a graph; its classes are made as they are needed, one for each function."""
 
-    _function, _parameters = None, ()
+    _function, _parameters, _positional = None, (), ()
     _takes = TENSORS
     _keeps_sparse = False
 
@@ -209,9 +209,9 @@ class FunctionOperation(Operation):
             told = [parameter for parameter in self._parameters if parameter not in self._takes]
             config = {**dict(zip(told, args)), **config}
         self._config = config
-        left = tuple(parameter for parameter in self._parameters if parameter not in config)
+        left = tuple(parameter for parameter in self._positional if parameter not in config)
         # Where the configuration has a parameter before those that are left, positions tell nothing.
-        self._left = None if self._parameters[:len(left)] == left else left
+        self._left = None if self._positional[:len(left)] == left else left
 
     def call(self, *args, **kwargs):
         """Return what the function does."""
@@ -255,8 +255,8 @@ def operation(function=None, *, name=None, tensors=None, module=None):
     signature = inspect.signature(function)
     positional = tuple(one.name for one in signature.parameters.values() if one.kind is one.POSITIONAL_OR_KEYWORD)
     cls = type(name, (FunctionOperation,), {
-        "_function": staticmethod(function), "_parameters": positional, "_takes": takes, "__module__": module,
-        "__doc__": f"`keras.ops.{function.__name__}` in a graph."})
+        "_function": staticmethod(function), "_parameters": tuple(signature.parameters), "_positional": positional,
+        "_takes": takes, "__module__": module, "__doc__": f"`keras.ops.{function.__name__}` in a graph."})
     _operations.setdefault(name, cls)
     _operations[module, name] = cls
 

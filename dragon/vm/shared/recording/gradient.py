@@ -44,6 +44,10 @@ def _alias(x):
     return ops.view(x, tuple(x.shape)) if type(x) is Tensor and x.requires_grad else x
 
 
+def _detached(x):
+    return x.detach() if type(x) is Tensor else x
+
+
 class _Backward:
     """The entry on the tape for a function with its own gradient."""
 
@@ -177,7 +181,9 @@ def recompute_grad(f):
 
         def grad(*dys, variables=None):
             variables = list(variables or ())
-            inputs = [_alias(item) for item in nest.flatten(list(args))]
+            # Where nobody records, a view has no history of its own that a tape could begin.
+            alias = _alias if modes.is_recording() else _detached
+            inputs = [alias(item) for item in nest.flatten(list(args))]
             floats = [item for item in inputs if _is_inexact(item)]
             with GradientTape() as tape:
                 tape.watch(floats)

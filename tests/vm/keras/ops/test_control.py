@@ -144,6 +144,8 @@ def test_classes_whose_configuration_comes_first():
     loop = rooms.WhileLoop(lambda i: i < 4, lambda i: i + 1, maximum_iterations=3)
     assert int(loop(np.array(0))) == 3
     assert int(rooms.ForiLoop(0, 10, lambda i, x: x + i)(np.array(0))) == 45
+    einsum = importlib.import_module("dragon.vm.keras.src.ops.numpy").Einsum("ij,jk->ik")
+    np.testing.assert_array_equal(np.asarray(einsum(np.ones((2, 3)), np.ones((3, 4)))), np.full((2, 4), 3))
 
 
 def test_loops_of_symbols_are_of_the_kind_of_their_beginning():
