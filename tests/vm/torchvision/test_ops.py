@@ -70,6 +70,14 @@ def test_nms(threshold):
     assert ops.nms(dt.empty(0, 4), dt.empty(0), 0.5).shape == (0,)
 
 
+def test_deformed_no_images():
+    given = [dt.zeros(0, 4, 5, 6, requires_grad=True), dt.zeros(0, 18, 5, 6), dt.ones(2, 4, 3, 3, requires_grad=True)]
+    out = ops.deform_conv2d(*given, padding=1, mask=dt.ones(0, 9, 5, 6))
+    assert out.shape == (0, 2, 5, 6)
+    out.sum().backward()
+    assert given[0].grad.shape == given[0].shape and not given[2].grad.any()
+
+
 @pytest.mark.parametrize("spread", [30, 200])
 def test_nms_of_many(spread):
     """Blocks of boxes are judged one after the other: those of later ones fall to those kept before."""

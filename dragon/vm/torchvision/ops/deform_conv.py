@@ -24,8 +24,8 @@ def _sampled(input, offset, kernel, stride, padding, dilation, groups):
     x = (kx[None, :].expand(kernel).reshape(-1, 1, 1) + xs[None, :]) + shifts[:, :, 1]
     grid = torch.stack(((2 * x + 1) / width - 1, (2 * y + 1) / height - 1), -1)
     values = nn.functional.grid_sample(input.reshape(n * groups, channels // groups, height, width),
-                                       grid.reshape(n * groups, -1, out_w, 2), mode="bilinear", padding_mode="zeros",
-                                       align_corners=False)
+                                       grid.reshape(n * groups, kernel[0] * kernel[1] * out_h, out_w, 2),
+                                       mode="bilinear", padding_mode="zeros", align_corners=False)
     return values.reshape(n, channels, kernel[0] * kernel[1], out_h, out_w)
 
 
@@ -63,7 +63,7 @@ def deform_conv2d(input, offset, weight, bias=None, stride=(1, 1), padding=(0, 0
     values = _sampled(input, offset, kernel, pair(stride), pair(padding), pair(dilation), offset_groups)
     n, channels, _, out_h, out_w = values.shape
     if mask is not None:
-        values = (values.reshape(n, offset_groups, -1, places, out_h, out_w)
+        values = (values.reshape(n, offset_groups, channels // offset_groups, places, out_h, out_w)
                   * mask.reshape(n, offset_groups, 1, places, out_h, out_w)).reshape(values.shape)
     groups = channels // weight.shape[1]
     columns = values.reshape(n, groups, weight.shape[1] * places, out_h * out_w)
