@@ -108,3 +108,23 @@ def test_the_operators_are_there():
     extension._assert_has_ops()
     assert extension._has_ops() and extension._load_library("_C") and not extension._load_library("other")
     assert extension._check_cuda_version() == -1
+
+
+def test_clips_of_a_file(tmp_path):
+    av = pytest.importorskip("av")
+    import numpy
+    with av.open(str(tmp_path / "a.avi"), "w") as file:
+        stream = file.add_stream("mpeg4", rate=8)
+        stream.width, stream.height, stream.pix_fmt = 32, 16, "yuv420p"
+        for place in range(12):
+            frame = av.VideoFrame.from_ndarray(numpy.full((16, 32, 3), 20 * place, "uint8"), format="rgb24")
+            file.mux(stream.encode(frame))
+        file.mux(stream.encode())
+    clips = datasets.video_utils.VideoClips([str(tmp_path / "a.avi")], 4, 4, output_format="TCHW")
+    assert len(clips) == 3 and clips.video_fps == [8.0]
+    frames, sound, told, which = clips.get_clip(1)
+    assert frames.shape == (4, 3, 16, 32) and frames.dtype == dt.uint8 and sound.shape == (1, 0)
+    assert abs(frames.float().mean((1, 2, 3)) - dt.tensor([80.0, 100, 120, 140])).max() < 4
+    assert told == {"video_fps": 8.0} and which == 0
+    with pytest.raises(IndexError):
+        clips.get_clip(3)
