@@ -265,10 +265,13 @@ bool HasBytes(const Tensor& x) {
 
 void* AddressOf(const Tensor& x) { return HasBytes(x) ? x.mutable_data() : nullptr; }
 
-/// What is asked of tensors: a view that was made where nothing was recorded wants gradients as its base does.
+/// What is asked of tensors: a view that was made where nothing was recorded wants gradients as its base does, unless
+/// that is one whose calls are recorded only where a scope asks for it.
 bool SaysRequiresGrad(const Tensor& x) {
   if (RequiresGrad(x)) return true;
-  return x.impl()->base && IsInexact(x.dtype()) && RequiresGrad(Tensor(x.impl()->base));
+  if (!x.impl()->base || !IsInexact(x.dtype())) return false;
+  const Tensor base(x.impl()->base);
+  return RequiresGrad(base) && RecordsUnasked(base);
 }
 
 PyGetSetDef fields[] = {
