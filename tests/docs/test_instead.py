@@ -77,8 +77,9 @@ def test_what_is_advised_runs(program, tmp_path, monkeypatch):
 
 def test_every_advice_is_run():
     from makers.instead import LINES
+    # Advice goes as what it stands in for comes, so a bound for how much there is can only fall.
     told = {name for _, text in LINES for name in NAME.findall(text)}
-    assert len(told) > 10 and not [name for name in sorted(told) if name not in "".join(PROGRAMS.values())]
+    assert len(told) > 5 and not [name for name in sorted(told) if name not in "".join(PROGRAMS.values())]
 
 
 def test_every_advice_is_about_something_missing():
