@@ -9,10 +9,11 @@ from dragon.vm.torch.core.tensor import Tensor
 
 
 def _asking(name, plain, doc=None):
+    @functools.wraps(plain, updated=())
     def method(self, *args, **kwargs):
         return plain(self, *args, **kwargs)
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = doc or plain.__doc__
+    method.__doc__ = plain.__doc__ or doc
     return overridable(method)
 
 

@@ -48,10 +48,21 @@ NestedTensor._values = property(values_of, doc="The values as they are held.")
 NestedTensor._offsets = property(lambda self: form_of(self).offsets, doc="Where samples begin.")
 NestedTensor._lengths = property(lambda self: form_of(self).lengths, doc="How long samples are, if that was told.")
 NestedTensor._ragged_idx = property(lambda self: form_of(self).dim, doc="Which dim is ragged.")
-NestedTensor._max_seqlen = property(lambda self: longest(form_of(self)), doc="The length of the longest sample.")
-NestedTensor._min_seqlen = property(lambda self: shortest(form_of(self)), doc="The length of the shortest sample.")
-NestedTensor._get_max_seqlen = lambda self: longest(form_of(self))
-NestedTensor._get_min_seqlen = lambda self: shortest(form_of(self))
+
+
+def _get_max_seqlen(self):
+    """Return the length of the longest sample."""
+    return longest(form_of(self))
+
+
+def _get_min_seqlen(self):
+    """Return the length of the shortest sample."""
+    return shortest(form_of(self))
+
+
+NestedTensor._get_max_seqlen, NestedTensor._get_min_seqlen = _get_max_seqlen, _get_min_seqlen
+NestedTensor._max_seqlen = property(_get_max_seqlen, doc="The length of the longest sample.")
+NestedTensor._min_seqlen = property(_get_min_seqlen, doc="The length of the shortest sample.")
 
 
 def _no_attribute(name):
