@@ -1,5 +1,7 @@
 """Clips of videos and data sets of them, beside genuine torchvision's."""
+import importlib
 import pickle
+import sys
 
 import genuine
 import pytest
@@ -74,8 +76,10 @@ def test_videos_by_class(tmp_path):
 
 def test_transforms_of_clips():
     import random
+    for name in [name for name in sys.modules if name.startswith("dragon.vm.torchvision") and "_video" in name]:
+        del sys.modules[name]  # it warns when it is imported, which another test may have done
     with pytest.warns(UserWarning, match="deprecated"):
-        from dragon.vm.torchvision.transforms import _transforms_video as mine
+        mine = importlib.import_module("dragon.vm.torchvision.transforms._transforms_video")
     import torchvision.transforms._transforms_video as theirs
     shown = torch.arange(2 * 3 * 9 * 8 * 3).reshape(6, 9, 8, 3).to(torch.uint8)
     chains = []

@@ -71,6 +71,6 @@ def test_genuine_reads_them(name, tmp_path):
 def test_no_size_will_do(tmp_path):
     """What no sizes suit says why."""
     module = tf.Module()
-    module.f = tf.function(lambda x: x[:, :2] + tf.ones([3]), input_signature=[spec(None, None)])
+    module.f = tf.function(lambda x: x[:, :2] @ tf.ones([3, 4]), input_signature=[spec(None, None)])
     with pytest.raises(Exception, match=r"\b2\b.*\b3\b|\b3\b.*\b2\b"):
         tf.saved_model.save(module, tmp_path)
