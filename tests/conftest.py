@@ -1,7 +1,12 @@
 """What holds for every test."""
+import contextlib
 import os
 
 import pytest
+
+# Genuine PyTorch's benchmarks import setuptools, which does not come behind the distutils of Python that others import.
+with contextlib.suppress(ImportError):
+    import setuptools  # noqa: F401
 
 # Kernels that know all layouts of images, and sum in one order. By itself genuine TensorFlow takes them only where the
 # processor has AVX-512, and answers otherwise on others.
