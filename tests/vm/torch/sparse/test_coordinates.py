@@ -114,3 +114,12 @@ def test_narrow_ends_like_squeeze_and_comparisons():
     assert x.narrow(1, 1, 1).to_dense().tolist() == [[[2., 0.]]]
     assert dt.equal(x, x.clone()) and not dt.equal(x, x * 2) and dt.allclose(x, x + x * 1e-9)
     assert x.dim() == 3 and x.is_sparse and isinstance(x, dt.Tensor) and type(x).__name__ == "Tensor"
+
+
+def test_products_of_few_numbers_in_many_rows():
+    """Memory goes by numbers, not by rows; PyTorch asks for a place for each row."""
+    tall = dt.sparse_coo_tensor(dt.tensor([[10 ** 12, 5], [1, 0]]), dt.tensor([2.0, 3.0]), (10 ** 13, 3))
+    wide = dt.sparse_coo_tensor(dt.tensor([[0, 1], [4, 2]]), dt.tensor([1.0, 4.0]), (3, 5))
+    made = dt.sparse.mm(tall, wide).coalesce()
+    assert made.shape == (10 ** 13, 5) and made.indices().tolist() == [[5, 10 ** 12], [4, 2]]
+    assert made.values().tolist() == [3.0, 8.0]

@@ -9,7 +9,7 @@ from dragon.vm.torch.core.sparse.parts import (ENGINE_RULES, dense_dim, is_coale
                                                values_of)
 from dragon.vm.torch.core.tensor import ops
 
-ROOM = 1 << 20  # columns for which there is always room in a row of sums
+ROOM = 1 << 20  # rows and columns for which there is always room in a product
 
 
 def require_matrices(who, a, b):
@@ -77,16 +77,16 @@ def in_rows(x):
 def times_sparse(a, b):
     """Return the product of two sparse matrices: coordinates of coordinates, rows of compressed ones.
 
-    Where gradients are wanted, or a row of sums would be far longer than what is in it, all terms are written down and
-    then added up.
+    Where gradients are wanted, or there are far more rows or columns than numbers, all terms are written down and then
+    added up.
 
     """
-    left, right = in_rows(a), in_rows(b)
-    columns, terms = int(b.shape[1]), left[2].numel() + right[2].numel()
-    wanted = is_grad_enabled() and (left[2].requires_grad or right[2].requires_grad)
-    if wanted or left[2].dtype.name == "bool" or columns > ROOM + 16 * terms:
+    held = values_of(a), values_of(b)
+    wanted = is_grad_enabled() and (held[0].requires_grad or held[1].requires_grad)
+    room = ROOM + 16 * (held[0].numel() + held[1].numel())
+    if wanted or held[0].dtype.name == "bool" or max(int(a.shape[0]), int(b.shape[1])) > room:
         return times_by_terms(a, b)
-    starts, places, values = ops.rows_product(*left, *right, columns)
+    starts, places, values = ops.rows_product(*in_rows(a), *in_rows(b), int(b.shape[1]))
     if not (is_coordinates(a) or is_coordinates(b)):
         return make("sparse_csr", (starts, places, values), (a.shape[0], b.shape[1]))
     indices = ops.stack((line_indices(starts, places.shape[0]), places), 0)
