@@ -40,20 +40,24 @@ constexpr std::string_view kInOrder[] = {"cumsum", "cumprod", "sort"};
 /// These read at other places than they write.
 constexpr std::string_view kElsewhere[] = {"gather", "scatter", "index_add", "cat"};
 
+/// Asked only where memory is shared: calls are many, and those that share any are few.
+bool IsRefused(const Operator& op, const Tensor& x, const Tensor& out, bool is_first) {
+  if (!IsAmong(op.name(), kElsewhere)) return (op.pointwise || IsAmong(op.name(), kInOrder)) && ShareInPart(x, out);
+  const bool reads_itself = op.name() == "gather" || op.name() == "cat";  // the others write over their first operand
+  return (!is_first || !x.is_same(out) || reads_itself) && x.numel() && out.numel();
+}
+
 }  // namespace
 
 void RefuseSharedPlaces(const Frontend* frontend, const Call& call, std::span<const Tensor> outs) {
   if (!frontend->resizes_destinations) return;
-  const bool elsewhere = IsAmong(call.op->name(), kElsewhere);
-  if (!elsewhere && !call.op->pointwise && !IsAmong(call.op->name(), kInOrder)) return;
-  const bool in_place = !call.inputs.empty() && !outs.empty() && call.inputs[0].is_same(outs[0]) &&
-                        call.op->name() != "gather" && call.op->name() != "cat";
   for (const Tensor& out : outs) {
     if (!out.defined() || !out.impl()->storage) continue;
-    for (size_t i = in_place; i < call.inputs.size(); ++i) {
+    for (size_t i = 0; i < call.inputs.size(); ++i) {
       const Tensor& x = call.inputs[i];
       if (!x.defined() || x.impl()->storage != out.impl()->storage) continue;
-      if (elsewhere ? !x.numel() || !out.numel() : !ShareInPart(x, out)) continue;
+      if (x.is_same(out) && call.op->pointwise) continue;
+      if (!IsRefused(*call.op, x, out, i == 0)) continue;
       throw ValueError(call.name())
           .Got("a tensor to write that shares a part of its memory with one to read")
           .Expected("memory apart, or the very same elements (clone it first)");
