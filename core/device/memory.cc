@@ -170,7 +170,7 @@ void UnifiedMemory::Grow(size_t bytes) {
   const bool written = state() != State::kUninitialized;
   if (written) EnsureHost();
   void* const fresh = AllocateHost(bytes);
-  if (written) std::memcpy(fresh, host_, bytes_);
+  if (written && bytes_ > 0) std::memcpy(fresh, host_, bytes_);
   FreeHostCopy();
   FreeDeviceCopy();
   host_ = fresh;
