@@ -82,8 +82,9 @@ std::vector<Neighbour> Neighbours(const Tensor& coordinate, int64_t size, const 
   const bool each = how.mode == GridMode::kCubic;  // neighbours are padded each for itself
   if (!each) p = Pad(p, size, how);
   const Tensor first = how.mode == GridMode::kNearest ? Op<"round">(p.at) : Op<"floor">(p.at) - (each ? 1.0 : 0.0);
-  // What has no slope of its own must not be taken for the position: only the fraction moves.
-  const Tensor fraction = p.at - Op<"floor">(p.at);
+  // Only the fraction moves. A position that is none, or endless, has no neighbours: its weights are 0, not 0 times
+  // NaN.
+  const Tensor fraction = Op<"where">(Op<"isfinite">(p.at), p.at - Op<"floor">(p.at), Op<"zeros_like">(p.at));
   std::vector<Neighbour> found;
   const std::vector<Polynomial> weights = WeightsOf(how.mode);
   for (size_t k = 0; k < weights.size(); ++k) {

@@ -1,7 +1,10 @@
 """Pools, resizing, grids, blocks, padding and attention of `torch.nn.functional`, line by line, with gradients."""
+import numpy as np
 import pytest
-
+import torch
 from harness.twin import rows, same, same_gradients
+
+from dragon.vm import torch as dt
 
 PRELUDE = ("F = torch.nn.functional; torch.manual_seed(3); c = b[None, :, :3, :4]; t = d.float()[None]; "
            "r = b[:, :2, :2]; g = torch.tanh(d.float()).expand(1, 2, 2, 3)[..., :2]; ")
@@ -238,3 +241,24 @@ def test_gradients_of_convolutions_by_name(axes):
              f"y = torch.nn.functional.conv{axes}d(x, k, stride=2); ")
     same(names + f"g.conv{axes}d_input(x.shape, k, y, stride=2)")
     same(names + f"g.conv{axes}d_weight(x, k.shape, y, stride=2)")
+
+
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_second_gradients_where_points_are_none(padding):
+    """Points that are endless or no numbers take and give nothing; all others have PyTorch's second gradients.
+
+    PyTorch 2.13 itself reads memory that is not there for such points, so it is not given them.
+    """
+    points = [[[[0.1, -0.2], [0.9, 1.4], [float("inf"), 0.0], [float("nan"), 0.3], [-1e30, 1e30]]]]
+    found = []
+    for t in (torch, dt):
+        x = t.arange(32.0).reshape(1, 2, 4, 4).sin().requires_grad_()
+        grid = t.tensor(points if t is dt else [[points[0][0][:2]]], requires_grad=True)
+        y = t.nn.functional.grid_sample(x, grid, "bilinear", padding, False)[..., :2]
+        first = t.autograd.grad(y.square().sum(), (x, grid), create_graph=True)
+        total = first[0].square().sum() + first[1][..., :2, :].square().sum()
+        found.append([part.detach().numpy() for part in t.autograd.grad(total, (x, grid))])
+    for theirs, mine in zip(*found):
+        if theirs.shape[-1] == 2:
+            theirs, mine = theirs[..., :2, :], mine[..., :2, :]
+        assert np.isfinite(mine).all() and np.allclose(theirs, mine, 1e-3, 1e-3)
