@@ -70,6 +70,30 @@ def test_operators_are_told_as_pytorch_tells_them(program, told):
     assert heard(program, x()) == told.split()
 
 
+@pytest.mark.parametrize("program", [
+    lambda x: x.narrow(1, -2, 2), lambda x: x.narrow(0, 2, 0), lambda x: torch.outer(x[0], x[1]),
+    lambda x: torch.einsum("ij,jk", x, x.T), lambda x: F.dropout(x, 1.0), lambda x: x.flatten(-2, 1)])
+def test_results_are_those_without_a_mode_at_the_edges(program):
+    with Heard():
+        answered = program(x())
+    np.testing.assert_array_equal(answered.numpy(), program(x()).numpy())
+
+
+@pytest.mark.parametrize("program", [
+    lambda x: x.narrow(0, 1, 5), lambda x: x.narrow(0, -9, 1), lambda x: x.narrow(0, -1, 2),
+    lambda x: x.narrow(3, 0, 1), lambda x: x.narrow(0, 1, -1), lambda x: x.flatten(0, 9), lambda x: x.flatten(1, 0),
+    lambda x: x.chunk(0), lambda x: x.chunk(-2), lambda x: x.chunk(2, 5), lambda x: x[0, 0].chunk(2),
+    lambda x: torch.outer(x, x[0]), lambda x: F.dropout(x, 2.0), lambda x: F.dropout(x, float("nan")),
+    lambda x: torch.einsum("ij,jk->ik", x[:0], torch.ones(4, 4)), lambda x: torch.einsum("ij,jk->ik", x[0], x),
+    lambda x: torch.einsum("ij,kj->ii", x, x), lambda x: torch.einsum("ij,kj->iz", x, x)])
+def test_what_is_refused_without_a_mode_is_refused_in_the_same_words(program):
+    with pytest.raises((RuntimeError, ValueError, IndexError)) as plain:
+        program(x())
+    with Heard(), pytest.raises(type(plain.value)) as answered:
+        program(x())
+    assert str(answered.value) == str(plain.value)
+
+
 def test_backward_passes_are_heard():
     weight, bias = torch.ones(4, 3, requires_grad=True), torch.zeros(4, requires_grad=True)
     given = x()
