@@ -94,6 +94,21 @@ def test_what_is_refused_without_a_mode_is_refused_in_the_same_words(program):
     assert str(answered.value) == str(plain.value)
 
 
+def test_conversions_heed_the_order_of_elements_and_refuse_what_they_do_not_know():
+    last, rows = torch.channels_last, torch.contiguous_format
+    with Heard() as mode:
+        image = torch.ones(1, 2, 3, 4)
+        turned = image.to(memory_format=last)
+        assert turned.stride() == image.float(memory_format=last).stride() == (24, 1, 8, 2)
+        assert turned.to(memory_format=rows).stride() == turned.cpu(memory_format=rows).stride() == (24, 12, 4, 1)
+        assert turned.to(memory_format=last) is turned and turned.to(memory_format=torch.preserve_format) is turned
+        assert image.to(torch.float32, False, True) is not image and image.type_as(other=image) is image
+    assert mode.names == ["ones.default", *["_to_copy.default"] * 5]
+    for program in (lambda: image.to(bogus=1), lambda: image.float(7), lambda: torch.zeros(2, names=("a",))):
+        with Heard(), pytest.raises(TypeError):
+            program()
+
+
 def test_backward_passes_are_heard():
     weight, bias = torch.ones(4, 3, requires_grad=True), torch.zeros(4, requires_grad=True)
     given = x()

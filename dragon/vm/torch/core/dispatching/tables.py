@@ -9,6 +9,7 @@ import math
 from dragon.vm.torch.core.dispatching.shells import bare
 from dragon.vm.torch.core.exporting.composites import composite_table
 from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.layout import contiguous_format, preserve_format
 
 ITSELF = object()
 
@@ -32,7 +33,7 @@ def _reshape(a, self, shape):
     lies = bare(lambda x: x.reshape(shape), (self,), {})
     if bare(lambda x: _views(x, lies.shape), (self,), {}):
         return a.view.default(self, list(lies.shape))
-    return a._unsafe_view.default(a.clone.default(self, memory_format=_contiguous()), list(lies.shape))
+    return a._unsafe_view.default(a.clone.default(self, memory_format=contiguous_format), list(lies.shape))
 
 
 def _views(x, shape):
@@ -43,16 +44,11 @@ def _views(x, shape):
     return True
 
 
-def _contiguous():
-    from dragon.vm.torch.core.layout import contiguous_format
-    return contiguous_format
-
-
 def _contiguous_of(a, self, memory_format=None):
     named = {} if memory_format is None else {"memory_format": memory_format}
     if bare(lambda x: x.is_contiguous(**named), (self,), {}):
         return self
-    return a.clone.default(self, memory_format=memory_format or _contiguous())
+    return a.clone.default(self, memory_format=memory_format or contiguous_format)
 
 
 def _has_axis(x, axis):
@@ -74,20 +70,24 @@ def _flatten(a, self, start_dim=0, end_dim=-1):
 
 
 def _to_dtype(a, self, dtype, non_blocking=False, copy=False, memory_format=None):
-    if dtype == self.dtype and not copy:
-        return self
-    return a._to_copy.default(self, dtype=dtype, **({} if memory_format is None else {"memory_format": memory_format}))
+    return _to_device(a, self, self.device, dtype, non_blocking, copy, memory_format)
 
 
 def _to_device(a, self, device, dtype, non_blocking=False, copy=False, memory_format=None):
-    if dtype == self.dtype and device.type == self.device.type and not copy:
-        return self
     named = {} if dtype == self.dtype else {"dtype": dtype}
     if device.type != self.device.type:
         named["device"] = device
+    if not named and not copy and _lies_in(self, memory_format):
+        return self
     if memory_format is not None:
         named["memory_format"] = memory_format
     return a._to_copy.default(self, **named)
+
+
+def _lies_in(x, memory_format):
+    if memory_format is None or memory_format == preserve_format:
+        return True
+    return bare(lambda x: x.is_contiguous(memory_format=memory_format), (x,), {})
 
 
 def _softmax(name):
