@@ -165,6 +165,47 @@ def test_gradients_without_a_formula_are_the_engines(program):
     np.testing.assert_allclose(plain, answered, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("program", [torch.sin, torch.exp, torch.sinh, lambda q: q * q, lambda q: q[None] @ q[:, None]])
+def test_backward_passes_notice_later_writes(program):
+    with Heard():
+        q = torch.ones(3, requires_grad=True) * 2
+        made = program(q)
+        (made if program is torch.exp else q).add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            made.sum().backward()
+
+
+@pytest.mark.parametrize("program", [lambda q: q + 1, lambda q: q * 5, lambda q: q.view(3, 1).mean(0),
+                                     lambda q: torch.cat([q, q]), lambda q: q.cumsum(0), torch.tanh])
+def test_writes_to_what_no_gradient_reads_are_let_be(program):
+    with Heard():
+        p = torch.ones(3, requires_grad=True)
+        q = p * 1
+        made = program(q)
+        q.add_(1)
+        made.sum().backward()
+    plain = torch.ones(3, requires_grad=True)
+    program(plain * 1).sum().backward()
+    np.testing.assert_allclose(p.grad.numpy(), plain.grad.numpy(), rtol=1e-6)
+
+
+def test_running_statistics_may_change_before_a_backward_pass():
+    model, batch = torch.nn.BatchNorm1d(3), torch.randn(4, 3)
+    with Heard():
+        (model(batch) * model(batch * 2)).sum().backward()
+    assert model.weight.grad.shape == (3,)
+
+
+@pytest.mark.parametrize("program", [torch.sin, torch.sinh])
+def test_a_second_backward_pass_says_what_is_gone(program):
+    with Heard():
+        made = program(torch.ones(3, requires_grad=True)).sum()
+        made.backward(retain_graph=True)
+        made.backward()
+        with pytest.raises(RuntimeError, match="retain_graph=True"):
+            made.backward()
+
+
 def test_modes_stand_on_each_other():
     class Named(dispatch.TorchDispatchMode):
         def __init__(self, name):

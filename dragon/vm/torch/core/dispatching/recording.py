@@ -1,6 +1,7 @@
 """Gradients above who answers for operators: a call that is answered for is recorded as any other is."""
 from dragon import _C
 from dragon.core import modes as switches
+from dragon.core.custom_function import FREED
 from dragon.vm.torch.core.dispatching.formulas import FORMULAS
 from dragon.vm.torch.core.dispatching.replaying import replayed
 from dragon.vm.torch.core.dispatching.shells import revive, revive_all
@@ -13,6 +14,19 @@ from dragon.vm.torch.core.tensor import Tensor
 CONSTANT = frozenset("""detach zeros_like ones_like empty_like full_like rand_like randn_like randint_like new_zeros
     new_ones new_empty new_full new_empty_strided floor ceil round trunc sign bernoulli lift_fresh argmax argmin
     _local_scalar_dense equal allclose""".split())
+
+
+class _Forms:
+    """A call's arguments, to look at how they lie."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __getattr__(self, name):
+        name = name.rstrip("_")
+        if name not in self.__dict__.get("values", {}):
+            raise AttributeError(name)
+        return self.values[name]
 
 
 class Answered:
@@ -38,14 +52,29 @@ class Answered:
         self.slots = [(name, place, item) for name, value in (self.values or dict(enumerate(args))).items()
                       for place, item in (enumerate(value) if isinstance(value, (list, tuple)) else ((None, value),))
                       if isinstance(item, Tensor) and item.requires_grad]
-        self.node, self.kept = None, ()
+        self.form = _Forms(self.values)
+        self.node, self.kept, self.versions = None, (), {}
 
     def __getattr__(self, name):
-        values = self.__dict__.get("values", {})
-        name = name.rstrip("_")
-        if name not in values:
-            raise AttributeError(name)
-        return values[name]
+        return self.read(getattr(self.__dict__.get("form"), name))
+
+    def remember(self, results):
+        """Note what has been written so far: a later write to what a gradient reads is an error."""
+        # Results are kept without their history, which is the node that keeps them.
+        self.kept = tuple(_C.SavedTensor(item, True) if isinstance(item, Tensor) else None for item in results)
+        self.versions = {id(item): _version(item) for item in leaves(self.args, self.kwargs)
+                         if isinstance(item, Tensor)}
+
+    def read(self, value):
+        """Return an argument whose numbers a gradient asks for."""
+        for item in leaves(value):
+            writes = _version(item) - self.versions[id(item)] if id(item) in self.versions else 0
+            if writes:
+                raise RuntimeError(
+                    f"{self.target}: got a tensor of shape {tuple(item.shape)} that was written {writes} time(s) since "
+                    "the forward call, expected what its gradient reads (clone it before writing in place). one of the "
+                    "variables needed for gradient computation has been modified by an inplace operation")
+        return value
 
     def wants(self, name):
         """Return whether the gradient of an argument is asked for."""
@@ -57,10 +86,13 @@ class Answered:
 
     def release(self):
         """Let go of everything, once a backward pass has used it."""
-        self.kept = self.values = self.args = None
+        self.kept = self.values = self.form = self.args = self.kwargs = None
+        self.versions = {}
 
     def gradients(self, grads):
         """Return the gradients of the arguments that have any, in the order of `slots`."""
+        if self.kept is None:
+            raise RuntimeError(f"{self.target}: {FREED}")
         formula = FORMULAS.get(str(self.target).removeprefix("aten."))
         found = NotImplemented if formula is None else formula(self, *grads)
         if found is NotImplemented:
@@ -125,6 +157,10 @@ def _written(target, args, kwargs):
             if argument.is_write and isinstance(values.get(argument.name), Tensor)]
 
 
+def _version(item):
+    return _C.Tensor._version.__get__(item)
+
+
 def _has_history(item):
     return isinstance(item, Tensor) and (item.is_floating_point() or item.is_complex())
 
@@ -164,5 +200,4 @@ def _record(call, inputs, outputs):
     name = "".join(word.capitalize() for word in packet.split("_")) + "Backward0"
     kept = [item if _has_history(item) else None for item in outputs]
     _C.record(name, backward, inputs, kept)
-    # Results are kept without their history, which is the node that keeps them.
-    call.kept = tuple(_C.SavedTensor(item, True) if isinstance(item, Tensor) else None for item in outputs)
+    call.remember(outputs)

@@ -34,6 +34,9 @@ def replayed(call, grads):
         None if grad is None else _looks(grad) for grad in grads))
     if key not in _graphs:
         _graphs[key] = _graph(call.target, flat, spec, wanted, grads)
+    for item, node in zip(tensors, _graphs[key].graph.nodes):
+        if node.users:
+            call.read(item)
     found = iter(_graphs[key].forward(*tensors, *given))  # no module of the program's: no hook hears of it
     made = [(item, next(found)) for item, is_wanted in zip(tensors, wanted) if is_wanted]
     slots, used = [], set()
