@@ -165,6 +165,21 @@ def test_gradients_without_a_formula_are_the_engines(program):
     np.testing.assert_allclose(plain, answered, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("program", [
+    lambda p: (p * 2j).real, lambda p: (p / 2j).real, lambda p: torch.ops.aten.mul.Scalar(p, 2j).real,
+    lambda p: torch.add(p, p, alpha=2j).real, lambda p: torch.sub(p, p, alpha=2j).real,
+    lambda p: torch.dot(p, p * 2j).real, lambda p: (p.real * (1 + 2j)).real, lambda p: (p.abs() * p).imag,
+    lambda p: torch.cat([p.real[:0], p.imag]), lambda p: torch.outer(p, p)[:, [0, 0]].real])
+def test_gradients_of_complex_numbers_and_of_subscripts(program):
+    def gradient():
+        p = torch.tensor([1 + 2j, -3j], requires_grad=True)
+        program(p).sum().backward()
+        return p.grad.numpy()
+    with Heard():
+        answered = gradient()
+    np.testing.assert_allclose(answered, gradient(), rtol=1e-6)
+
+
 @pytest.mark.parametrize("program", [torch.sin, torch.exp, torch.sinh, lambda q: q * q, lambda q: q[None] @ q[:, None]])
 def test_backward_passes_notice_later_writes(program):
     with Heard():

@@ -25,9 +25,11 @@ def formula(*names):
 
 
 def fitted(a, grad, like):
-    """Return a gradient summed over the axes along which its tensor was repeated."""
+    """Return a gradient summed over the axes along which its tensor was repeated; of a real tensor it is real."""
     if not isinstance(like, Tensor):
         return None
+    if grad.is_complex() and not like.is_complex():
+        grad = a.real.default(grad)
     sizes = list(like.shape)
     if list(grad.shape) == sizes:
         return grad
@@ -38,11 +40,13 @@ def fitted(a, grad, like):
 
 
 def _scaled(a, grad, factor):
-    return grad if isinstance(factor, (int, float)) and factor == 1 else a.mul.Tensor(grad, factor)
+    return grad if isinstance(factor, (int, float)) and factor == 1 else a.mul.Tensor(grad, _plain(a, factor))
 
 
 def _plain(a, value):
     """Return the conjugate of a factor."""
+    if isinstance(value, complex):
+        return value.conjugate()
     return a.conj.default(value) if isinstance(value, Tensor) and value.is_complex() else value
 
 
@@ -68,7 +72,7 @@ def _rsub(a, c, g):
 
 @formula("mul.Scalar")
 def _mul_number(a, c, g):
-    return {"self": lambda: a.mul.Scalar(g, c.other)}
+    return {"self": lambda: fitted(a, a.mul.Scalar(g, _plain(a, c.other)), c.form.self_)}
 
 
 @formula("mul.Tensor")
@@ -181,7 +185,8 @@ def _mv(a, c, g):
 
 @formula("dot")
 def _dot(a, c, g):
-    return {"self": lambda: a.mul.Tensor(g, c.tensor), "tensor": lambda: a.mul.Tensor(g, c.self_)}
+    return {"self": lambda: a.mul.Tensor(g, _plain(a, c.tensor)),
+            "tensor": lambda: a.mul.Tensor(g, _plain(a, c.self_))}
 
 
 # --- shapes
@@ -239,7 +244,7 @@ def _cat(a, c, g):
         made, start = [], 0
         for part in c.form.tensors:
             size = part.shape[c.dim] if part.ndim == g.ndim else 0
-            made.append(a.slice.Tensor(g, c.dim, start, start + size) if size else None)
+            made.append(a.slice.Tensor(g, c.dim, start, start + size) if size else a.zeros_like.default(part))
             start += size
         return made
     return {"tensors": parts}
