@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import dragon.vm.torch as torch
+from dragon.vm.torch.core.dispatching import replaying
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.utils import _python_dispatch as dispatch
 
@@ -178,6 +179,27 @@ def test_gradients_of_complex_numbers_and_of_subscripts(program):
     with Heard():
         answered = gradient()
     np.testing.assert_allclose(answered, gradient(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("program", [
+    lambda p: F.softmax(p, 1)[:, 0], lambda p: F.log_softmax(p, 0)[0], lambda p: p.sinh(), lambda p: p * p.exp()])
+def test_gradients_of_gradients(program):
+    def gradient():
+        p = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]], requires_grad=True)
+        first, = torch.autograd.grad(program(p).pow(2).sum(), p, create_graph=True)
+        return torch.autograd.grad(first.pow(2).sum(), p)[0].numpy()
+    with Heard():
+        answered = gradient()
+    np.testing.assert_allclose(answered, gradient(), rtol=1e-4, atol=1e-6)
+
+
+def test_graphs_of_gradients_are_not_kept_for_ever(monkeypatch):
+    monkeypatch.setattr(replaying, "KEPT", 2)
+    monkeypatch.setattr(replaying, "_graphs", {})
+    with Heard():
+        for size in (1, 2, 3, 4, 3):
+            torch.ones(size, requires_grad=True).sinh().sum().backward()
+    assert [key[0] for key in replaying._graphs] == ["aten.sinh.default"] * 2
 
 
 @pytest.mark.parametrize("program", [torch.sin, torch.exp, torch.sinh, lambda q: q * q, lambda q: q[None] @ q[:, None]])

@@ -300,6 +300,24 @@ def _log_softmax(a, c, g):
     return {"self": lambda: a._log_softmax_backward_data.default(g, c.result(), c.dim, c.form.self_.dtype)}
 
 
+@formula("_softmax_backward_data")
+def _softmax_backward(a, c, g):
+    def output():
+        inner = a.sum.dim_IntList(a.mul.Tensor(c.grad_output, c.output), [c.dim], True)
+        along = a.sum.dim_IntList(a.mul.Tensor(g, c.output), [c.dim], True)
+        return a.sub.Tensor(a.mul.Tensor(g, a.sub.Tensor(c.grad_output, inner)), a.mul.Tensor(c.grad_output, along))
+    return {"grad_output": lambda: a._softmax_backward_data.default(g, c.output, c.dim, c.input_dtype),
+            "output": output}
+
+
+@formula("_log_softmax_backward_data")
+def _log_softmax_backward(a, c, g):
+    def shares():
+        return a.mul.Tensor(g, a.exp.default(c.output))
+    return {"grad_output": lambda: a.sub.Tensor(g, a.sum.dim_IntList(shares(), [c.dim], True)),
+            "output": lambda: a.neg.default(a.mul.Tensor(shares(), a.sum.dim_IntList(c.grad_output, [c.dim], True)))}
+
+
 @formula("nll_loss_forward")
 def _nll_loss(a, c, g, *_):
     return {"self": lambda: a.nll_loss_backward.default(g, c.self_, c.values["target"], c.weight, c.reduction,
