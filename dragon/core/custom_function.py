@@ -2,6 +2,9 @@
 from dragon import _C
 from dragon.core import modes
 
+FREED = ("Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+         "been freed): an earlier backward pass freed them; pass retain_graph=True to that one")
+
 
 class Context:
     """The things that a Function's forward leaves for its backward."""
@@ -34,9 +37,7 @@ class Context:
     def saved_tensors(self):
         """The tensors given to `save_for_backward`."""
         if self._kept is None:
-            raise RuntimeError("Trying to backward through the graph a second time (or directly access saved tensors "
-                               "after they have already been freed): an earlier backward pass freed them; pass "
-                               "retain_graph=True to that one")
+            raise RuntimeError(FREED)
         return tuple(kept.unpack(self._node) if isinstance(kept, _C.SavedTensor) else kept for kept in self._kept)
 
     def _release(self):

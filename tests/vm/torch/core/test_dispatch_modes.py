@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import dragon.vm.torch as torch
+from dragon.vm.torch.core.dispatching import replaying
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.utils import _python_dispatch as dispatch
 
@@ -70,6 +71,45 @@ def test_operators_are_told_as_pytorch_tells_them(program, told):
     assert heard(program, x()) == told.split()
 
 
+@pytest.mark.parametrize("program", [
+    lambda x: x.narrow(1, -2, 2), lambda x: x.narrow(0, 2, 0), lambda x: torch.outer(x[0], x[1]),
+    lambda x: torch.einsum("ij,jk", x, x.T), lambda x: F.dropout(x, 1.0), lambda x: x.flatten(-2, 1)])
+def test_results_are_those_without_a_mode_at_the_edges(program):
+    with Heard():
+        answered = program(x())
+    np.testing.assert_array_equal(answered.numpy(), program(x()).numpy())
+
+
+@pytest.mark.parametrize("program", [
+    lambda x: x.narrow(0, 1, 5), lambda x: x.narrow(0, -9, 1), lambda x: x.narrow(0, -1, 2),
+    lambda x: x.narrow(3, 0, 1), lambda x: x.narrow(0, 1, -1), lambda x: x.flatten(0, 9), lambda x: x.flatten(1, 0),
+    lambda x: x.chunk(0), lambda x: x.chunk(-2), lambda x: x.chunk(2, 5), lambda x: x[0, 0].chunk(2),
+    lambda x: torch.outer(x, x[0]), lambda x: F.dropout(x, 2.0), lambda x: F.dropout(x, float("nan")),
+    lambda x: torch.einsum("ij,jk->ik", x[:0], torch.ones(4, 4)), lambda x: torch.einsum("ij,jk->ik", x[0], x),
+    lambda x: torch.einsum("ij,kj->ii", x, x), lambda x: torch.einsum("ij,kj->iz", x, x)])
+def test_what_is_refused_without_a_mode_is_refused_in_the_same_words(program):
+    with pytest.raises((RuntimeError, ValueError, IndexError)) as plain:
+        program(x())
+    with Heard(), pytest.raises(type(plain.value)) as answered:
+        program(x())
+    assert str(answered.value) == str(plain.value)
+
+
+def test_conversions_heed_the_order_of_elements_and_refuse_what_they_do_not_know():
+    last, rows = torch.channels_last, torch.contiguous_format
+    with Heard() as mode:
+        image = torch.ones(1, 2, 3, 4)
+        turned = image.to(memory_format=last)
+        assert turned.stride() == image.float(memory_format=last).stride() == (24, 1, 8, 2)
+        assert turned.to(memory_format=rows).stride() == turned.cpu(memory_format=rows).stride() == (24, 12, 4, 1)
+        assert turned.to(memory_format=last) is turned and turned.to(memory_format=torch.preserve_format) is turned
+        assert image.to(torch.float32, False, True) is not image and image.type_as(other=image) is image
+    assert mode.names == ["ones.default", *["_to_copy.default"] * 5]
+    for program in (lambda: image.to(bogus=1), lambda: image.float(7), lambda: torch.zeros(2, names=("a",))):
+        with Heard(), pytest.raises(TypeError):
+            program()
+
+
 def test_backward_passes_are_heard():
     weight, bias = torch.ones(4, 3, requires_grad=True), torch.zeros(4, requires_grad=True)
     given = x()
@@ -124,6 +164,83 @@ def test_gradients_without_a_formula_are_the_engines(program):
     with Heard():
         answered = gradient()
     np.testing.assert_allclose(plain, answered, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("program", [
+    lambda p: (p * 2j).real, lambda p: (p / 2j).real, lambda p: torch.ops.aten.mul.Scalar(p, 2j).real,
+    lambda p: torch.add(p, p, alpha=2j).real, lambda p: torch.sub(p, p, alpha=2j).real,
+    lambda p: torch.dot(p, p * 2j).real, lambda p: (p.real * (1 + 2j)).real, lambda p: (p.abs() * p).imag,
+    lambda p: torch.cat([p.real[:0], p.imag]), lambda p: torch.outer(p, p)[:, [0, 0]].real])
+def test_gradients_of_complex_numbers_and_of_subscripts(program):
+    def gradient():
+        p = torch.tensor([1 + 2j, -3j], requires_grad=True)
+        program(p).sum().backward()
+        return p.grad.numpy()
+    with Heard():
+        answered = gradient()
+    np.testing.assert_allclose(answered, gradient(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("program", [
+    lambda p: F.softmax(p, 1)[:, 0], lambda p: F.log_softmax(p, 0)[0], lambda p: p.sinh(), lambda p: p * p.exp()])
+def test_gradients_of_gradients(program):
+    def gradient():
+        p = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]], requires_grad=True)
+        first, = torch.autograd.grad(program(p).pow(2).sum(), p, create_graph=True)
+        return torch.autograd.grad(first.pow(2).sum(), p)[0].numpy()
+    with Heard():
+        answered = gradient()
+    np.testing.assert_allclose(answered, gradient(), rtol=1e-4, atol=1e-6)
+
+
+def test_graphs_of_gradients_are_not_kept_for_ever(monkeypatch):
+    monkeypatch.setattr(replaying, "KEPT", 2)
+    monkeypatch.setattr(replaying, "_graphs", {})
+    with Heard():
+        for size in (1, 2, 3, 4, 3):
+            torch.ones(size, requires_grad=True).sinh().sum().backward()
+    assert [key[0] for key in replaying._graphs] == ["aten.sinh.default"] * 2
+
+
+@pytest.mark.parametrize("program", [torch.sin, torch.exp, torch.sinh, lambda q: q * q, lambda q: q[None] @ q[:, None]])
+def test_backward_passes_notice_later_writes(program):
+    with Heard():
+        q = torch.ones(3, requires_grad=True) * 2
+        made = program(q)
+        (made if program is torch.exp else q).add_(1)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            made.sum().backward()
+
+
+@pytest.mark.parametrize("program", [lambda q: q + 1, lambda q: q * 5, lambda q: q.view(3, 1).mean(0),
+                                     lambda q: torch.cat([q, q]), lambda q: q.cumsum(0), torch.tanh])
+def test_writes_to_what_no_gradient_reads_are_let_be(program):
+    with Heard():
+        p = torch.ones(3, requires_grad=True)
+        q = p * 1
+        made = program(q)
+        q.add_(1)
+        made.sum().backward()
+    plain = torch.ones(3, requires_grad=True)
+    program(plain * 1).sum().backward()
+    np.testing.assert_allclose(p.grad.numpy(), plain.grad.numpy(), rtol=1e-6)
+
+
+def test_running_statistics_may_change_before_a_backward_pass():
+    model, batch = torch.nn.BatchNorm1d(3), torch.randn(4, 3)
+    with Heard():
+        (model(batch) * model(batch * 2)).sum().backward()
+    assert model.weight.grad.shape == (3,)
+
+
+@pytest.mark.parametrize("program", [torch.sin, torch.sinh])
+def test_a_second_backward_pass_says_what_is_gone(program):
+    with Heard():
+        made = program(torch.ones(3, requires_grad=True)).sum()
+        made.backward(retain_graph=True)
+        made.backward()
+        with pytest.raises(RuntimeError, match="retain_graph=True"):
+            made.backward()
 
 
 def test_modes_stand_on_each_other():

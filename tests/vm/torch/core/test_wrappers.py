@@ -323,3 +323,19 @@ def test_sparse_tensors_stay_what_they_are():
     assert copy.deepcopy(x).to_dense().tolist() == pickle.loads(pickle.dumps(x)).to_dense().tolist() == [[0, 2], [3, 0]]
     assert torch.sparse.mm(x, plain()[:, :2]).tolist() == [[6, 8], [0, 3]]
     assert type(torch.sparse.mm(logged(), plain().T)) is Logged and told == ["mm.default"]
+
+
+@pytest.mark.parametrize("program", [torch.exp, torch.sin, torch.sinh])
+def test_backward_passes_notice_writes_to_wrappers(program):
+    p = Logged(torch.ones(3), requires_grad=True)
+    q = p * 1
+    made = program(q)
+    with torch.no_grad():
+        (made if program is torch.exp else q).add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        made.sum().backward()
+    q = p * 1
+    made = (q + 1).sum()
+    q.add_(1)
+    made.backward()
+    assert p.grad.elem.tolist() == [1, 1, 1]

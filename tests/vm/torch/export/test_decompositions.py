@@ -38,6 +38,7 @@ SAME = {
         t.nn.functional.linear(y[0], y, y[1])),
     "reshapes": lambda t, x, y: (x.transpose(0, 1).reshape(-1), x.transpose(0, 1).reshape(3, 2, 2, 2),
                                  x.transpose(0, 1).flatten(), x[:, :2].reshape(4, -1)),
+    "parts from the end": lambda t, x, y: (x.narrow(1, -2, 2), x.narrow(-1, -3, 1)),
 }
 # Layers over steps: (class, settings).
 RECURRENT = [("RNN", {}), ("RNN", {"nonlinearity": "relu", "num_layers": 2}), ("LSTM", {}), ("GRU", {}),

@@ -5,10 +5,10 @@ import operator
 from dragon.core import modes as switches
 from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.dispatching import shells
-from dragon.vm.torch.core.dtypes import dtype as Dtype
 from dragon.vm.torch.core.exporting import subscripts
 from dragon.vm.torch.core.exporting.listening import aten
 from dragon.vm.torch.core.exporting.resolving import resolve
+from dragon.vm.torch.core.exporting.spelling import RULES
 from dragon.vm.torch.core.tensor import Tensor
 
 OWN = {}
@@ -71,9 +71,8 @@ def _options(kwargs):
     """Return the options of a maker that were said, as operators take them, and those that are none of theirs."""
     kwargs = dict(kwargs)
     wants, out = kwargs.pop("requires_grad", False), kwargs.pop("out", None)
-    kwargs.pop("names", None)
     given = {name: value for name, value in kwargs.items() if not (
-        value is None and name in ("dtype", "layout", "device", "generator", "memory_format", "pin_memory"))}
+        value is None and name in ("dtype", "layout", "device", "generator", "memory_format", "pin_memory", "names"))}
     return given, wants, out
 
 
@@ -128,48 +127,7 @@ def _moved(speaker, func, args, kwargs):
     x = args[0]
     if func.__name__ == "pin_memory":
         return speaker.within(func, args, kwargs)
-    return _to(speaker, func, (x, func.__name__, *args[1:]), kwargs)
-
-
-@own("to")
-def _to(speaker, func, args, kwargs):
-    """Tell the forms of `to` apart."""
-    x, *rest = args
-    kind, place, flags = kwargs.get("dtype"), kwargs.get("device"), []
-    other = kwargs.get("other")
-    for value in rest:
-        if isinstance(value, Tensor):
-            other = value
-        elif isinstance(value, Dtype):
-            kind = value
-        elif isinstance(value, bool):
-            flags.append(value)
-        elif value is not None:
-            place = value
-    if other is not None:
-        kind, place = other.dtype, other.device
-    copy = kwargs.get("copy", flags[1] if len(flags) > 1 else False)
-    layout = kwargs.get("memory_format")
-    return aten().to.device(x, Device(place) if place is not None else x.device, kind or x.dtype,
-                            kwargs.get("non_blocking", False), copy, layout)
-
-
-def _cast(name, kind):
-    @own(name)
-    def cast(speaker, func, args, kwargs):
-        from dragon.vm import torch
-        return aten().to.dtype(args[0], getattr(torch, kind), False, False, kwargs.get("memory_format"))
-
-
-for _name, _kind in {"float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "int": "int32",
-                     "long": "int64", "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool",
-                     "cfloat": "complex64", "cdouble": "complex128"}.items():
-    _cast(_name, _kind)
-
-
-@own("type_as")
-def _type_as(speaker, func, args, kwargs):
-    return aten().to.dtype(args[0], args[1].dtype)
+    return RULES["to"](speaker, func, (x, func.__name__, *args[1:]), kwargs)
 
 
 @own("detach")

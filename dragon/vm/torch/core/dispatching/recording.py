@@ -1,18 +1,32 @@
 """Gradients above who answers for operators: a call that is answered for is recorded as any other is."""
 from dragon import _C
 from dragon.core import modes as switches
+from dragon.core.custom_function import FREED
 from dragon.vm.torch.core.dispatching.formulas import FORMULAS
 from dragon.vm.torch.core.dispatching.replaying import replayed
-from dragon.vm.torch.core.dispatching.shells import revive, revive_all
+from dragon.vm.torch.core.dispatching.shells import bare, is_wrapper, revive, revive_all, stand_in
 from dragon.vm.torch.core.dispatching.stack import leaves
 from dragon.vm.torch.core.exporting.listening import aten
 from dragon.vm.torch.core.exporting.resolving import bind
-from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.core.tensor import Tensor, ops
 
 # Operators whose results have no history, whatever they are made of.
 CONSTANT = frozenset("""detach zeros_like ones_like empty_like full_like rand_like randn_like randint_like new_zeros
     new_ones new_empty new_full new_empty_strided floor ceil round trunc sign bernoulli lift_fresh argmax argmin
     _local_scalar_dense equal allclose""".split())
+
+
+class _Forms:
+    """A call's arguments, to look at how they lie."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __getattr__(self, name):
+        name = name.rstrip("_")
+        if name not in self.__dict__.get("values", {}):
+            raise AttributeError(name)
+        return self.values[name]
 
 
 class Answered:
@@ -38,14 +52,36 @@ class Answered:
         self.slots = [(name, place, item) for name, value in (self.values or dict(enumerate(args))).items()
                       for place, item in (enumerate(value) if isinstance(value, (list, tuple)) else ((None, value),))
                       if isinstance(item, Tensor) and item.requires_grad]
-        self.node, self.kept = None, ()
+        self.form = _Forms(self.values)
+        self.node, self.kept, self.versions = None, (), {}
 
     def __getattr__(self, name):
-        values = self.__dict__.get("values", {})
-        name = name.rstrip("_")
-        if name not in values:
-            raise AttributeError(name)
-        return values[name]
+        return self.read(getattr(self.__dict__.get("form"), name))
+
+    def remember(self, results):
+        """Note what has been written so far: a later write to what a gradient reads is an error."""
+        # Results are kept without their history, which is the node that keeps them.
+        self.kept = tuple((_C.SavedTensor(item, True), _version(item)) if isinstance(item, Tensor) else None
+                          for item in results)
+        self.versions = {id(item): _version(item) for item in leaves(self.args, self.kwargs)
+                         if isinstance(item, Tensor)}
+
+    def read(self, value):
+        """Return an argument whose numbers a gradient asks for."""
+        for item in leaves(value):
+            if id(item) in self.versions:
+                self.unwritten(item, self.versions[id(item)])
+        return value
+
+    def unwritten(self, item, version):
+        """Return a tensor that has not been written to since it had a version."""
+        writes = _version(item) - version
+        if writes:
+            raise RuntimeError(
+                f"{self.target}: got a tensor of shape {tuple(item.shape)} that was written {writes} time(s) since the "
+                "forward call, expected what its gradient reads (clone it before writing in place). one of the "
+                "variables needed for gradient computation has been modified by an inplace operation")
+        return item
 
     def wants(self, name):
         """Return whether the gradient of an argument is asked for."""
@@ -53,14 +89,19 @@ class Answered:
 
     def result(self, place=0):
         """Return a result of the call."""
-        return revive(self.kept[place].unpack(self.node))
+        kept, version = self.kept[place]
+        found = revive(kept.unpack(self.node))
+        return self.unwritten(found, version)
 
     def release(self):
         """Let go of everything, once a backward pass has used it."""
-        self.kept = self.values = self.args = None
+        self.kept = self.values = self.form = self.args = self.kwargs = None
+        self.versions = {}
 
     def gradients(self, grads):
         """Return the gradients of the arguments that have any, in the order of `slots`."""
+        if self.kept is None:
+            raise RuntimeError(f"{self.target}: {FREED}")
         formula = FORMULAS.get(str(self.target).removeprefix("aten."))
         found = NotImplemented if formula is None else formula(self, *grads)
         if found is NotImplemented:
@@ -93,7 +134,9 @@ def recorded(speaker, target, args, kwargs):
     name = target.overloadpacket.__name__
     if not switches.is_recording() or name in CONSTANT or not any(
             isinstance(item, Tensor) and item.requires_grad for item in leaves(args, kwargs)):
-        return speaker.answered(target, args, kwargs)
+        result = speaker.answered(target, args, kwargs)
+        _count_writes(target, args, kwargs)
+        return result
     call = Answered(target, args, kwargs)
     written = _written(target, args, kwargs)
     if any(item.is_leaf and item.requires_grad for item in written):
@@ -108,6 +151,7 @@ def recorded(speaker, target, args, kwargs):
     else:
         originals = [item for _, _, item in call.slots]
     result = speaker.answered(target, args, kwargs)
+    _count_writes(target, args, kwargs)
     given = [item for item in leaves(args, kwargs) if isinstance(item, Tensor)]
     many = isinstance(result, (list, tuple))
     outputs = [_own(item, given, written) for item in (result if many else [result])]
@@ -123,6 +167,17 @@ def _written(target, args, kwargs):
     values = bind(schema, args, kwargs) or {}
     return [values[argument.name] for argument in schema.arguments
             if argument.is_write and isinstance(values.get(argument.name), Tensor)]
+
+
+def _version(item):
+    return _C.Tensor._version.__get__(stand_in(item))
+
+
+def _count_writes(target, args, kwargs):
+    """Count a write to wrappers, of which the engine sees only those to what they wrap."""
+    for item in _written(target, args, kwargs):
+        if is_wrapper(item):
+            bare(lambda lies: ops.fill_(lies[None][:0], 0), (item,), {})
 
 
 def _has_history(item):
@@ -164,5 +219,4 @@ def _record(call, inputs, outputs):
     name = "".join(word.capitalize() for word in packet.split("_")) + "Backward0"
     kept = [item if _has_history(item) else None for item in outputs]
     _C.record(name, backward, inputs, kept)
-    # Results are kept without their history, which is the node that keeps them.
-    call.kept = tuple(_C.SavedTensor(item, True) if isinstance(item, Tensor) else None for item in outputs)
+    call.remember(outputs)

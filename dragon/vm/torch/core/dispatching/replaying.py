@@ -7,7 +7,8 @@ from dragon.vm.torch.core.exporting.hearing import set_listener
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils import _pytree as pytree
 
-_graphs = {}  # by operator, and what its arguments are like
+KEPT = 512  # programs whose shapes never repeat would keep graphs for ever
+_graphs = {}  # by operator, and what its arguments are like; the oldest first
 
 
 def replayed(call, grads):
@@ -32,9 +33,15 @@ def replayed(call, grads):
     given = [grad for grad in grads if grad is not None]
     key = (str(call.target), spec, tuple(map(_looks, flat)), tuple(wanted), tuple(
         None if grad is None else _looks(grad) for grad in grads))
-    if key not in _graphs:
-        _graphs[key] = _graph(call.target, flat, spec, wanted, grads)
-    found = iter(_graphs[key].forward(*tensors, *given))  # no module of the program's: no hook hears of it
+    graph = _graphs.get(key)
+    if graph is None:
+        while len(_graphs) >= KEPT:
+            _graphs.pop(next(iter(_graphs)), None)
+        graph = _graphs[key] = _graph(call.target, flat, spec, wanted, grads)
+    for item, node in zip(tensors, graph.graph.nodes):
+        if node.users:
+            call.read(item)
+    found = iter(graph.forward(*tensors, *given))  # no module of the program's: no hook hears of it
     made = [(item, next(found)) for item, is_wanted in zip(tensors, wanted) if is_wanted]
     slots, used = [], set()
     for _, _, slot in call.slots:  # one that was handed in twice has two gradients

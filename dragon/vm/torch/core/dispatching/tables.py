@@ -1,9 +1,17 @@
-"""What operators are made of for those who answer for them, and what is told of tensors without any operator."""
+"""What operators are made of for those who answer for them, and what is told of tensors without any operator.
+
+A function that returns NotImplemented leaves the call to what exported programs have; one that returns ITSELF leaves it
+to the operator, which has a letter for arguments that do not fit.
+"""
 import functools
 import math
 
+from dragon.vm.torch.core.dispatching.shells import bare
 from dragon.vm.torch.core.exporting.composites import composite_table
 from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.layout import contiguous_format, preserve_format
+
+ITSELF = object()
 
 # Functions of the API that tell how a tensor lies: nobody answers for them.
 SHOWN = frozenset("""dim ndimension size stride is_floating_point is_complex is_contiguous element_size storage_offset
@@ -22,11 +30,10 @@ def _matmul(a, self, other):
 
 
 def _reshape(a, self, shape):
-    from dragon.vm.torch.core.dispatching.shells import bare
     lies = bare(lambda x: x.reshape(shape), (self,), {})
     if bare(lambda x: _views(x, lies.shape), (self,), {}):
         return a.view.default(self, list(lies.shape))
-    return a._unsafe_view.default(a.clone.default(self, memory_format=_contiguous()), list(lies.shape))
+    return a._unsafe_view.default(a.clone.default(self, memory_format=contiguous_format), list(lies.shape))
 
 
 def _views(x, shape):
@@ -37,23 +44,25 @@ def _views(x, shape):
     return True
 
 
-def _contiguous():
-    from dragon.vm.torch.core.layout import contiguous_format
-    return contiguous_format
-
-
 def _contiguous_of(a, self, memory_format=None):
-    from dragon.vm.torch.core.dispatching.shells import bare
     named = {} if memory_format is None else {"memory_format": memory_format}
     if bare(lambda x: x.is_contiguous(**named), (self,), {}):
         return self
-    return a.clone.default(self, memory_format=memory_format or _contiguous())
+    return a.clone.default(self, memory_format=memory_format or contiguous_format)
+
+
+def _has_axis(x, axis):
+    return -x.ndim <= axis < x.ndim
 
 
 def _flatten(a, self, start_dim=0, end_dim=-1):
     if self.ndim == 0:
         return _reshape(a, self, [1])
+    if not _has_axis(self, start_dim) or not _has_axis(self, end_dim):
+        return ITSELF
     start, end = start_dim % self.ndim, end_dim % self.ndim
+    if start > end:
+        return ITSELF
     if start == end:
         return self
     sizes = list(self.shape)
@@ -61,20 +70,24 @@ def _flatten(a, self, start_dim=0, end_dim=-1):
 
 
 def _to_dtype(a, self, dtype, non_blocking=False, copy=False, memory_format=None):
-    if dtype == self.dtype and not copy:
-        return self
-    return a._to_copy.default(self, dtype=dtype, **({} if memory_format is None else {"memory_format": memory_format}))
+    return _to_device(a, self, self.device, dtype, non_blocking, copy, memory_format)
 
 
 def _to_device(a, self, device, dtype, non_blocking=False, copy=False, memory_format=None):
-    if dtype == self.dtype and device.type == self.device.type and not copy:
-        return self
     named = {} if dtype == self.dtype else {"dtype": dtype}
     if device.type != self.device.type:
         named["device"] = device
+    if not named and not copy and _lies_in(self, memory_format):
+        return self
     if memory_format is not None:
         named["memory_format"] = memory_format
     return a._to_copy.default(self, **named)
+
+
+def _lies_in(x, memory_format):
+    if memory_format is None or memory_format == preserve_format:
+        return True
+    return bare(lambda x: x.is_contiguous(memory_format=memory_format), (x,), {})
 
 
 def _softmax(name):
@@ -90,6 +103,8 @@ def _item(a, self):
 
 
 def _chunk(a, self, chunks, dim=0):
+    if not _has_axis(self, dim) or chunks < 1:
+        return ITSELF
     size = self.shape[dim]
     if size == 0:
         return NotImplemented
@@ -97,6 +112,8 @@ def _chunk(a, self, chunks, dim=0):
 
 
 def _outer(a, self, vec2):
+    if self.ndim != 1 or vec2.ndim != 1:
+        return ITSELF
     return a.mul.Tensor(_reshape(a, self, [self.shape[0], 1]), vec2)
 
 
@@ -109,6 +126,8 @@ def _batch_norm(a, input, weight, bias, running_mean, running_var, training, mom
 
 
 def _dropout(a, input, p, train):
+    if not 0 <= p <= 1:
+        return ITSELF
     if p == 0 or not train or 0 in input.shape:
         return input
     if p == 1:
@@ -151,9 +170,15 @@ def _einsum(a, equation, tensors, path=None):
     if len(tensors) != 2 or "." in equation or any(len(set(word)) != len(word) for word in inputs):
         return NotImplemented
     left, right = inputs
+    if any(len(word) != tensor.ndim for word, tensor in zip(inputs, tensors)):
+        return ITSELF
     both = [letter for letter in left if letter in right]
     result = words[1] if len(words) == 2 else "".join(sorted(set(left) ^ set(right)))
-    sizes = {letter: size for word, tensor in zip(inputs, tensors) for letter, size in zip(word, tensor.shape)}
+    sizes, other = (dict(zip(word, tensor.shape)) for word, tensor in zip(inputs, tensors))
+    if len(set(result)) != len(result) or set(result) - set(left + right) or any(
+            sizes[letter] != other[letter] for letter in both):
+        return ITSELF
+    sizes.update(other)
     if set(left) - set(right) - set(result) or set(right) - set(left) - set(result) or 1 in sizes.values():
         return NotImplemented  # sums of one operand, and axes of length 1 that may stand for others
     batch, summed = ([letter for letter in both if (letter in result) == kept] for kept in (True, False))
@@ -171,16 +196,16 @@ def _einsum(a, equation, tensors, path=None):
     return a.permute.default(made, [order.index(letter) for letter in result])
 
 
-def _expand_as(a, self, other):
-    return a.expand.default(self, list(other.shape))
-
-
 def _view_as(a, self, other):
     return a.view.default(self, list(other.shape))
 
 
 def _narrow(a, self, dim, start, length):
-    return a.slice.Tensor(self, dim, start, start + length)
+    if not _has_axis(self, dim):
+        return ITSELF
+    size = self.shape[dim]
+    begin = start + size if start < 0 else start
+    return NotImplemented if begin >= 0 and length >= 0 and begin + length <= size else ITSELF
 
 
 OWN = {"matmul.default": _matmul, "reshape.default": _reshape, "contiguous.default": _contiguous_of,
@@ -189,8 +214,8 @@ OWN = {"matmul.default": _matmul, "reshape.default": _reshape, "contiguous.defau
        "outer.default": _outer, "layer_norm.default": _layer_norm, "batch_norm.default": _batch_norm,
        "dropout.default": _dropout, "cross_entropy_loss.default": _cross_entropy, "nll_loss.default": _nll_loss,
        "nll_loss_nd.default": _nll_loss, "max_pool2d.default": _max_pool, "std.default": _std("std"),
-       "std.dim": _std("std"), "var.default": _std("var"), "var.dim": _std("var"), "expand_as.default": _expand_as,
-       "view_as.default": _view_as, "narrow.default": _narrow, "einsum.default": _einsum}
+       "std.dim": _std("std"), "var.default": _std("var"), "var.dim": _std("var"), "view_as.default": _view_as,
+       "narrow.default": _narrow, "einsum.default": _einsum}
 # Made of others for exported programs, and operators that can be answered for here.
 WHOLE = frozenset("""rsub.Scalar rsub.Tensor floor_divide.default nan_to_num.default isnan.default
     linalg_vector_norm.default allclose.default sort.default repeat.default relu.default elu.default
@@ -225,5 +250,7 @@ def decomposition(target):
 
     def made(*args, **kwargs):
         found = own(aten(), *args, **kwargs)
+        if found is ITSELF:
+            return NotImplemented
         return usual(*args, **kwargs) if found is NotImplemented and usual is not None else found
     return made

@@ -259,6 +259,8 @@ def _stack(a, tensors, dim=0):
 
 @is_made_of("narrow.default")
 def _narrow(a, self, dim, start, length):
+    if isinstance(start, int) and start < 0:  # from the end: a slice of the last ones would stop at 0, their beginning
+        start = start + self.shape[dim]
     return a.slice.Tensor(self, dim, start, start + length)
 
 

@@ -283,11 +283,7 @@ def _split_with_sizes(self, split_sizes, dim=0):
 
 @runs("index_put_")
 def _index_put_(self, indices, values, accumulate=False):
-    whole = tuple(slice(None) if index is None else index for index in indices)
-    if accumulate or all(index is not None for index in indices):
-        return self.index_put_(whole, values, accumulate)
-    self[whole] = values
-    return self
+    return self.index_put_(indices, values, accumulate)
 
 
 @runs("index_put", "_unsafe_index_put")

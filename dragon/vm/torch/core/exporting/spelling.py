@@ -344,17 +344,19 @@ def _converted(a, self, kind, copy=False, memory_format=None, non_blocking=False
 
 @rule()
 def _to(a, self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None, other=None):
+    flags = []
     for value in args:
         if isinstance(value, Tensor):
             other = value
         elif isinstance(value, Dtype):
             dtype = value
         elif isinstance(value, bool):
-            non_blocking = value
+            flags.append(value)
         elif value is not None:
             device = value
     if other is not None:
         dtype, device = other.dtype, other.device
+    non_blocking, copy = (*flags, *(non_blocking, copy)[len(flags):])
     if device is None:
         return _converted(a, self, self.dtype if dtype is None else dtype, copy, memory_format, non_blocking)
     _assert_kind(a, self)
