@@ -1,7 +1,7 @@
 """Kinds of tensors that are made of others: what sparse, nested and quantized ones have in common.
 
-Each kind is a class with two tables of rules: by the names of the API, and by those of operators that the engine calls
-by itself. The history of such a tensor is that of its numbers, its last part.
+Each kind is a class with tables of rules: by the names of the API, by those of operators that the engine calls by
+itself, and for whole families of names. The history of such a tensor is that of its numbers, its last part.
 """
 from dragon.core import parts
 from dragon.core.parts import parts_of as look
@@ -17,6 +17,7 @@ class TensorOfParts(Tensor):
     """A tensor without numbers of its own: `torch.Tensor` in another layout."""
 
     RULES, ENGINE_RULES = {}, {}
+    ELEMENTWISE = {}  # whether a name is of a family, and what computes that: `compute(func, name, args, kwargs)`
     SPOKEN = "a tensor made of others"
 
     @classmethod
@@ -29,10 +30,13 @@ class TensorOfParts(Tensor):
     def _compute(cls, func, args, kwargs):
         """Return what a function of the API comes to."""
         name = getattr(func, "__name__", str(func))
-        compute = cls.RULES.get(name)
-        if compute is None:
-            raise cls._refusal(name, *args, *kwargs.values())
-        return compute(*args, **kwargs)
+        rule = cls.RULES.get(name)
+        if rule is not None:
+            return rule(*args, **kwargs)
+        for applies, compute in cls.ELEMENTWISE.items():
+            if applies(name):
+                return compute(func, name, args, kwargs)
+        raise cls._refusal(name, *args, *kwargs.values())
 
     @classmethod
     def _refusal(cls, name, *arguments):

@@ -23,17 +23,6 @@ class QuantizedTensor(TensorOfParts):
     ELEMENTWISE = {}
 
     @classmethod
-    def _compute(cls, func, args, kwargs):
-        name = getattr(func, "__name__", str(func))
-        rule = cls.RULES.get(name)
-        if rule is not None:
-            return rule(*args, **kwargs)
-        for applies, compute in cls.ELEMENTWISE.items():
-            if applies(name):
-                return compute(func, name, args, kwargs)
-        raise cls._refusal(name)
-
-    @classmethod
     def _refusal(cls, name, *arguments):
         return NotImplementedError(f"{name}: got a quantized tensor, expected another: .dequantize() makes one of "
                                    "floats")
