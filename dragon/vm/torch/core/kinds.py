@@ -3,6 +3,7 @@
 Each kind is a class with tables of rules: by the names of the API, by those of operators that the engine calls by
 itself, and for whole families of names. The history of such a tensor is that of its numbers, its last part.
 """
+from dragon import _C
 from dragon.core import parts
 from dragon.core.parts import parts_of as look
 from dragon.vm.torch.core.overrides import beneath
@@ -142,6 +143,18 @@ def exchanged(x, values):
     made.__class__ = type(x)
     made.__dict__.update((name, value) for name, value in x.__dict__.items() if name in FORMS)
     return made
+
+
+def take_form(x, other):
+    """Have a tensor be of another one's form, in place: all parts are that one's but the values, which stay its own.
+
+    The former parts are let go, not written to: what was computed of the tensor has them too.
+    """
+    made = exchanged(other, values_of(x))
+    _C.Tensor.data.__set__(x, made)
+    for name in FORMS:
+        x.__dict__.pop(name, None)
+    x.__dict__.update(made.__dict__)
 
 
 def gradient(self):
