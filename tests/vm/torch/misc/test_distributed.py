@@ -234,3 +234,11 @@ def test_choices_for_collectives():
         with pytest.raises(AttributeError):
             mine.nothing = 1
     assert [kind.name for kind in dt.distributed.BuiltinCommHookType] == ["ALLREDUCE", "FP16_COMPRESS"]
+
+
+@pytest.mark.parametrize("data", [b"\xfc\xff\xff\xff", b"\x00\x00\x00\x80", b"\xff\xff\xff\x7fab", b"\x01\x00"])
+def test_a_file_that_holds_no_store_is_refused(tmp_path, data):
+    (tmp_path / "store").write_bytes(data)
+    with pytest.raises(dt.distributed.DistStoreError, match="got length .* it holds no store"):
+        dt.distributed.FileStore(str(tmp_path / "store"), 1)
+    assert (tmp_path / "store").read_bytes() == data
