@@ -137,3 +137,14 @@ def test_names_of_the_layouts():
         with pytest.raises(AttributeError):
             x[0].offsets()
         assert x[1]._max_seqlen == x[1]._get_max_seqlen() == 4 and x[1]._min_seqlen == 0 and x[1]._ragged_idx == 1
+
+
+def test_parts_of_a_batch_begin_where_it_does():
+    values = dt.arange(12.0).reshape(12, 1)
+    x = dt.nested.nested_tensor_from_jagged(values, dt.tensor([2, 3, 6, 10, 12]))
+    parts = [[one.flatten().tolist() for one in part.unbind()] for part in x.chunk(2)]
+    assert parts == [[[2], [3, 4, 5]], [[6, 7, 8, 9], [10, 11]]]
+    for t in BOTH:
+        holes = t.nested.nested_tensor_from_jagged(t.ones(6, 1), t.tensor([0, 3, 6]), t.tensor([2, 1]))
+        with pytest.raises(ValueError, match="chunk.*expected self to be a contiguous jagged layout NestedTensor"):
+            holes.chunk(2)

@@ -32,7 +32,10 @@ def chunk(input, chunks, dim=0):
     if axis_of("chunk", input.ndim, dim):
         axis = inner_axis("chunk", input, dim)
         return tuple(make(one, form) for one in ops.chunk(held, chunks, axis))
-    found, start = [], 0
+    if form.lengths is not None:
+        raise ValueError("chunk(): expected self to be a contiguous jagged layout NestedTensor: got lengths beside "
+                         "offsets, expected .contiguous() first")
+    found, start = [], int(form.offsets[0])
     for lengths in ops.chunk(lengths_of(form), chunks, 0):
         count = int(ops.sum(lengths))
         found.append(make(ops.narrow(held, form.dim - 1, start, count), new_form(offsets_of(lengths), None, form.dim)))
