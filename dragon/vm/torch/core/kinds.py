@@ -165,8 +165,12 @@ def gradient(self):
 
 def set_gradient(self, value):
     """Set the gradient, or take it away."""
+    if value is not None and not isinstance(value, Tensor):
+        raise TypeError(f"grad: got '{type(value).__name__}', expected a tensor or None: assigned grad expected to be "
+                        f"a Tensor or None but got grad of type {type(value).__name__}")
     if value is not None and type(value) is not type(self):
-        raise RuntimeError(f"grad: got a {value.layout} tensor, expected {self.layout!r} or None")
+        raise RuntimeError(f"grad: got a tensor of layout {value.layout!r} and {value.dtype} for one of "
+                           f"{self.layout!r} and {self.dtype}, expected another one of its kind, or None")
     values_of(self).grad = None if value is None else self.detach()._aligned(value)
 
 
