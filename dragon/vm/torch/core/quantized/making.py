@@ -1,4 +1,6 @@
 """`torch.quantize_per_tensor` and its kin."""
+import math
+
 from dragon.vm.torch.core.dtypes import OBJECTS, dtype as dtype_class
 from dragon.vm.torch.core.functions.creation import as_tensor
 from dragon.vm.torch.core.quantized.parts import (CHANNELS, FLOATING, HELD, QUANTIZED_OF, WHOLE, integers_for,
@@ -43,6 +45,8 @@ def number_of(who, what, given, kind):
         if given.numel() != 1:
             raise RuntimeError(f"{who}: got {given.numel()} numbers as {what}, expected one")
         given = given.item()
+    elif kind == "int64" and not hasattr(given, "__index__"):
+        raise TypeError(f"{who}: got {given!r} as {what}, expected an integer")
     return as_tensor(float(given) if kind == "float64" else int(given), dtype=OBJECTS[kind])
 
 
@@ -163,6 +167,9 @@ def quantize_per_tensor_dynamic(input, dtype, reduce_range):
     if reduce_range:
         low, high = (low // 2, high // 2) if kind == "quint8" else (-64, 63)
     lowest, highest = (float(ops.amin(input)), float(ops.amax(input))) if input.numel() else (0.0, 0.0)
+    if not math.isfinite(highest - lowest):
+        raise RuntimeError(f"quantize_per_tensor_dynamic: got numbers from {lowest} to {highest}, expected finite ones: "
+                           "In ChooseQuantizationParams, min should be less than or equal to max")
     return quantize_per_tensor(input, *fitting(lowest, highest, low, high), dtype)
 
 

@@ -107,7 +107,8 @@ def integers_for(numbers, scale, zero_point, kind, scheme):
         rounded = ops.round(ops.add(scaled, zero_point.to(scaled.dtype))).double()
     else:
         rounded = ops.add(ops.round(scaled).double(), zero_point.double())
-    rounded = ops.where(ops.isnan(rounded), ops.full_like(rounded, high), rounded)  # as the processor has it
+    unknown = low if kind == "qint32" else high  # as the processor has it
+    rounded = ops.where(ops.isnan(rounded), ops.full_like(rounded, unknown), rounded)
     return ops.clamp(rounded, low, high).to(OBJECTS[held])
 
 
