@@ -104,6 +104,13 @@ def test_results_agree_with_genuine(text):
     assert mine == genuine or isinstance(genuine, list) and isinstance(mine, list) and set(genuine) <= set(mine)
 
 
+def test_a_device_is_heard():
+    told = {"dtype": dt.quint8, "device": "meta"}
+    one = dt._empty_affine_quantized([2], scale=0.1, zero_point=2, **told)
+    each = dt._empty_per_channel_affine_quantized([2], scales=dt.ones(2), zero_points=dt.zeros(2).int(), axis=0, **told)
+    assert one.device.type == each.device.type == "meta"
+
+
 def test_writing():
     for t in BOTH:
         q = scope(t)["q"]
