@@ -105,6 +105,14 @@ def test_files_with_samples_outside_are_refused():
         dt.load(file)
 
 
+@pytest.mark.parametrize("sizes, strides, starts", [
+    ([[2], [4]], [[1], [1]], [0]), ([[2], [4]], [1, 1], [0, 2]), ([[10 ** 9]], [[0]], [0]),
+    ([[2 ** 40, 2 ** 40]], [[0, 0]], [0]), ([[-2], [4]], [[1], [1]], [0, 2]), ([[2], [4]], [[1], [1]], [0, 3])])
+def test_files_with_samples_that_are_not_there_are_refused(sizes, strides, starts):
+    with pytest.raises(RuntimeError, match="load: got"):
+        dt._utils._rebuild_nested_tensor(dt.ones(6), *map(dt.tensor, (sizes, strides, starts)))
+
+
 @pytest.mark.parametrize("index", range(9))
 def test_printed_as_genuine(index):
     import re
