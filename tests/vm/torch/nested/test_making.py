@@ -37,7 +37,7 @@ MADE = [
     "n.nested_tensor_from_jagged(v, o, t.tensor([1, 1, 2])).is_contiguous()",
     "n.nested_tensor_from_jagged(v, o, t.tensor([1, 1, 2])).mean(-1)",
     "n.nested_tensor_from_jagged(v, o, t.tensor([1, 1, 2])).to_padded_tensor(0)",
-    "n.nested_tensor_from_jagged(v.T, o, jagged_dim=2)", "n.nested_tensor_from_jagged(v.T, o, jagged_dim=2).sum(2)",
+    "n.nested_tensor_from_jagged(v.T, o, jagged_dim=2)",
     "n.narrow(t.ones(3, 4, 2), 1, t.tensor([0, 1, 2]), t.tensor([3, 1, 2]), layout=t.jagged)",
     "n.narrow(t.ones(3, 4, 2), 1, 0, 2, layout=t.jagged)", "n.narrow(t.ones(3, 4), 0, 0, 2)",
     "n.narrow(t.ones(3, 4), 1, 0, 2)", "n.narrow(t.ones(3, 4), 0, 0, 2, layout=t.jagged)",
@@ -145,6 +145,14 @@ def test_names_of_the_layouts():
         with pytest.raises(AttributeError):
             x[0].offsets()
         assert x[1]._max_seqlen == x[1]._get_max_seqlen() == 4 and x[1]._min_seqlen == 0 and x[1]._ragged_idx == 1
+
+
+def test_samples_are_whole_whichever_dim_is_ragged():
+    # Not beside PyTorch, which reduces the first values.size(0) elements of each sample alone here.
+    x = dt.nested.nested_tensor_from_jagged(dt.arange(12.0).reshape(2, 6), dt.tensor([0, 2, 6]), jagged_dim=2)
+    assert x.sum(2).tolist() == [[1, 13], [14, 38]] and x.amax(2).tolist() == [[1, 7], [5, 11]]
+    assert x.to_padded_tensor(0.0)[1].tolist() == [[2, 3, 4, 5, 0, 0], [8, 9, 10, 11, 0, 0]]
+    assert x.mean(2).tolist() == [[0.5, 6.5], [3.5, 9.5]]
 
 
 def test_parts_of_a_batch_begin_where_it_does():
