@@ -1,8 +1,9 @@
 """Kinds of tensors that are made of others: what sparse, nested and quantized ones have in common.
 
-Each kind is a class with two tables of rules: by the names of the API, and by those of operators that the engine calls
-by itself. The history of such a tensor is that of its numbers, its last part.
+Each kind is a class with tables of rules: by the names of the API, by those of operators that the engine calls by
+itself, and for whole families of names. The history of such a tensor is that of its numbers, its last part.
 """
+from dragon import _C
 from dragon.core import parts
 from dragon.core.parts import parts_of as look
 from dragon.vm.torch.core.overrides import beneath
@@ -17,6 +18,7 @@ class TensorOfParts(Tensor):
     """A tensor without numbers of its own: `torch.Tensor` in another layout."""
 
     RULES, ENGINE_RULES = {}, {}
+    ELEMENTWISE = {}  # whether a name is of a family, and what computes that: `compute(func, name, args, kwargs)`
     SPOKEN = "a tensor made of others"
 
     @classmethod
@@ -29,10 +31,13 @@ class TensorOfParts(Tensor):
     def _compute(cls, func, args, kwargs):
         """Return what a function of the API comes to."""
         name = getattr(func, "__name__", str(func))
-        compute = cls.RULES.get(name)
-        if compute is None:
-            raise cls._refusal(name, *args, *kwargs.values())
-        return compute(*args, **kwargs)
+        rule = cls.RULES.get(name)
+        if rule is not None:
+            return rule(*args, **kwargs)
+        for applies, compute in cls.ELEMENTWISE.items():
+            if applies(name):
+                return compute(func, name, args, kwargs)
+        raise cls._refusal(name, *args, *kwargs.values())
 
     @classmethod
     def _refusal(cls, name, *arguments):
@@ -140,6 +145,18 @@ def exchanged(x, values):
     return made
 
 
+def take_form(x, other):
+    """Have a tensor be of another one's form, in place: all parts are that one's but the values, which stay its own.
+
+    The former parts are let go, not written to: what was computed of the tensor has them too.
+    """
+    made = exchanged(other, values_of(x))
+    _C.Tensor.data.__set__(x, made)
+    for name in FORMS:
+        x.__dict__.pop(name, None)
+    x.__dict__.update(made.__dict__)
+
+
 def gradient(self):
     """The gradient, in the form of the tensor; None where none came."""
     found = values_of(self).grad
@@ -148,8 +165,12 @@ def gradient(self):
 
 def set_gradient(self, value):
     """Set the gradient, or take it away."""
+    if value is not None and not isinstance(value, Tensor):
+        raise TypeError(f"grad: got '{type(value).__name__}', expected a tensor or None: assigned grad expected to be "
+                        f"a Tensor or None but got grad of type {type(value).__name__}")
     if value is not None and type(value) is not type(self):
-        raise RuntimeError(f"grad: got a {value.layout} tensor, expected {self.layout!r} or None")
+        raise RuntimeError(f"grad: got a tensor of layout {value.layout!r} and {value.dtype} for one of "
+                           f"{self.layout!r} and {self.dtype}, expected another one of its kind, or None")
     values_of(self).grad = None if value is None else self.detach()._aligned(value)
 
 

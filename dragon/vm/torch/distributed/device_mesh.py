@@ -2,7 +2,7 @@
 import math
 
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.functions.creation import as_tensor
+from dragon.vm.torch.core.functions.creation import arange, as_tensor
 from dragon.vm.torch.distributed.distributed_c10d import (get_backend, get_rank, get_world_size, init_process_group,
                                                           is_initialized, new_group)
 
@@ -158,5 +158,8 @@ def init_device_mesh(device_type, mesh_shape, *, mesh_dim_names=None, backend_ov
     if not device_type.isalpha():
         raise RuntimeError(f"Device type with index is not supported but got {device_type}. If you maintained a "
                            "'torch.device' object, it's recommended to pass in 'device.type'.")
-    ranks = as_tensor(range(math.prod(mesh_shape))).reshape(tuple(mesh_shape))
+    if min(mesh_shape, default=1) < 1:
+        raise RuntimeError(f"init_device_mesh: got mesh_shape {tuple(mesh_shape)}, expected at least one process along "
+                           "each axis")
+    ranks = arange(math.prod(mesh_shape), dtype=OBJECTS["int32"]).reshape(tuple(mesh_shape))
     return DeviceMesh(device_type, ranks, mesh_dim_names=mesh_dim_names, backend_override=backend_override)

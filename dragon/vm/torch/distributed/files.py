@@ -33,8 +33,8 @@ class FileStore(Store):
         self._count(_USERS, 1)
 
     def __del__(self):
-        # The interpreter may be on its way out, and the file gone by other hands.
-        with contextlib.suppress(OSError, TypeError):
+        # The interpreter may be on its way out, the file gone by other hands, or none of a store.
+        with contextlib.suppress(OSError, TypeError, AttributeError, DistStoreError):
             former = self._count(_FORMER, 1)
             if self._count(_USERS, -1) == 0 and 0 <= self._world_size <= former:
                 os.remove(self.path)

@@ -158,6 +158,14 @@ def test_meshes_and_groups_as_genuine(world, code):
     assert answers[0] == answers[1] or issubclass(answers[0], answers[1])
 
 
+@pytest.mark.parametrize("shape", [(0,), (-1,), (1, 0), (10 ** 18,)])
+def test_meshes_of_no_or_too_many_processes_are_refused(shape):
+    for t in BOTH:
+        with pytest.raises((RuntimeError, AssertionError, MemoryError)):
+            t.distributed.init_device_mesh("cpu", shape)
+        assert not t.distributed.is_initialized()
+
+
 def test_a_mesh_makes_the_world(monkeypatch):
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "1")
@@ -234,3 +242,12 @@ def test_choices_for_collectives():
         with pytest.raises(AttributeError):
             mine.nothing = 1
     assert [kind.name for kind in dt.distributed.BuiltinCommHookType] == ["ALLREDUCE", "FP16_COMPRESS"]
+
+
+@pytest.mark.parametrize("data", [b"\xfc\xff\xff\xff", b"\x00\x00\x00\x80", b"\xff\xff\xff\x7fab", b"\x01\x00"])
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_file_that_holds_no_store_is_refused(tmp_path, data):
+    (tmp_path / "store").write_bytes(data)
+    with pytest.raises(dt.distributed.DistStoreError, match="got length .* it holds no store"):
+        dt.distributed.FileStore(str(tmp_path / "store"), 1)
+    assert (tmp_path / "store").read_bytes() == data

@@ -27,8 +27,9 @@ REDUCED = [f"x.{name}({args})" for name in ("sum", "mean", "prod", "amax", "amin
            if not args.startswith("(") or name not in ("prod", "max", "min", "argmax", "argmin")]
 SHAPED = [
     "x.shape", "x.size()", "x.size(0)", "x.size(-1)", "x.size(9)", "x.dim()", "x.numel()", "x.stride()", "len(x)",
-    "x.layout", "x.is_nested", "x.nbytes", "x[0]", "x[-1]", "x[9]", "x[0, 1]", "x[..., 0]", "x[..., :1]", "x[0:1]",
-    "x[:, 0]", "x.unbind()", "x.unbind(1)", "x.transpose(1, 2)", "x.transpose(0, 1)", "x.transpose(0, 2)", "x.mT",
+    "x.layout", "x.is_nested", "x.nbytes", "x[0]", "x[-1]", "x[9]", "x[0, 1]", "x[0, ...]", "x[True]", "x[1.5]",
+    "x[..., 0]", "x[..., :1]", "x[0:1]", "x[:, 0]", "x.unbind()", "x.unbind(1)",
+    "x.transpose(1, 2)", "x.transpose(0, 1)", "x.transpose(0, 2)", "x.mT",
     "x.unsqueeze(-1)", "x.unsqueeze(1)", "x.unsqueeze(0)", "x.squeeze(-1)", "x.squeeze(1)", "x.flatten(1)",
     "x.flatten(2)", "x.unflatten(-1, [1, -1])", "x.unsqueeze(-1).flatten(2)", "x.chunk(2, -1)", "x.chunk(2, 0)",
     "x.chunk(2, 1)", "x.split(1, -1)", "x.split([1, w.shape[0] - 1], -1)", "x.narrow(-1, 0, 1)", "x.narrow(1, 0, 1)",

@@ -151,6 +151,16 @@ def test_modules_hold_nested_tensors():
         assert (module.weight * 2).dtype is t.float64 and module.weight.requires_grad and module.weight.is_leaf
 
 
+@pytest.mark.parametrize("layout", ["jagged", "strided"])
+def test_gradients_of_other_kinds_are_refused(layout):
+    for t in BOTH:
+        x = t.nested.nested_tensor([t.ones(2)], layout=getattr(t, layout), requires_grad=True)
+        with pytest.raises(TypeError, match="grad expected to be a Tensor or None but got grad of type"):
+            x.grad = 5
+    with pytest.raises(RuntimeError, match=f"got a tensor of layout torch.strided .* for one of torch.{layout}"):
+        dt.nested.nested_tensor([dt.ones(2)], layout=getattr(dt, layout), requires_grad=True).grad = dt.ones(2)
+
+
 def test_hooks_see_nested_gradients():
     x, seen = dt.nested.nested_tensor([dt.ones(2), dt.ones(3)], layout=dt.jagged, requires_grad=True), []
     x.register_hook(lambda grad: seen.append(grad.is_nested) or grad * 2)

@@ -37,7 +37,7 @@ MADE = [
     "n.nested_tensor_from_jagged(v, o, t.tensor([1, 1, 2])).is_contiguous()",
     "n.nested_tensor_from_jagged(v, o, t.tensor([1, 1, 2])).mean(-1)",
     "n.nested_tensor_from_jagged(v, o, t.tensor([1, 1, 2])).to_padded_tensor(0)",
-    "n.nested_tensor_from_jagged(v.T, o, jagged_dim=2)", "n.nested_tensor_from_jagged(v.T, o, jagged_dim=2).sum(2)",
+    "n.nested_tensor_from_jagged(v.T, o, jagged_dim=2)",
     "n.narrow(t.ones(3, 4, 2), 1, t.tensor([0, 1, 2]), t.tensor([3, 1, 2]), layout=t.jagged)",
     "n.narrow(t.ones(3, 4, 2), 1, 0, 2, layout=t.jagged)", "n.narrow(t.ones(3, 4), 0, 0, 2)",
     "n.narrow(t.ones(3, 4), 1, 0, 2)", "n.narrow(t.ones(3, 4), 0, 0, 2, layout=t.jagged)",
@@ -105,6 +105,14 @@ def test_files_with_samples_outside_are_refused():
         dt.load(file)
 
 
+@pytest.mark.parametrize("sizes, strides, starts", [
+    ([[2], [4]], [[1], [1]], [0]), ([[2], [4]], [1, 1], [0, 2]), ([[10 ** 9]], [[0]], [0]),
+    ([[2 ** 40, 2 ** 40]], [[0, 0]], [0]), ([[-2], [4]], [[1], [1]], [0, 2]), ([[2], [4]], [[1], [1]], [0, 3])])
+def test_files_with_samples_that_are_not_there_are_refused(sizes, strides, starts):
+    with pytest.raises(RuntimeError, match="load: got"):
+        dt._utils._rebuild_nested_tensor(dt.ones(6), *map(dt.tensor, (sizes, strides, starts)))
+
+
 @pytest.mark.parametrize("index", range(9))
 def test_printed_as_genuine(index):
     import re
@@ -137,3 +145,22 @@ def test_names_of_the_layouts():
         with pytest.raises(AttributeError):
             x[0].offsets()
         assert x[1]._max_seqlen == x[1]._get_max_seqlen() == 4 and x[1]._min_seqlen == 0 and x[1]._ragged_idx == 1
+
+
+def test_samples_are_whole_whichever_dim_is_ragged():
+    # Not beside PyTorch, which reduces the first values.size(0) elements of each sample alone here.
+    x = dt.nested.nested_tensor_from_jagged(dt.arange(12.0).reshape(2, 6), dt.tensor([0, 2, 6]), jagged_dim=2)
+    assert x.sum(2).tolist() == [[1, 13], [14, 38]] and x.amax(2).tolist() == [[1, 7], [5, 11]]
+    assert x.to_padded_tensor(0.0)[1].tolist() == [[2, 3, 4, 5, 0, 0], [8, 9, 10, 11, 0, 0]]
+    assert x.mean(2).tolist() == [[0.5, 6.5], [3.5, 9.5]]
+
+
+def test_parts_of_a_batch_begin_where_it_does():
+    values = dt.arange(12.0).reshape(12, 1)
+    x = dt.nested.nested_tensor_from_jagged(values, dt.tensor([2, 3, 6, 10, 12]))
+    parts = [[one.flatten().tolist() for one in part.unbind()] for part in x.chunk(2)]
+    assert parts == [[[2], [3, 4, 5]], [[6, 7, 8, 9], [10, 11]]]
+    for t in BOTH:
+        holes = t.nested.nested_tensor_from_jagged(t.ones(6, 1), t.tensor([0, 3, 6]), t.tensor([2, 1]))
+        with pytest.raises(ValueError, match="chunk.*expected self to be a contiguous jagged layout NestedTensor"):
+            holes.chunk(2)

@@ -57,6 +57,10 @@ MADE = [
     "t.quantize_per_tensor_dynamic(x.abs(), t.quint8, False)",
     "t.quantize_per_tensor_dynamic(-x.abs(), t.quint8, False)",
     "t.quantize_per_tensor_dynamic(x * 1e-9, t.quint8, False)",
+    "t.quantize_per_tensor_dynamic(x * float('nan'), t.quint8, False)",
+    "t.quantize_per_tensor_dynamic(x / 0, t.qint8, False)", "t.quantize_per_tensor(x, 0.1, 1.5, t.quint8)",
+    "t.quantize_per_tensor(x * float('nan'), 0.1, 1, t.qint32).int_repr()",
+    "t.quantize_per_tensor(x * float('nan'), 0.1, 1, t.qint8).int_repr()",
     "t._make_per_tensor_quantized_tensor(t.tensor([1, 2], dtype=t.uint8), 0.5, 1)",
     "t._make_per_channel_quantized_tensor(t.tensor([[1], [2]], dtype=t.int8), t.tensor([0.5, 1]), t.tensor([0, 0]), 0)",
     "t._make_per_tensor_quantized_tensor(x, 0.5, 1)",
@@ -98,6 +102,13 @@ def outcome(t, text):
 def test_results_agree_with_genuine(text):
     mine, genuine = (outcome(t, text) for t in BOTH)
     assert mine == genuine or isinstance(genuine, list) and isinstance(mine, list) and set(genuine) <= set(mine)
+
+
+def test_a_device_is_heard():
+    told = {"dtype": dt.quint8, "device": "meta"}
+    one = dt._empty_affine_quantized([2], scale=0.1, zero_point=2, **told)
+    each = dt._empty_per_channel_affine_quantized([2], scales=dt.ones(2), zero_points=dt.zeros(2).int(), axis=0, **told)
+    assert one.device.type == each.device.type == "meta"
 
 
 def test_writing():

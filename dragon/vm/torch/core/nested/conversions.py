@@ -3,6 +3,7 @@ from dragon import _C
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import parse_to
+from dragon.vm.torch.core.kinds import take_form
 from dragon.vm.torch.core.nested.making import jagged_of
 from dragon.vm.torch.core.nested.parts import (NestedTensor, StridedNested, form_of, is_jagged, is_nested, layout_of,
                                                make, make_strided, new_form, parts_of, rule, same_form, sizes_of,
@@ -174,16 +175,9 @@ def set_data(self, value):
     if type(value) is not type(self):
         raise RuntimeError(f"data: got a tensor of layout {getattr(value, 'layout', None)!r}, expected a nested one of "
                            f"{layout_of(self)!r}")
-    mine, theirs = parts_of(self), parts_of(value)
-    if len(mine) != len(theirs):
-        raise RuntimeError("data: got a tensor with other parts, expected lengths beside offsets in both or in neither")
-    for old, new in zip(mine, theirs):
-        old.data = new.detach()
     # The values stay the tensor that they were, with their history and gradient.
-    made = make(mine[-1], form_of(value)) if is_jagged(self) else make_strided(*mine)
-    _C.Tensor.data.__set__(self, made)
-    if is_jagged(self):
-        self.__dict__["_form"] = form_of(value)
+    values_of(self).data = values_of(value).detach()
+    take_form(self, value)
 
 
 NestedTensor.data = property(lambda self: self.detach(), set_data, doc="The same tensor without autograd.")

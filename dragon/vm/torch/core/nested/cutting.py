@@ -32,7 +32,10 @@ def chunk(input, chunks, dim=0):
     if axis_of("chunk", input.ndim, dim):
         axis = inner_axis("chunk", input, dim)
         return tuple(make(one, form) for one in ops.chunk(held, chunks, axis))
-    found, start = [], 0
+    if form.lengths is not None:
+        raise ValueError("chunk(): expected self to be a contiguous jagged layout NestedTensor: got lengths beside "
+                         "offsets, expected .contiguous() first")
+    found, start = [], int(form.offsets[0])
     for lengths in ops.chunk(lengths_of(form), chunks, 0):
         count = int(ops.sum(lengths))
         found.append(make(ops.narrow(held, form.dim - 1, start, count), new_form(offsets_of(lengths), None, form.dim)))
@@ -76,9 +79,9 @@ def get_item(self, key):
         keys[place:place + 1] = [Ellipsis] * whole
     found, axis = self, 0
     for place, one in enumerate(keys):
-        if isinstance(one, (Tensor, list)):
-            raise NotImplementedError("__getitem__: got a list or tensor of indices for a jagged tensor, expected "
-                                      "integers and slices")
+        if isinstance(one, (Tensor, list, bool)):
+            raise NotImplementedError(f"__getitem__: got a {type(one).__name__} for a jagged tensor, expected integers "
+                                      "and slices")
         if one is None:
             found, axis = unsqueeze(found, axis), axis + 1
         elif isinstance(one, slice):
@@ -86,10 +89,13 @@ def get_item(self, key):
             axis += 1
         elif one is Ellipsis:
             axis += 1
+        elif not hasattr(one, "__index__"):
+            raise IndexError(f"__getitem__: got {type(one).__name__}, expected only integers, slices (`:`), ellipsis "
+                             "(`...`) and None")
         else:
             found = select(found, axis, one.__index__())
-            if not is_jagged(found):
-                rest = tuple(keys[place + 1:])
+            if not is_jagged(found):  # a sample, of which dims that `...` stands for are whole slices
+                rest = tuple(slice(None) if other is Ellipsis else other for other in keys[place + 1:])
                 return found[rest] if rest else found
     return found
 

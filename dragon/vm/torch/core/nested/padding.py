@@ -62,7 +62,8 @@ def with_padding(x, padding):
 def known_length(x):
     """Return the length that samples are padded to: the longest's where that is known, else all that there is."""
     form = form_of(x)
-    return form.extent.get("max_seqlen", values_of(x).shape[0] if form.extent.get("max_seqlen") is None else 0)
+    # PyTorch takes the first size of the values here, which cuts samples off where another dim is ragged.
+    return form.extent.get("max_seqlen", values_of(x).shape[form.dim - 1])
 
 
 @rule("to_padded_tensor", "nested_to_padded_tensor")

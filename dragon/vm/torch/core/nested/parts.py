@@ -23,17 +23,6 @@ class NestedTensor(TensorOfParts):
     ELEMENTWISE = {}
 
     @classmethod
-    def _compute(cls, func, args, kwargs):
-        name = getattr(func, "__name__", str(func))
-        rule = cls.RULES.get(name)
-        if rule is not None:
-            return rule(*args, **kwargs)
-        for applies, compute in cls.ELEMENTWISE.items():
-            if applies(name):
-                return compute(func, name, args, kwargs)
-        raise cls._refusal(name)
-
-    @classmethod
     def _refusal(cls, name, *arguments):
         return NotImplementedError(f"{name}: got {cls.SPOKEN}, expected strided tensors: .unbind() gives the samples, "
                                    ".to_padded_tensor(0.0) one tensor of all")

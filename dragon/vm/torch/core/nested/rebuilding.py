@@ -1,4 +1,6 @@
 """What files call to make nested tensors anew."""
+import math
+
 from dragon.vm.torch.core.nested.making import check_places, table_of
 from dragon.vm.torch.core.nested.parts import make, make_strided, new_form
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -29,6 +31,14 @@ def _rebuild_njt(constructor_kwargs):
 def _rebuild_nested_tensor(buffer, sizes, strides, storage_offsets):
     """Return a nested tensor of layout `torch.strided` from its numbers, and where and how its samples lie in them."""
     shapes = [tuple(row) for row in sizes.tolist()] if sizes.ndim == 2 else []  # of no samples there is no table
+    if shapes and (strides.shape != sizes.shape or tuple(storage_offsets.shape) != (len(shapes),)):
+        raise RuntimeError(f"load: got sizes of shape {tuple(sizes.shape)}, strides of {tuple(strides.shape)} and "
+                           f"offsets of {tuple(storage_offsets.shape)}, expected as many strides as sizes, and an "
+                           "offset for each sample")
+    # Samples share no numbers, so that a small file cannot ask for much memory.
+    if sum(map(math.prod, shapes)) > buffer.numel():
+        raise RuntimeError(f"load: got samples of shapes {shapes}, expected no more than the {buffer.numel()} numbers "
+                           "of the file")
     found, wanted, buffer = [], buffer.requires_grad, buffer.detach()
     for shape, steps, start in zip(shapes, strides.tolist() if shapes else [], storage_offsets.tolist()):
         last = start + sum((size - 1) * step for size, step in zip(shape, steps))

@@ -105,7 +105,7 @@ for _name in NEUTRAL:
     _reduction(_name)
 
 
-@rule("_is_all_true", "_is_any_true")
+@rule("_is_all_true")
 def is_true(input):
     """Return whether all elements hold."""
     return ops.all(values_of(input))

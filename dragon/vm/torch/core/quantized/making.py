@@ -1,4 +1,6 @@
 """`torch.quantize_per_tensor` and its kin."""
+import math
+
 from dragon.vm.torch.core.dtypes import OBJECTS, dtype as dtype_class
 from dragon.vm.torch.core.functions.creation import as_tensor
 from dragon.vm.torch.core.quantized.parts import (CHANNELS, FLOATING, HELD, QUANTIZED_OF, WHOLE, integers_for,
@@ -43,6 +45,8 @@ def number_of(who, what, given, kind):
         if given.numel() != 1:
             raise RuntimeError(f"{who}: got {given.numel()} numbers as {what}, expected one")
         given = given.item()
+    elif kind == "int64" and not hasattr(given, "__index__"):
+        raise TypeError(f"{who}: got {given!r} as {what}, expected an integer")
     return as_tensor(float(given) if kind == "float64" else int(given), dtype=OBJECTS[kind])
 
 
@@ -163,6 +167,9 @@ def quantize_per_tensor_dynamic(input, dtype, reduce_range):
     if reduce_range:
         low, high = (low // 2, high // 2) if kind == "quint8" else (-64, 63)
     lowest, highest = (float(ops.amin(input)), float(ops.amax(input))) if input.numel() else (0.0, 0.0)
+    if not math.isfinite(highest - lowest):
+        raise RuntimeError(f"quantize_per_tensor_dynamic: got numbers from {lowest} to {highest}, expected finite "
+                           "ones: In ChooseQuantizationParams, min should be less than or equal to max")
     return quantize_per_tensor(input, *fitting(lowest, highest, low, high), dtype)
 
 
@@ -199,9 +206,10 @@ def single(number):
 @function
 def _make_per_tensor_quantized_tensor(input, scale, zero_point):
     """Return integers as a quantized tensor of one scale and zero point."""
-    kind = held_kind("_make_per_tensor_quantized_tensor", input)
-    return make(ops.clone(input), kind, WHOLE, number_of("", "scale", scale, "float64"),
-                number_of("", "zero_point", zero_point, "int64"))
+    who = "_make_per_tensor_quantized_tensor"
+    kind = held_kind(who, input)
+    return make(ops.clone(input), kind, WHOLE, number_of(who, "scale", scale, "float64"),
+                number_of(who, "zero_point", zero_point, "int64"))
 
 
 @function
@@ -225,10 +233,12 @@ def held_kind(who, x):
 def _empty_affine_quantized(*size, scale=1.0, zero_point=0, dtype=None, layout=None, device=None, pin_memory=False,
                             memory_format=None):
     """Return a quantized tensor of zeros, of one scale and zero point."""
-    kind = require_kind("_empty_affine_quantized", dtype, ("quint4x2",))
+    who = "_empty_affine_quantized"
+    kind = require_kind(who, dtype, ("quint4x2",))
     size = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
-    return make(ops.zeros(size, dtype=OBJECTS[HELD[kind][0]]), kind, WHOLE, number_of("", "scale", scale, "float64"),
-                number_of("", "zero_point", zero_point, "int64"))
+    held = ops.zeros(size, dtype=OBJECTS[HELD[kind][0]], device=device)
+    return make(held, kind, WHOLE, number_of(who, "scale", scale, "float64"),
+                number_of(who, "zero_point", zero_point, "int64"))
 
 
 @function
@@ -237,6 +247,6 @@ def _empty_per_channel_affine_quantized(*size, scales, zero_points, axis, dtype=
     """Return a quantized tensor of zeros, whose channels have scales and zero points of their own."""
     who, kind = "_empty_per_channel_affine_quantized", require_kind("_empty_per_channel_affine_quantized", dtype)
     size = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
-    held = ops.zeros(size, dtype=OBJECTS[HELD[kind][0]])
+    held = ops.zeros(size, dtype=OBJECTS[HELD[kind][0]], device=device)
     scales, points, scheme = check_channels(who, held, scales, zero_points, axis, kind)
     return make(held, kind, scheme, scales, points, axis)

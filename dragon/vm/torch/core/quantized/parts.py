@@ -23,17 +23,6 @@ class QuantizedTensor(TensorOfParts):
     ELEMENTWISE = {}
 
     @classmethod
-    def _compute(cls, func, args, kwargs):
-        name = getattr(func, "__name__", str(func))
-        rule = cls.RULES.get(name)
-        if rule is not None:
-            return rule(*args, **kwargs)
-        for applies, compute in cls.ELEMENTWISE.items():
-            if applies(name):
-                return compute(func, name, args, kwargs)
-        raise cls._refusal(name)
-
-    @classmethod
     def _refusal(cls, name, *arguments):
         return NotImplementedError(f"{name}: got a quantized tensor, expected another: .dequantize() makes one of "
                                    "floats")
@@ -118,7 +107,8 @@ def integers_for(numbers, scale, zero_point, kind, scheme):
         rounded = ops.round(ops.add(scaled, zero_point.to(scaled.dtype))).double()
     else:
         rounded = ops.add(ops.round(scaled).double(), zero_point.double())
-    rounded = ops.where(ops.isnan(rounded), ops.full_like(rounded, high), rounded)  # as the processor has it
+    unknown = low if kind == "qint32" else high  # as the processor has it
+    rounded = ops.where(ops.isnan(rounded), ops.full_like(rounded, unknown), rounded)
     return ops.clamp(rounded, low, high).to(OBJECTS[held])
 
 

@@ -1,6 +1,7 @@
 """What is computed of quantized tensors: of their integers, or of the numbers that they stand for."""
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import parse_to
+from dragon.vm.torch.core.kinds import take_form
 from dragon.vm.torch.core.quantized.parts import (CHANNELS, HELD, WHOLE, QuantizedTensor, axis_of, dequantized,
                                                   integers_of, is_quantized, kind_of, make, parts_of, quantized_like,
                                                   rule, scheme_of, with_integers)
@@ -159,9 +160,9 @@ def copy_(self, src, non_blocking=False):
                                f"same {what}")
     if tuple(self.shape) != tuple(src.shape):
         raise RuntimeError(f"copy_: got shape {tuple(src.shape)}, expected {tuple(self.shape)}")
-    for mine, theirs in zip(parts_of(self)[:2], parts_of(src)[:2]):
-        mine.data = ops.clone(theirs)
-    return write(self, src)
+    write(self, src)
+    take_form(self, src)
+    return self
 
 
 def write(x, other):

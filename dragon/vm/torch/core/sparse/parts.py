@@ -3,10 +3,10 @@
 A sparse tensor is made of strided ones: its indices, and its values, whose dtype, device and history are its own. Every
 function of the API that meets one asks the table below by the function's name; what is not there is refused by name.
 """
-from dragon import _C
 from dragon.core import parts
 from dragon.vm.torch.core import layout as layouts
-from dragon.vm.torch.core.kinds import COMMON, KINDS, TensorOfParts, parts_of, rules_into, tensors_among, values_of
+from dragon.vm.torch.core.kinds import (COMMON, KINDS, TensorOfParts, parts_of, rules_into, take_form, tensors_among,
+                                        values_of)
 from dragon.vm.torch.core.size import Size
 
 # How a function is computed from parts, by its name: the same for `torch.<name>` and `Tensor.<name>`.
@@ -98,7 +98,7 @@ def with_values(x, values, shape=None):
 def replace(x, other):
     """Have a sparse tensor be what another one of its layout is, in place.
 
-    The parts take on other numbers, so that whoever holds the tensor sees them; only values without history can.
+    The values take on other numbers, so that whoever holds the tensor sees them; only those without history can.
     """
     mine, theirs = parts_of(x), parts_of(other)
     if name_of(x) != name_of(other):
@@ -106,13 +106,9 @@ def replace(x, other):
     if mine[-1].requires_grad or theirs[-1].requires_grad:
         raise NotImplementedError("in-place: got a sparse tensor whose number of values changes while gradients are "
                                   "recorded, expected one without requires_grad, or the form that returns its result")
-    coalesced = is_coordinates(other) and is_coalesced(other)
-    if tuple(x.shape) != tuple(other.shape) or x.dtype != other.dtype:
-        _C.Tensor.data.__set__(x, other)
-    for old, new in zip(mine, theirs):
-        if old is not new:
-            old.data = new
-    x.__dict__["_is_coalesced"] = coalesced
+    if mine[-1] is not theirs[-1]:
+        mine[-1].data = theirs[-1]
+    take_form(x, other)
     return x
 
 

@@ -1,6 +1,6 @@
 """What a sparse tensor says of itself: layout, indices and values, and what of its history is that of its values."""
 from dragon.vm.torch.core.gradients import backward
-from dragon.vm.torch.core.kinds import detach
+from dragon.vm.torch.core.kinds import detach, take_form
 from dragon.vm.torch.core.register import method
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.sparse.parts import (COMPRESSED, SparseTensor, dense_dim, is_coalesced,
@@ -32,13 +32,10 @@ def assign_data(self, value):
     """Have the tensor hold another one's parts."""
     if not is_sparse(value) or name_of(value) != name_of(self):
         raise RuntimeError(f"data: got a tensor of layout {layout_of(value)!r}, expected {layout_of(self)!r}")
-    mine, theirs = parts_of(self), parts_of(value)
     if tuple(self.shape) != tuple(value.shape):
         raise RuntimeError(f"data: got shape {tuple(value.shape)}, expected {tuple(self.shape)}")
-    for old, new in zip(mine, theirs):
-        old.data = new.detach()
-    if is_coordinates(value):
-        self.__dict__["_is_coalesced"] = is_coalesced(value)
+    values_of(self).data = values_of(value).detach()
+    take_form(self, value)
 
 
 @rule("backward")
