@@ -61,6 +61,19 @@ def test_a_query(query, tmp_path):
           f"({QUERIES[query]})))")
 
 
+@pytest.mark.parametrize("dtype", "string int8 uint16 int32 int64 bool float64".split())
+def test_cells_of_other_kinds(dtype, tmp_path):
+    path = str(tmp_path / "odd #1?mode=rwc&%41.db")
+    with sqlite3.connect(path) as connection:
+        connection.execute("create table s (x)")
+        connection.executemany("insert into s values (?)", [
+            ("9007199254740993",), ("12abc",), (" 7",), ("inf",), ("1e3",), (".5.",), ("é",), (b"\xff\xfe",), (9e18,),
+            (0.1,), (1e300,), (-1e300,), (float("inf"),), (float("-inf"),), (300,), (-1,), (1 << 32,), (None,)])
+        connection.execute("insert into s values (cast(x'ff41' as text))")
+    connection.close()
+    check(f"return list(tf.data.experimental.SqlDataset('sqlite', {path!r}, 'select x from s', (tf.{dtype},)))")
+
+
 def test_a_data_base_that_is_not_known():
     check("tf.data.experimental.SqlDataset('mysql', 'x', 'select', (tf.int32,))")
 
