@@ -70,6 +70,21 @@ def f(x, y): return x * 2. + y
 return f(tf.reshape(tf.range({count}. * 2), [{count}, 2]), tf.ones([{count}, 1]))""")
 
 
+@pytest.mark.parametrize("arguments", [
+    "tf.constant(1.0)", "tf.zeros(2), tf.zeros(3)", "tf.constant(['a', 'b', 'c'])"])
+def test_batches_of_odd_sizes(arguments):
+    check(f"""
+@tf.nondifferentiable_batch_function(1, 4, 0, allowed_batch_sizes=[2, 4])
+def f(x, *others): return x + x
+return f({arguments})""")
+
+
+def test_a_batch_of_nothing():
+    # TensorFlow loses the other axes on this way.
+    doubled = ours.nondifferentiable_batch_function(1, 4, 0, allowed_batch_sizes=[2, 4])(lambda x: x * 2)
+    assert doubled(ours.zeros((0, 2))).shape == (0, 2)
+
+
 def test_the_processor_of_this_machine():
     assert any(ours.test.is_cpu_target_available(kind) for kind in ("x86", "aarch64", "arm", "pcc", "systemz"))
 
@@ -97,6 +112,17 @@ def test_sections_exclude_each_other():
     assert seen == list(range(8))
     with pytest.raises(ValueError, match="already running"):
         one.execute(lambda: one.execute(count))
+    caught = []
+
+    def within():
+        try:
+            one.execute(lambda: two.execute(count))
+        except ValueError as error:
+            caught.append(str(error))
+    thread = threading.Thread(target=within, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert len(caught) == 1 and "already running" in caught[0]
 
 
 def test_a_measurement(capsys, tmp_path, monkeypatch):
