@@ -12,6 +12,8 @@ tf.fingerprint(["ab", "c", "", "a longer text than sixty-four bytes, which is ha
 tf.fingerprint([[1, 2], [3, 4]])
 tf.fingerprint(tf.constant([[["a", "b"]], [["c", ""]]]))
 tf.fingerprint(tf.zeros([2, 0]))
+tf.fingerprint(tf.zeros([0, 3]))
+tf.fingerprint(tf.fill([0, 3], "a"))
 tf.fingerprint("a")
 tf.fingerprint(["a"], method="x")
 tf.ragged_fill_empty_rows(tf.constant([0, 3, 3], tf.int64), [1, 2, 3], 5, 9)
