@@ -57,7 +57,7 @@ tf.train.ClusterSpec({"a": 3})
 tf.train.ClusterSpec({"a": {"x": "y"}})
 tf.train.ClusterSpec({"a": [3]})
 bool(tf.train.ClusterSpec({}))
-[c == 3, c != None, tf.train.ClusterSpec({"a": ["b"]}) == {"a": ["b"]}, tf.train.ClusterSpec({"a": ["b"]}) == {"a": {0: "b"}}]
+[c == 3, c != None, c == {"ps": {1: "c:3"}}, tf.train.ClusterSpec({"a": ["b"]}) == {"a": {0: "b"}}]
 """
 
 
