@@ -26,12 +26,15 @@ E.index_table_from_dataset(keys).lookup(tf.constant(["y", "q"]))
 E.index_table_from_dataset(keys, vocab_size=2, num_oov_buckets=1).lookup(tf.constant(["x", "z", "q"]))
 E.index_table_from_dataset(numbers, key_dtype=tf.int64).lookup(tf.constant([20, 3], tf.int64))
 E.index_table_from_dataset(pairs)
+E.index_table_from_dataset(keys.batch(2))
 [(x.indices, x.values, x.dense_shape) for x in rows.apply(E.dense_to_sparse_batch(2, [4]))]
 [(x.indices, x.values, x.dense_shape) for x in rows.apply(E.dense_to_sparse_batch(2, [None]))]
 list(rows.apply(E.dense_to_sparse_batch(2, [2])))
 str(rows.apply(E.dense_to_sparse_batch(2, [4])).element_spec)
 list(named.apply(E.pad_to_cardinality(5)))
 named.apply(E.pad_to_cardinality(5)).cardinality()
+list(keys.map(lambda x: {"a": x}).apply(E.pad_to_cardinality(5)))
+[(x.indices, x.values, x.dense_shape) for x in keys.map(lambda x: [x, x]).apply(E.dense_to_sparse_batch(2, [3]))]
 str(named.apply(E.pad_to_cardinality(5, mask_key="m")).element_spec)
 list(named.apply(E.pad_to_cardinality(3)))
 D.range(3).apply(E.pad_to_cardinality(5))

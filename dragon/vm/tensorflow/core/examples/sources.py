@@ -7,6 +7,9 @@ import sqlite3
 import numpy as np
 
 from dragon.vm.shared import errors
+from dragon.vm.shared.arrays.array import reshape
+from dragon.vm.shared.arrays.creation import zeros
+from dragon.vm.shared.arrays.joining import concat
 from dragon.vm.shared.data.dataset import Dataset
 from dragon.vm.shared.files.records import TFRecordOptions
 from dragon.vm.shared.files.records import TFRecordWriter as _Writer
@@ -174,7 +177,7 @@ class _SparseBatches(Dataset):
         for number, row in enumerate(batch):
             own = ops.argwhere(ops.ones(tuple(row.shape), dtype="bool"))
             places.append(ops.pad(own, [1, 0], "constant", number))
-        values = ops.cat([ops.reshape(row, (-1,)) for row in batch], 0)
+        values = concat([reshape(row, (-1,)) for row in batch], 0)
         return SparseTensor(ops.cast(ops.cat(places, 0), int64), values, convert_to_tensor([len(batch), *sizes], int64))
 
 
@@ -198,7 +201,7 @@ def dense_to_sparse_batch(batch_size, row_shape):
 
 
 def pad_to_cardinality(cardinality, mask_key="valid"):
-    """Return a function for `dataset.apply` that adds elements of zeros, and tells which elements are true ones.
+    """Return a function for `dataset.apply` that adds elements of zeros or empty texts, and tells which are true ones.
 
     Parameters
     ----------
@@ -227,14 +230,8 @@ def pad_to_cardinality(cardinality, mask_key="valid"):
         if count == cardinality:
             return marked
         spec = dataset.element_spec
-        blank = pack_sequence_as(spec, [_blank(part) for part in flatten(spec)])
+        blank = pack_sequence_as(spec, [zeros([size or 0 for size in part.shape], part.dtype)
+                                        for part in flatten(spec)])
         filling = Dataset.from_tensors({**blank, mask_key: convert_to_tensor(False)}).repeat(cardinality - count)
         return marked.concatenate(filling)
     return apply
-
-
-def _blank(spec):
-    """Return what stands in the place of an element's tensor."""
-    if spec.dtype is string:
-        raise NotImplementedError("pad_to_cardinality: got strings, expected numbers")
-    return ops.zeros(tuple(size or 0 for size in spec.shape), dtype=spec.dtype)
