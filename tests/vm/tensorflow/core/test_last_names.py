@@ -145,6 +145,8 @@ def test_a_measurement(capsys, tmp_path, monkeypatch):
     assert '"name": "Mine.benchmark_sum"' in capsys.readouterr().out
     assert '"iters": 3' in (tmp_path / "report.Mine.benchmark_sum").read_text(encoding="utf-8")
     assert Mine().evaluate([ours.ones(2)])[0].tolist() == [1, 1]
+    Mine().report_benchmark(iters=1)
+    assert '"name": "Mine.report_benchmark"' in capsys.readouterr().out
     with pytest.raises(ValueError, match="a name and a value"):
         Mine().report_benchmark(name="x", metrics=[{"colour": 1}])
 
