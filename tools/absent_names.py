@@ -2,8 +2,10 @@
 
 Run it where the genuine frameworks are installed: `python tools/absent_names.py`.
 """
+import contextlib
 import importlib
 import json
+import operator
 import os
 import pathlib
 import pkgutil
@@ -46,6 +48,11 @@ def compare(known):
             module = importlib.import_module(name)
         except Exception:
             continue  # Dragon's own, or made lazily
+        # A folder may have the name of what users see there: `tensorflow.distribute` holds messages, tf.distribute not.
+        guest, _, place = name.partition(".")
+        with contextlib.suppress(AttributeError):
+            seen = operator.attrgetter(place)(sys.modules[guest]) if place else module
+            module = seen if type(seen) is types.ModuleType else module
         found[name] = [entry for entry in names_of(module) if entry not in here and not is_passing(module, entry)]
     return found
 
@@ -54,7 +61,7 @@ def is_passing(module, name):
     """Return whether a name is only what the module's own code imports: typing's, or another package's module."""
     value = getattr(module, name, None)
     if isinstance(value, types.ModuleType):
-        return value.__name__.partition(".")[0] not in GUESTS
+        return getattr(value, "__name__", "").partition(".")[0] not in GUESTS
     return hasattr(typing, name) or getattr(value, "__module__", None) in ("typing", "collections", "collections.abc",
                                                                            "dataclasses", "functools", "contextlib")
 

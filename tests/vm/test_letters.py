@@ -102,3 +102,11 @@ def test_devices_that_tensorflow_and_keras_do_without():
 def test_wrong_channels(code):
     with pytest.raises(ValueError, match=CHANNELS[code]):
         exec(code, dict(NAMES))
+
+
+def test_places_that_a_folder_shares_its_name_with():
+    from dragon.vm import tensorflow
+    with pytest.raises(AttributeError, match="Dragon does not have it"):
+        tensorflow.distribute.Server
+    with pytest.raises(AttributeError, match="TensorFlow has no such name either"):
+        tensorflow.distribute.Sever

@@ -78,7 +78,7 @@ class ClusterSpec:
         return bool(self._jobs)
 
     def __eq__(self, other):
-        return self._jobs == (other._jobs if isinstance(other, ClusterSpec) else ClusterSpec(other)._jobs)
+        return self._jobs == (other._jobs if isinstance(other, ClusterSpec) else other)
 
     __hash__ = None
 

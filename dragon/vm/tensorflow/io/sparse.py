@@ -93,6 +93,12 @@ def deserialize_many_sparse(serialized_sparse, dtype, rank=None, name=None):
     places, values, sizes = [], [], []
     for number, row in enumerate(rows):
         own, numbers, size = (_parse(text) for text in row)
+        if own.dtype is not _int64 or size.dtype is not _int64 or (own.ndim, numbers.ndim, size.ndim) != (2, 1, 1) \
+                or tuple(own.shape) != (numbers.shape[0], size.shape[0]):
+            raise invalid_argument(
+                f"Expected serialized_sparse[{number}] to be int64 places [values, axes], [values] and int64 sizes "
+                f"[axes]. Received: {own.dtype.name} {tuple(own.shape)}, {tuple(numbers.shape)}, {size.dtype.name} "
+                f"{tuple(size.shape)}")
         if numbers.dtype != dtype:
             raise invalid_argument(f"Requested SparseTensor of type {dtype.name} but SparseTensor[{number}]"
                                    f".values.dtype() == {numbers.dtype.name}")

@@ -45,7 +45,8 @@ class Benchmark:
 
         """
         import inspect
-        name = name or next(frame.function for frame in inspect.stack()[1:] if frame.function.startswith("benchmark"))
+        name = name or next((frame.function for frame in inspect.stack()[1:]
+                             if frame.function.startswith("benchmark")), "report_benchmark")
         for value in (extras or {}).values():
             if not isinstance(value, (int, float, str)):
                 raise TypeError(f"report_benchmark: got extras={extras!r}, expected numbers and texts")

@@ -34,6 +34,7 @@ parts(R.cross([r, R.constant([[1], [2, 3]])]))
 parts(R.cross_hashed([r, s], num_buckets=100))
 parts(R.cross_hashed([r, s]))
 parts(R.cross_hashed([r, n], num_buckets=7, hash_key=5))
+parts(R.cross_hashed([r, n], num_buckets=7, hash_key=-1))
 R.cross([r, R.constant([["a"]])])
 R.cross([R.constant([[["a"]]])])
 parts(S.bincount([1, 2, 2, 5]))
@@ -41,6 +42,9 @@ parts(S.bincount([[1, 2], [2, 2]], axis=-1))
 parts(S.bincount([[1, 2], [2, 2]], axis=-1, binary_output=True))
 parts(S.bincount([1, 2, 2], weights=[.5, 1., 2.], minlength=3, maxlength=9))
 parts(S.bincount([1, 2, 9], maxlength=4))
+parts(S.bincount(tf.constant([1, 2, 2], tf.int64)))
+parts(S.bincount(R.constant([[1, 2], [2]], dtype=tf.int64), axis=-1))
+S.bincount([1, 2], weights=[1., 2.], binary_output=True)
 parts(S.bincount([1, 2], minlength=7))
 parts(S.bincount(S.from_dense([[1, 0, 2]]), axis=-1))
 parts(S.bincount(R.constant([[1, 2], [2]]), axis=-1))
@@ -66,6 +70,22 @@ tf.linalg.eigh_tridiagonal([1., 2., 3.], [.5])
 @pytest.mark.parametrize("text", EXPRESSIONS.strip().split("\n"))
 def test_expression(text):
     check(f"{NAMES}return {text}", 1e-4)
+
+
+@pytest.mark.parametrize("places, values, sizes", [
+    ("3", "1.5", "3"), ("[[0]]", "[1.5, 2.5]", "[3]"), ("[[0, 1]]", "[1.5]", "[3]"), ("[0]", "[1.5]", "[3]"),
+    ("[[0]]", "[[1.5]]", "[3]"), ("[[0]]", "[1.5]", "[[3]]")])
+def test_texts_that_are_no_sparse_tensor(places, values, sizes):
+    check(f"""
+parts = tf.constant({places}, tf.int64), tf.constant({values}), tf.constant({sizes}, tf.int64)
+return tf.io.deserialize_many_sparse([[tf.io.serialize_tensor(part) for part in parts]], tf.float32)""")
+
+
+def test_places_are_whole_numbers():
+    # TensorFlow ends the process there.
+    parts = ours.constant([[0.5]]), ours.constant([1.5]), ours.constant([3], ours.int64)
+    with pytest.raises(ours.errors.InvalidArgumentError, match="Received: float32"):
+        ours.io.deserialize_many_sparse([[ours.io.serialize_tensor(part) for part in parts]], ours.float32)
 
 
 def test_text_goes_both_ways():

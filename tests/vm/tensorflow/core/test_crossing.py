@@ -55,6 +55,13 @@ def test_what_is_refused():
         ours.distribute.experimental_set_strategy(None)
 
 
+def test_a_way_of_joining_that_is_none():
+    strategy = ours.distribute.get_strategy()
+    for join in (strategy.reduce, strategy.reduce_to):
+        with pytest.raises(ValueError, match="got reduce_op='max', expected 'sum' or 'mean'"):
+            join("max", 1.0, None)
+
+
 def test_users_classes_are_their_own():
     class Mine(ours.distribute.StrategyExtended):
         pass

@@ -176,6 +176,17 @@ def test_an_embedding(combiner):
         embedded.create_state(manager)
 
 
+def test_gradients_reach_dense_weights():
+    f, weights = ours.feature_column, ours.constant([[2.0, 0.0], [3.0, 4.0]])
+    weighted = f.weighted_categorical_column(f.categorical_column_with_identity("i", 3), "w")
+    with ours.GradientTape() as tape:
+        tape.watch(weights)
+        cache = column.FeatureTransformationCache({"w": weights, "i": ours.sparse.from_dense([[1, 0], [2, 2]])})
+        _, kept = cache.get(weighted, None)
+        total = ours.reduce_sum(kept.values * kept.values)
+    assert tape.gradient(total, weights).numpy().tolist() == [[4.0, 0.0], [6.0, 8.0]]
+
+
 def test_steps_of_numbers():
     f = ours.feature_column
     sparse = ours.SparseTensor([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], [2, 2])

@@ -12,16 +12,24 @@ tf.fingerprint(["ab", "c", "", "a longer text than sixty-four bytes, which is ha
 tf.fingerprint([[1, 2], [3, 4]])
 tf.fingerprint(tf.constant([[["a", "b"]], [["c", ""]]]))
 tf.fingerprint(tf.zeros([2, 0]))
+tf.fingerprint(tf.zeros([0, 3]))
+tf.fingerprint(tf.fill([0, 3], "a"))
 tf.fingerprint("a")
 tf.fingerprint(["a"], method="x")
 tf.ragged_fill_empty_rows(tf.constant([0, 3, 3], tf.int64), [1, 2, 3], 5, 9)
 tf.ragged_fill_empty_rows(tf.constant([], tf.int64), tf.constant([], tf.float32), 2, 9.)
 tf.ragged_fill_empty_rows(tf.constant([7], tf.int64), [1], 5, 9)
+tf.ragged_fill_empty_rows(tf.constant([0, 3], tf.int64), ["a", "b"], 5, "z")
+tf.ragged_fill_empty_rows(tf.constant([], tf.int64), tf.constant([], tf.string), 2, "z")
+tf.ragged_fill_empty_rows(tf.constant([], tf.int64), tf.constant([], tf.int32), -1, 9)
 tf.ragged_fill_empty_rows_grad(tf.constant([0, 3, 4], tf.int64), [1., 2., 3., 4., 5., 6.])
 tf.extract_volume_patches(tf.reshape(tf.range(54.), [1, 3, 3, 3, 2]), [1, 2, 2, 2, 1], [1, 1, 1, 1, 1], "VALID")
 tf.extract_volume_patches(tf.reshape(tf.range(60.), [1, 3, 4, 5, 1]), [1, 2, 3, 2, 1], [1, 2, 1, 3, 1], "SAME")
 tf.extract_volume_patches(tf.zeros([1, 2, 2, 2, 1]), [1, 3, 3, 3, 1], [1, 1, 1, 1, 1], "VALID")
 tf.extract_volume_patches(tf.zeros([1, 2, 2, 2]), [1, 3, 3, 3, 1], [1, 1, 1, 1, 1], "VALID")
+tf.extract_volume_patches(tf.zeros([1, 2, 2, 2, 1]), [1, 1, 1, 1, 1], [1, 0, 1, 1, 1], "VALID")
+tf.extract_volume_patches(tf.zeros([1, 2, 2, 2, 1]), [1, 0, 1, 1, 1], [1, 1, 1, 1, 1], "SAME")
+tf.extract_volume_patches(tf.zeros([1, 2, 2, 2, 1]), [1, 1, -1, 1, 1], [1, 1, 1, 1, 1], "SAME")
 tf.cast(tf.cast([1., -2.3, 500., 0.001], tf.experimental.float8_e5m2), tf.float32)
 tf.cast(tf.cast([1., -2.3, 400., 0.001], tf.experimental.float8_e4m3fn), tf.float32)
 [tf.experimental.float8_e4m3fnuz.name, tf.experimental.float8_e5m2fnuz.size]
@@ -49,6 +57,7 @@ tf.train.ClusterSpec({"a": 3})
 tf.train.ClusterSpec({"a": {"x": "y"}})
 tf.train.ClusterSpec({"a": [3]})
 bool(tf.train.ClusterSpec({}))
+[c == 3, c != None, c == {"ps": {1: "c:3"}}, tf.train.ClusterSpec({"a": ["b"]}) == {"a": {0: "b"}}]
 """
 
 
@@ -68,6 +77,21 @@ def test_batches_of_calls(sizes, count):
 @tf.nondifferentiable_batch_function(1, 4, 0, allowed_batch_sizes={sizes})
 def f(x, y): return x * 2. + y
 return f(tf.reshape(tf.range({count}. * 2), [{count}, 2]), tf.ones([{count}, 1]))""")
+
+
+@pytest.mark.parametrize("arguments", [
+    "tf.constant(1.0)", "tf.zeros(2), tf.zeros(3)", "tf.constant(['a', 'b', 'c'])"])
+def test_batches_of_odd_sizes(arguments):
+    check(f"""
+@tf.nondifferentiable_batch_function(1, 4, 0, allowed_batch_sizes=[2, 4])
+def f(x, *others): return x + x
+return f({arguments})""")
+
+
+def test_a_batch_of_nothing():
+    # TensorFlow loses the other axes on this way.
+    doubled = ours.nondifferentiable_batch_function(1, 4, 0, allowed_batch_sizes=[2, 4])(lambda x: x * 2)
+    assert doubled(ours.zeros((0, 2))).shape == (0, 2)
 
 
 def test_the_processor_of_this_machine():
@@ -97,6 +121,17 @@ def test_sections_exclude_each_other():
     assert seen == list(range(8))
     with pytest.raises(ValueError, match="already running"):
         one.execute(lambda: one.execute(count))
+    caught = []
+
+    def within():
+        try:
+            one.execute(lambda: two.execute(count))
+        except ValueError as error:
+            caught.append(str(error))
+    thread = threading.Thread(target=within, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert len(caught) == 1 and "already running" in caught[0]
 
 
 def test_a_measurement(capsys, tmp_path, monkeypatch):
@@ -110,6 +145,8 @@ def test_a_measurement(capsys, tmp_path, monkeypatch):
     assert '"name": "Mine.benchmark_sum"' in capsys.readouterr().out
     assert '"iters": 3' in (tmp_path / "report.Mine.benchmark_sum").read_text(encoding="utf-8")
     assert Mine().evaluate([ours.ones(2)])[0].tolist() == [1, 1]
+    Mine().report_benchmark(iters=1)
+    assert '"name": "Mine.report_benchmark"' in capsys.readouterr().out
     with pytest.raises(ValueError, match="a name and a value"):
         Mine().report_benchmark(name="x", metrics=[{"colour": 1}])
 

@@ -252,6 +252,17 @@ def test_program(name):
     check(f"L = tf.linalg\n{PROGRAMS[name].strip()}", 1e-4)
 
 
+@pytest.mark.parametrize("text", [
+    f"L.LinearOperatorKronecker([{DIAG}(tf.zeros([0])), {FULL}([[1., 2.], [3., 4.]])]).matvec(tf.zeros([0]))",
+    "L.LinearOperatorTridiag([[1.], [3.], [0.]]).to_dense()",
+    "L.LinearOperatorTridiag([[1.], [3.], [0.]]).matvec([2.])",
+    "L.LinearOperatorToeplitz([1.], [2.]).matvec([2.])",
+    "L.LinearOperatorHouseholder([0., 0.]).to_dense()",
+    f"{DIAG}(tf.zeros([0])).determinant()"])
+def test_small_ones(text):
+    check(f"L = tf.linalg\nreturn {text}")
+
+
 def test_a_spectrum_that_makes_no_real_matrix():
     linalg = ours.linalg
     linalg.LinearOperatorCirculant(ours.constant([6 + 0j, 4, 4], ours.complex64)).assert_hermitian_spectrum()

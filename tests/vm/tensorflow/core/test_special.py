@@ -1,6 +1,7 @@
 """`tf.math.special` and `tf.math.betainc` beside genuine ones, from the least numbers to the greatest."""
 import pytest
 
+from dragon.vm import tensorflow as ours
 from harness.expressions import check
 
 NUMBERS = ("[1e-30, 1e-8, 0.01, 0.1, 0.19, 0.2, 0.21, 0.3725, 0.49, 0.5, 0.51, 0.99, 1., 1.01, 1.49, 1.5, 1.51, "
@@ -47,6 +48,14 @@ return t.gradient(y, v)""", 1e-9)
 @pytest.mark.parametrize("text", BETAS.strip().split("\n"))
 def test_incomplete_beta(text):
     check(text, 1e-5)
+
+
+@pytest.mark.parametrize("great", [3001.0, 1e6, 1e8, 1e12])
+def test_incomplete_beta_of_great_parameters(great):
+    # At the middle it is a half, and one standard deviation below nearly what the normal distribution has.
+    point = ours.constant([0.5, 0.5 - 0.5 / (2 * great + 1) ** 0.5], ours.float64)
+    found = ours.math.betainc(ours.fill([2], ours.constant(great, ours.float64)), great, point).numpy()
+    assert abs(found[0] - 0.5) < 1e-9 and abs(found[1] - 0.15865525393) < 0.07 / great + 1e-9
 
 
 def test_gradient_of_incomplete_beta():

@@ -26,12 +26,15 @@ E.index_table_from_dataset(keys).lookup(tf.constant(["y", "q"]))
 E.index_table_from_dataset(keys, vocab_size=2, num_oov_buckets=1).lookup(tf.constant(["x", "z", "q"]))
 E.index_table_from_dataset(numbers, key_dtype=tf.int64).lookup(tf.constant([20, 3], tf.int64))
 E.index_table_from_dataset(pairs)
+E.index_table_from_dataset(keys.batch(2))
 [(x.indices, x.values, x.dense_shape) for x in rows.apply(E.dense_to_sparse_batch(2, [4]))]
 [(x.indices, x.values, x.dense_shape) for x in rows.apply(E.dense_to_sparse_batch(2, [None]))]
 list(rows.apply(E.dense_to_sparse_batch(2, [2])))
 str(rows.apply(E.dense_to_sparse_batch(2, [4])).element_spec)
 list(named.apply(E.pad_to_cardinality(5)))
 named.apply(E.pad_to_cardinality(5)).cardinality()
+list(keys.map(lambda x: {"a": x}).apply(E.pad_to_cardinality(5)))
+[(x.indices, x.values, x.dense_shape) for x in keys.map(lambda x: [x, x]).apply(E.dense_to_sparse_batch(2, [3]))]
 str(named.apply(E.pad_to_cardinality(5, mask_key="m")).element_spec)
 list(named.apply(E.pad_to_cardinality(3)))
 D.range(3).apply(E.pad_to_cardinality(5))
@@ -59,6 +62,19 @@ def test_a_query(query, tmp_path):
     connection.close()
     check(f"return list(tf.data.experimental.SqlDataset('sqlite', {str(tmp_path / 'rows.db')!r}, {query!r}, "
           f"({QUERIES[query]})))")
+
+
+@pytest.mark.parametrize("dtype", "string int8 uint16 int32 int64 bool float64".split())
+def test_cells_of_other_kinds(dtype, tmp_path):
+    path = str(tmp_path / "odd #1?mode=rwc&%41.db")
+    with sqlite3.connect(path) as connection:
+        connection.execute("create table s (x)")
+        connection.executemany("insert into s values (?)", [
+            ("9007199254740993",), ("12abc",), (" 7",), ("inf",), ("1e3",), (".5.",), ("é",), (b"\xff\xfe",), (9e18,),
+            (0.1,), (1e300,), (-1e300,), (float("inf"),), (float("-inf"),), (300,), (-1,), (1 << 32,), (None,)])
+        connection.execute("insert into s values (cast(x'ff41' as text))")
+    connection.close()
+    check(f"return list(tf.data.experimental.SqlDataset('sqlite', {path!r}, 'select x from s', (tf.{dtype},)))")
 
 
 def test_a_data_base_that_is_not_known():

@@ -2,7 +2,7 @@
 import collections
 
 from dragon.vm.shared.arrays.array import expand_dims
-from dragon.vm.shared.arrays.moving import is_text
+from dragon.vm.shared.arrays.gathering import gather_nd
 from dragon.vm.shared.sparse.tensor import SparseTensor
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import DType, as_dtype, int64, string
@@ -218,13 +218,10 @@ def as_sparse(feature, ignored=None):
     if isinstance(feature, SparseTensor):
         return feature
     feature = convert_to_tensor(feature)
-    nothing = ("" if is_text(feature) or feature.dtype is string else -1) if ignored is None else ignored
-    there = feature.numpy() != (nothing.encode() if isinstance(nothing, str) else nothing)
-    places = convert_to_tensor(there).numpy().nonzero()
+    nothing = (b"" if feature.dtype is string else -1) if ignored is None else ignored
     import numpy as np
-    values = convert_to_tensor(feature.numpy()[places], feature.dtype)
-    return SparseTensor(convert_to_tensor(np.stack(places, -1).astype(np.int64)), values,
-                        convert_to_tensor(tuple(feature.shape), int64))
+    places = convert_to_tensor(np.argwhere(feature.numpy() != nothing).astype(np.int64))
+    return SparseTensor(places, gather_nd(feature, places), convert_to_tensor(tuple(feature.shape), int64))
 
 
 def with_values(sparse, values):
@@ -236,6 +233,5 @@ def lengths_of(sparse):
     """Return how many steps each row of a sparse tensor has."""
     rows = int(sparse.dense_shape.numpy()[0])
     places = sparse.indices
-    last = ops.scatter_reduce(ops.zeros((rows,), dtype="int64"), 0, places[:, 0], places[:, 1] + 1, "amax",
+    return ops.scatter_reduce(ops.zeros((rows,), dtype="int64"), 0, places[:, 0], places[:, 1] + 1, "amax",
                               include_self=True)
-    return last

@@ -33,16 +33,22 @@ class DatasetInitializer:
         if not isinstance(spec, tuple) or len(spec) != 2:
             raise ValueError(f"{FORM}However, the given dataset's elements are {spec}.")
         for word, part in zip(("key", "value"), spec):
-            if not isinstance(part, TensorSpec):
-                raise ValueError(f"{FORM}However, the given dataset produces non-Tensor {word}s of type {part}.")
-            if part.shape.rank not in (None, 0):
-                raise ValueError(f"{FORM}However, the given dataset produces non-scalar {word} Tensors of rank "
-                                 f"{part.shape.rank}.")
+            _check_part(part, word)
         self.dataset, (self.key_dtype, self.value_dtype) = dataset, (part.dtype for part in spec)
 
     def pairs(self):
         """Return (key, value) pairs of Python."""
         return [(_plain(key), _plain(value)) for key, value in self.dataset.as_numpy_iterator()]
+
+
+def _check_part(spec, word):
+    """Return the spec of keys or of values if each is one number or one text."""
+    if not isinstance(spec, TensorSpec):
+        raise ValueError(f"{FORM}However, the given dataset produces non-Tensor {word}s of type {spec}.")
+    if spec.shape.rank not in (None, 0):
+        raise ValueError(f"{FORM}However, the given dataset produces non-scalar {word} Tensors of rank "
+                         f"{spec.shape.rank}.")
+    return spec
 
 
 def _plain(value):
@@ -59,6 +65,12 @@ def _check(num_oov_buckets, vocab_size, hasher_spec, key_dtype):
                                   f"hasher_spec={hasher_spec!r}")
     if not (as_dtype(key_dtype).is_integer or as_dtype(key_dtype) is string):
         raise TypeError(f"Dtype for `keys` should be either integer or string, received: {key_dtype!r}")
+
+
+def _table(initializer, num_oov_buckets, key_dtype, default_value):
+    if num_oov_buckets:
+        return StaticVocabularyTable(initializer, num_oov_buckets, key_dtype)
+    return StaticHashTable(initializer, default_value)
 
 
 def table_from_dataset(dataset=None, num_oov_buckets=0, vocab_size=None, default_value=None, hasher_spec=None,
@@ -89,12 +101,10 @@ def table_from_dataset(dataset=None, num_oov_buckets=0, vocab_size=None, default
     _check(num_oov_buckets, vocab_size, hasher_spec, key_dtype)
     dataset = expect(dataset, Dataset, "table_from_dataset", "dataset")
     initializer = DatasetInitializer(dataset if vocab_size is None else dataset.take(vocab_size))
-    if num_oov_buckets:
-        return StaticVocabularyTable(initializer, num_oov_buckets, key_dtype)
-    if as_dtype(key_dtype) != initializer.key_dtype:
+    if not num_oov_buckets and as_dtype(key_dtype) != initializer.key_dtype:
         raise TypeError(f"Expected keys of dtype {as_dtype(key_dtype).name}, got a dataset whose keys are "
                         f"{initializer.key_dtype.name}")
-    return StaticHashTable(initializer, -1 if default_value is None else default_value)
+    return _table(initializer, num_oov_buckets, key_dtype, -1 if default_value is None else default_value)
 
 
 def index_table_from_dataset(dataset=None, num_oov_buckets=0, vocab_size=None, default_value=-1, hasher_spec=None,
@@ -124,13 +134,10 @@ def index_table_from_dataset(dataset=None, num_oov_buckets=0, vocab_size=None, d
     """
     _check(num_oov_buckets, vocab_size, hasher_spec, key_dtype)
     dataset = expect(dataset, Dataset, "index_table_from_dataset", "dataset")
-    if not isinstance(dataset.element_spec, TensorSpec):
-        raise ValueError(f"{FORM}However, the given dataset produces non-Tensor keys: {dataset.element_spec}.")
+    spec = _check_part(dataset.element_spec, "key")
     keys = list((dataset if vocab_size is None else dataset.take(vocab_size)).as_numpy_iterator())
     if not keys:
         raise invalid_argument("index_table_from_dataset: got a dataset without keys, expected at least one")
     numbers = convert_to_tensor(list(range(len(keys))), int64)
-    initializer = KeyValueTensorInitializer(convert_to_tensor(keys, dataset.element_spec.dtype), numbers)
-    if num_oov_buckets:
-        return StaticVocabularyTable(initializer, num_oov_buckets, key_dtype)
-    return StaticHashTable(initializer, default_value)
+    initializer = KeyValueTensorInitializer(convert_to_tensor(keys, spec.dtype), numbers)
+    return _table(initializer, num_oov_buckets, key_dtype, default_value)

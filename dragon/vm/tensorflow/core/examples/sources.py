@@ -1,7 +1,15 @@
 """Datasets of data bases, sparse batches, files of records, datasets filled up."""
+import math
+import pathlib
+import re
 import sqlite3
 
+import numpy as np
+
 from dragon.vm.shared import errors
+from dragon.vm.shared.arrays.array import reshape
+from dragon.vm.shared.arrays.creation import zeros
+from dragon.vm.shared.arrays.joining import concat
 from dragon.vm.shared.data.dataset import Dataset
 from dragon.vm.shared.files.records import TFRecordOptions
 from dragon.vm.shared.files.records import TFRecordWriter as _Writer
@@ -14,6 +22,9 @@ from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.tensors.type_spec import TensorSpec
 
 COLUMNS = "string int8 int16 int32 int64 uint8 uint16 bool float64".split()
+# What SQLite reads of a text as a number: as much of its beginning as is one.
+WHOLE = re.compile(rb"[ \t-\r]*([+-]?\d+)")
+REAL = re.compile(rb"[ \t-\r]*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
 
 
 class TFRecordWriter:
@@ -82,7 +93,9 @@ class SqlDataset(Dataset):
 
     def _iterate(self):
         try:
-            connection = sqlite3.connect(f"file:{self._file}?mode=ro", uri=True)
+            # The address of a file keeps what would mean something in one, such as the mark before "mode".
+            connection = sqlite3.connect(f"{pathlib.Path(self._file).absolute().as_uri()}?mode=ro", uri=True)
+            connection.text_factory = bytes  # text of a data base need not be UTF-8
             try:
                 rows = connection.execute(self._query)
                 if len(rows.description or ()) != len(self._types):
@@ -105,19 +118,24 @@ def _text(value):
 def _cell(value, dtype):
     """Return a cell as a tensor, as SQLite turns it; what is not there is 0 or an empty string."""
     if dtype is string:
-        value = b"" if value is None else value if isinstance(value, bytes) else str(value).encode()
-    elif value is None:
-        value = 0
-    elif isinstance(value, (str, bytes)):
-        try:
-            value = float(value)
-        except ValueError:
-            value = 0
-    if dtype is bool_:
-        value = int(value) != 0
-    elif dtype is not string:
-        value = float(value) if dtype.is_floating else int(value)
-    return convert_to_tensor(value, dtype)
+        return convert_to_tensor(_as_text(value), dtype)
+    if isinstance(value, bytes):
+        found = (REAL if dtype.is_floating else WHOLE).match(value)
+        value = (float if dtype.is_floating else int)(found[1]) if found else 0
+    if dtype.is_floating:
+        return convert_to_tensor(float(value or 0), dtype)
+    # Numbers beyond 64 bits are the last of those; of narrower integers the low bits stay, as in C.
+    limits = np.iinfo(np.int64)
+    whole = np.int64(int(min(max(value or 0, limits.min), limits.max)))
+    return convert_to_tensor(whole != 0 if dtype is bool_ else whole.astype(dtype.as_numpy_dtype), dtype)
+
+
+def _as_text(value):
+    """Return a cell as text; real numbers have a point, and fifteen digits at most."""
+    if isinstance(value, float):
+        digits, mark, power = f"{value:.15g}".partition("e")
+        value = digits.title() if math.isinf(value) else f"{digits}{'' if '.' in digits else '.0'}{mark}{power}"
+    return b"" if value is None else value if isinstance(value, bytes) else str(value).encode()
 
 
 class _SparseBatches(Dataset):
@@ -159,7 +177,7 @@ class _SparseBatches(Dataset):
         for number, row in enumerate(batch):
             own = ops.argwhere(ops.ones(tuple(row.shape), dtype="bool"))
             places.append(ops.pad(own, [1, 0], "constant", number))
-        values = ops.cat([ops.reshape(row, (-1,)) for row in batch], 0)
+        values = concat([reshape(row, (-1,)) for row in batch], 0)
         return SparseTensor(ops.cast(ops.cat(places, 0), int64), values, convert_to_tensor([len(batch), *sizes], int64))
 
 
@@ -183,7 +201,7 @@ def dense_to_sparse_batch(batch_size, row_shape):
 
 
 def pad_to_cardinality(cardinality, mask_key="valid"):
-    """Return a function for `dataset.apply` that adds elements of zeros, and tells which elements are true ones.
+    """Return a function for `dataset.apply` that adds elements of zeros or empty texts, and tells which are true ones.
 
     Parameters
     ----------
@@ -212,14 +230,8 @@ def pad_to_cardinality(cardinality, mask_key="valid"):
         if count == cardinality:
             return marked
         spec = dataset.element_spec
-        blank = pack_sequence_as(spec, [_blank(part) for part in flatten(spec)])
+        blank = pack_sequence_as(spec, [zeros([size or 0 for size in part.shape], part.dtype)
+                                        for part in flatten(spec)])
         filling = Dataset.from_tensors({**blank, mask_key: convert_to_tensor(False)}).repeat(cardinality - count)
         return marked.concatenate(filling)
     return apply
-
-
-def _blank(spec):
-    """Return what stands in the place of an element's tensor."""
-    if spec.dtype is string:
-        raise NotImplementedError("pad_to_cardinality: got strings, expected numbers")
-    return ops.zeros(tuple(size or 0 for size in spec.shape), dtype=spec.dtype)

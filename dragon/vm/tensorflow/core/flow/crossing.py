@@ -9,14 +9,7 @@ from dragon.vm.shared.data.dataset import Dataset
 from dragon.vm.shared.data.iterator import Iterator
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import Base
-from dragon.vm.tensorflow.core.flow.strategies import ReduceOp, Strategy
-
-
-def _kind(value, who):
-    try:
-        return value if isinstance(value, ReduceOp) else ReduceOp(str(value).upper())
-    except ValueError:
-        raise ValueError(f"{who}: got reduce_op={value!r}, expected 'sum' or 'mean'") from None
+from dragon.vm.tensorflow.core.flow.strategies import Strategy, reduce_op_of
 
 
 class CrossDeviceOps:
@@ -42,7 +35,7 @@ class CrossDeviceOps:
             The value.
 
         """
-        return self.reduce_implementation(_kind(reduce_op, "reduce"), per_replica_value, destinations, options)
+        return self.reduce_implementation(reduce_op_of(reduce_op, "reduce"), per_replica_value, destinations, options)
 
     def reduce_implementation(self, reduce_op, per_replica_value, destinations, options):
         """Return the sum or mean of the replicas' values; what `reduce` does."""
@@ -69,7 +62,7 @@ class CrossDeviceOps:
         pairs = list(value_destination_pairs)
         if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
             raise ValueError(f"batch_reduce: got {value_destination_pairs!r}, expected pairs of a value and a place")
-        return self.batch_reduce_implementation(_kind(reduce_op, "batch_reduce"), pairs, options)
+        return self.batch_reduce_implementation(reduce_op_of(reduce_op, "batch_reduce"), pairs, options)
 
     def batch_reduce_implementation(self, reduce_op, value_destination_pairs, options):
         """Return the sums or means of several values; what `batch_reduce` does."""

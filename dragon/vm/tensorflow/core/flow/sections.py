@@ -3,12 +3,21 @@ import contextlib
 import threading
 
 from dragon.vm.shared import nest
+from dragon.vm.shared.arrays.gathering import gather
 from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.recording.tape import stop_gradient
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops
 
-_shared = {}
+_shared = {}  # by their names
 EXECUTORS = ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR")
+
+
+class _Room:
+    """A lock, and which thread has it."""
+
+    def __init__(self):
+        self.lock, self.thread = threading.Lock(), None
 
 
 class CriticalSection:
@@ -30,8 +39,7 @@ class CriticalSection:
             raise NotImplementedError("tf.CriticalSection: sections are read from no graph. Received: "
                                       f"critical_section_def={critical_section_def!r}, import_scope={import_scope!r}")
         self.name = name or "critical_section"
-        self._lock = threading.Lock() if shared_name is None else _shared.setdefault(shared_name, threading.Lock())
-        self._thread = None
+        self._room = _Room() if shared_name is None else _shared.setdefault(shared_name, _Room())
 
     def execute(self, fn, exclusive_resource_access=True, name=None):
         """Return what a function returns, which runs when no other one of the section does.
@@ -49,15 +57,16 @@ class CriticalSection:
             What the function returns.
 
         """
-        if self._thread == threading.get_ident():
+        room = self._room
+        if room.thread == threading.get_ident():
             raise ValueError(f"Attempting to lock a CriticalSection ({self.name}) in which we are already running. "
                              "This is illegal and may cause deadlocks.")
-        with self._lock:
-            self._thread = threading.get_ident()
+        with room.lock:
+            room.thread = threading.get_ident()
             try:
                 return fn()
             finally:
-                self._thread = None
+                room.thread = None
 
 
 def nondifferentiable_batch_function(num_batch_threads, max_batch_size, batch_timeout_micros, allowed_batch_sizes=None,
@@ -94,14 +103,20 @@ def nondifferentiable_batch_function(num_batch_threads, max_batch_size, batch_ti
         def batched(*args):
             args = nest.map_structure(convert_to_tensor, args)
             leaves = nest.flatten(args)
-            count = leaves[0].shape[0] if leaves else 0
+            if not leaves or not all(len(leaf.shape) for leaf in leaves):
+                raise invalid_argument("Batching input tensors must have at least one dimension. Received shapes "
+                                       f"{[tuple(leaf.shape) for leaf in leaves]}")
+            count = leaves[0].shape[0]
+            if any(leaf.shape[0] != count for leaf in leaves):
+                raise invalid_argument("Batching input tensors supplied in a given op invocation must have equal "
+                                       f"0th-dimension size. Received: {[leaf.shape[0] for leaf in leaves]}")
             if count > max_batch_size:
                 raise invalid_argument(f"Task size {count} is larger than maximum input batch size {max_batch_size}")
             # The first row stands in for those that are missing to an allowed size.
-            wanted = next((size for size in sizes if size >= count), count)
+            wanted = next((size for size in sizes if size >= count), count) if count else 0
             rows = ops.pad(ops.arange(0, count, dtype="int64"), [0, wanted - count], "constant", 0)
-            found = function(*nest.map_structure(lambda x: ops.index_select(x, 0, rows), args))
-            return nest.map_structure(lambda x: ops.stop_gradient(convert_to_tensor(x)[:count]), found)
+            found = function(*nest.map_structure(lambda x: gather(x, rows), args))
+            return nest.map_structure(lambda x: stop_gradient(convert_to_tensor(x)[:count]), found)
         return batched
     return decorate
 

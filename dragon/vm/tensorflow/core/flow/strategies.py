@@ -59,7 +59,7 @@ class ReplicaContext:
 
     def all_reduce(self, reduce_op, value, options=None):
         """Return the sum or mean of all replicas' values."""
-        _reduce_op(reduce_op)
+        reduce_op_of(reduce_op, "all_reduce")
         return value
 
     def all_gather(self, value, axis, options=None):
@@ -72,8 +72,12 @@ class ReplicaContext:
             return merge_fn(self.strategy, *args, **(kwargs or {}))
 
 
-def _reduce_op(value):
-    return value if isinstance(value, ReduceOp) else ReduceOp(str(value).upper())
+def reduce_op_of(value, who):
+    """Return a way of joining values by its name, or raise a ValueError that says who asked."""
+    try:
+        return value if isinstance(value, ReduceOp) else ReduceOp(str(value).upper())
+    except ValueError:
+        raise ValueError(f"{who}: got reduce_op={value!r}, expected 'sum' or 'mean'") from None
 
 
 @contextlib.contextmanager
@@ -122,7 +126,7 @@ class Strategy:
 
     def reduce_to(self, reduce_op, value, destinations, options=None):
         """Return the sum or mean of the replicas' values at a place: the value."""
-        _reduce_op(reduce_op)
+        reduce_op_of(reduce_op, "reduce_to")
         return value
 
     def batch_reduce_to(self, reduce_op, value_destination_pairs, options=None):
@@ -160,7 +164,7 @@ class Strategy:
 
     def reduce(self, reduce_op, value, axis=None):
         """Return the sum or mean of the replicas' values, and along an axis if one is named."""
-        kind = _reduce_op(reduce_op)
+        kind = reduce_op_of(reduce_op, "reduce")
         value = nest.map_structure(convert_to_tensor, value)
         if axis is None:
             return value

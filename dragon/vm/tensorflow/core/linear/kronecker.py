@@ -37,10 +37,10 @@ class LinearOperatorKronecker(OfSeveral):
         sizes = [one.range_dimension if turned else one.domain_dimension for one in self._operators]
         batch, columns = tuple(algebra.joint_batch(x.shape[:-2], self._joint_batch())), x.shape[-1]
         x = ops.broadcast_to(x, (*batch, *x.shape[-2:]))
-        before, after = 1, math.prod(sizes) * columns
-        for one, size in zip(self._operators, sizes):
+        before = 1
+        for place, (one, size) in enumerate(zip(self._operators, sizes), 1):
             # The rows are looked at as (before, own, after): matrices whose rows are the factor's own.
-            after //= size
+            after = math.prod(sizes[place:]) * columns
             x = ops.reshape(x, (*batch, before, size, after))
             x = ops.reshape(ops.moveaxis(x, -3, -2), (*batch, size, before * after))
             x = getattr(one, method)(x, adjoint=adjoint)

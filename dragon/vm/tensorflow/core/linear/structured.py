@@ -1,5 +1,6 @@
 """Linear operators of a pattern: Toeplitz matrices, three diagonals, permutations, reflections."""
 from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.arrays.reducing import l2_normalize
 from dragon.vm.shared.tensors.dtypes import as_dtype, float32
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow.core.linear import algebra, hints
@@ -124,6 +125,8 @@ class LinearOperatorTridiag(LinearOperator):
 
     def _to_dense(self):
         upper, main, lower = self._bands()
+        if main.shape[-1] < 2:
+            return matrices.diag(main)
         return matrices.diag(upper, k=1) + matrices.diag(main) + matrices.diag(lower, k=-1)
 
     def _diag_part(self):
@@ -244,8 +247,7 @@ class LinearOperatorHouseholder(LinearOperator):
         return (*self._axis.shape, self._axis.shape[-1])
 
     def _unit(self):
-        axis = take(self._axis)
-        return ops.unsqueeze(axis / matrices.norm(axis, axis=-1, keepdims=True), -1)
+        return ops.unsqueeze(l2_normalize(self._axis, -1), -1)
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
         x, unit = algebra.adjoint(x) if adjoint_arg else x, self._unit()

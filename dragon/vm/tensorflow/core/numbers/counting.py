@@ -6,7 +6,7 @@ from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.ragged.tensor import RaggedTensor
 from dragon.vm.shared.sparse.tensor import SparseTensor
 from dragon.vm.shared.tensors.convert import convert_to_tensor
-from dragon.vm.shared.tensors.dtypes import as_dtype, float32, int32, int64
+from dragon.vm.shared.tensors.dtypes import as_dtype, float32, int64
 from dragon.vm.shared.tensors.tensor import ops
 
 
@@ -54,14 +54,16 @@ def bincount(values, weights=None, axis=0, minlength=None, maxlength=None, binar
     minlength, maxlength : int, optional
         How many numbers there are at least and at most; greater ones are left out.
     binary_output : bool, optional, default=False
-        Whether only occurring is told.
+        Whether only occurring is told; there are no weights then.
 
     Returns
     -------
     SparseTensor
-        The counts.
+        The counts, in the dtype of the weights or else of the values.
 
     """
+    if binary_output and weights is not None:
+        raise ValueError("Arguments `binary_output` and `weights` are mutually exclusive. Please specify only one.")
     axis = 0 if axis is None else axis
     if axis not in (0, -1):
         raise ValueError(f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported.")
@@ -81,15 +83,15 @@ def bincount(values, weights=None, axis=0, minlength=None, maxlength=None, binar
         rows, numbers, amounts = rows[kept], numbers[kept], None if amounts is None else amounts[kept]
     keys, place, counts = np.unique(np.stack([rows, numbers.astype(np.int64)], -1), axis=0, return_inverse=True,
                                     return_counts=True)
-    if amounts is not None and not binary_output:
+    if amounts is not None:
         counts = np.zeros(len(keys), amounts.dtype)
         np.add.at(counts, place.reshape(-1), amounts)
     counts = np.ones_like(counts) if binary_output else counts
-    dtype = int32 if amounts is None else as_dtype(amounts.dtype)
+    dtype = (numbers if amounts is None else amounts).dtype
     sizes = [width] if count is None else [count, width]
     places = keys[:, 1:] if count is None else keys
-    return SparseTensor(convert_to_tensor(places.astype(np.int64)), convert_to_tensor(counts.astype(
-        dtype.as_numpy_dtype)), convert_to_tensor(sizes, int64))
+    return SparseTensor(convert_to_tensor(places.astype(np.int64)), convert_to_tensor(counts.astype(dtype)),
+                        convert_to_tensor(sizes, int64))
 
 
 def sampled_addmm(indices, values, dense_shape, mat1, mat2, beta=1.0, alpha=1.0, output_type=float32):

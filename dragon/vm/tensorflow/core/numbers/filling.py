@@ -2,8 +2,12 @@
 import collections
 import math
 
+from dragon.vm.shared.arrays.creation import fill
+from dragon.vm.shared.arrays.gathering import gather
+from dragon.vm.shared.arrays.joining import concat
 from dragon.vm.shared.arrays.moving import take
-from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.errors import OutOfRangeError, invalid_argument
+from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import int64
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -39,16 +43,18 @@ def ragged_fill_empty_rows(value_rowids, values, nrows, default_value, name=None
     if tuple(rows.shape) != tuple(values.shape[:1]) or rows.ndim != 1:
         raise invalid_argument(f"ragged_fill_empty_rows: got {tuple(rows.shape)} rows for values of shape "
                                f"{tuple(values.shape)}, expected one for each")
+    if count < 0:
+        raise invalid_argument(f"ragged_fill_empty_rows: got nrows={count}, expected none or more")
     if rows.shape[0] and (int(ops.amin(rows, 0)) < 0 or int(ops.amax(rows, 0)) >= count):
         raise invalid_argument(f"ragged_fill_empty_rows: got a row outside of 0 to {count - 1}")
     lengths = ops.scatter_add(ops.zeros((count,), dtype="int64"), 0, rows, ops.ones_like(rows))
     empty = ops.eq(lengths, 0)
     missing = ops.reshape(ops.argwhere(empty), (-1,))
     joint = ops.cat([rows, ops.cast(missing, int64)], 0)
-    filling = ops.broadcast_to(take(default_value, values.dtype), (missing.shape[0],))
+    filling = fill((missing.shape[0],), convert_to_tensor(default_value, values.dtype))
     order = ops.argsort(joint, 0, stable=True)
     back = ops.argsort(order, 0)[:rows.shape[0]]
-    return Filled(ops.index_select(joint, 0, order), ops.index_select(ops.cat([values, filling], 0), 0, order), empty,
+    return Filled(ops.index_select(joint, 0, order), gather(concat([values, filling], 0), order), empty,
                   ops.cast(back, int64))
 
 
@@ -95,6 +101,9 @@ def extract_volume_patches(input, ksizes, strides, padding, name=None):
     if x.ndim != 5 or len(sizes) != 5 or len(steps) != 5 or {sizes[0], sizes[4], steps[0], steps[4]} != {1}:
         raise invalid_argument(f"extract_volume_patches: got input of shape {tuple(x.shape)}, ksizes={ksizes}, "
                                f"strides={strides}, expected five axes, and 1 for the batch and the channels")
+    for word, given in (("ksizes", sizes), ("strides", steps)):
+        if min(given) < 1:
+            raise OutOfRangeError(None, None, f"extract_volume_patches: got {word}={given}, expected numbers from 1")
     if padding not in ("VALID", "SAME"):
         raise invalid_argument(f"extract_volume_patches: got padding={padding!r}, expected 'VALID' or 'SAME'")
     counts, pads = [], []

@@ -4,6 +4,8 @@ Where an integral is taken of what falls off like a bell, equally spaced points 
 """
 import math
 
+import numpy as np
+
 from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.recording.gradient import custom_gradient
@@ -231,6 +233,7 @@ spence = special("spence", "Spence", _spence, _spence_slope, "Spence's function,
 # --- the incomplete beta function
 
 ROUNDS = 200
+GREAT = 3000.0  # where both parameters are greater, the fraction would take more rounds the greater they are
 TINY = 1e-290
 
 
@@ -250,15 +253,43 @@ def _fraction(a, b, x):
     return made
 
 
+def _integral(a, b, x):
+    """Return the same share of the integrand at x by Gauss's points, along the bell's side from x to the left."""
+    slope = (a - 1) / x - (b - 1) / (1 - x)
+    curve = (a - 1) / (x * x) + (b - 1) / ((1 - x) * (1 - x))
+    reach = ops.minimum(90 / (slope + ops.sqrt(slope * slope + 90 * curve)), x)  # where the bell is about exp(-45)
+    total = ops.zeros_like(x)
+    for point, weight in zip(*np.polynomial.legendre.leggauss(POINTS)):
+        away = reach * float(point + 1) / 2
+        total = total + float(weight) * ops.exp((a - 1) * ops.log1p(-away / x) + (b - 1) * ops.log1p(away / (1 - x)))
+    return total * reach / 2 * a / (x * (1 - x))
+
+
+def _stirling(a, b, x):
+    """Return log(x^a (1 - x)^b / B(a, b)) of great a and b, where logarithms of gamma would cancel each other."""
+    def rest(number):
+        return (1 / 12 - 1 / (360 * number * number)) / number
+    share, other = a / (a + b), b / (a + b)
+    away = x - share
+    return a * ops.log1p(away / share) + b * ops.log1p(-away / other) + rest(a + b) - rest(a) - rest(b) \
+        + (ops.log(a) + ops.log(other) - math.log(2 * math.pi)) / 2
+
+
 def _betainc(a, b, x):
+    great = ops.logical_and(ops.gt(ops.minimum(a, b), GREAT), ops.logical_and(ops.gt(x, 0), ops.lt(x, 1)))
+    wide = [ops.where(great, value, ops.full_like(x, other)) for value, other in ((a, GREAT), (b, GREAT), (x, 0.5))]
     logarithm = ops.lgamma(a + b) - ops.lgamma(a) - ops.lgamma(b) + ops.xlogy(a, x) + ops.xlog1py(b, -x)
+    logarithm = ops.where(great, _stirling(*wide), logarithm)
     # The fraction goes fast on the side of the mean where x is small; the other side is what is left of one.
     swap = ops.gt(x, (a + 1) / (a + b + 2))
     one, other, point = ops.where(swap, b, a), ops.where(swap, a, b), ops.where(swap, 1 - x, x)
     inside = ops.logical_and(ops.logical_and(ops.gt(x, 0), ops.lt(x, 1)), ops.logical_and(ops.gt(a, 0), ops.gt(b, 0)))
     half = ops.full_like(x, 0.5)
     safe = [ops.where(inside, value, half) for value in (one, other, point)]
-    part = ops.exp(ops.where(inside, logarithm, ops.zeros_like(x))) * _fraction(*safe) / safe[0]
+    wide = [ops.where(great, value, ops.full_like(x, other)) for value, other in zip(safe, (GREAT, GREAT, 0.5))]
+    found = ops.where(great, _integral(*wide), _fraction(*safe))
+    part = ops.exp(ops.where(inside, logarithm, ops.zeros_like(x))) * found / safe[0]
+    part = ops.minimum(part, ops.ones_like(x))  # of parameters whose sums have no digits left
     made = ops.where(inside, ops.where(swap, 1 - part, part), ops.full_like(x, NAN))
     regular = ops.logical_and(ops.gt(a, 0), ops.gt(b, 0))
     made = ops.where(ops.logical_and(regular, ops.eq(x, 0)), ops.zeros_like(x), made)

@@ -96,7 +96,7 @@ def _hashes(columns, count, num_buckets, hash_key, who):
 
     def hashed(choice):
         # The key is where the chain of hashes begins.
-        made = np.uint64(CROSS_KEY if hash_key is None or hash_key == 0 else hash_key)
+        made = np.int64(hash_key or CROSS_KEY).astype(np.uint64)
         for number in choice:
             made = concatenated(made, number)
         return int(made) % (num_buckets or SIGNED)

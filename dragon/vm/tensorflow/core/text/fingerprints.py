@@ -1,4 +1,6 @@
 """`tf.fingerprint`: hashes of rows."""
+import math
+
 import numpy as np
 
 from dragon.vm.shared.errors import invalid_argument
@@ -34,7 +36,7 @@ def fingerprint(data, method="farmhash64", name=None):
     if x.dtype is string:
         numbers = fingerprint64(array.reshape(-1).tolist())
         if array.ndim > 1:  # of several texts, the hash of their hashes
-            rows = numbers.reshape(len(array), -1).astype("<u8")
+            rows = numbers.reshape(len(array), math.prod(array.shape[1:])).astype("<u8")
             numbers = fingerprint64([row.tobytes() for row in rows])
     else:
         numbers = fingerprint64([np.ascontiguousarray(row).tobytes() for row in array])
