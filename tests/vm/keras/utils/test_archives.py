@@ -75,6 +75,34 @@ def test_what_leads_out_is_left_out(tmp_path, write, name):
     assert sorted(os.listdir(tmp_path / "folder")) == ["in.txt"] and not (tmp_path / "out.txt").exists()
 
 
+def write_device(path):
+    """Write an archive with a device, which is not unpacked."""
+    with tarfile.open(path, "w") as archive:
+        info = tarfile.TarInfo("device")
+        info.type = tarfile.CHRTYPE
+        archive.addfile(info)
+    return path
+
+
+def write_broken_zip(path):
+    """Write an archive with a letter changed, which the checksum tells."""
+    data = bytearray(write_zip(path, "in.txt").read_bytes())
+    data[30 + len("in.txt")] ^= 1  # the first letter behind the header
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("write, error", [(write_device, tarfile.TarError), (write_broken_zip, zipfile.BadZipFile)])
+def test_what_fails_leaves_no_folder_and_takes_no_file(tmp_path, write, error):
+    path, mine = write(tmp_path / "archive"), tmp_path / "mine"
+    mine.mkdir()
+    (mine / "own.txt").write_text("own")
+    for folder in (mine, tmp_path / "new"):
+        with pytest.raises(error):
+            files.extract_archive(path, folder)
+    assert (mine / "own.txt").read_text() == "own" and not (tmp_path / "new").exists()
+
+
 def test_formats(tmp_path):
     path = write_zip(tmp_path / "archive", "in.txt")
     assert files.extract_archive(path, tmp_path, None) is False
