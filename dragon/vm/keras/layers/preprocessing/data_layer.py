@@ -53,7 +53,9 @@ def as_host(x):
         return to_array(x)
     array = host_array(x) if hasattr(x, "is_contiguous") else np.asarray(x)
     if array.dtype == object and array.size and all(isinstance(one, (int, float, np.number)) for one in array.flat):
-        array = array.astype("float32")  # columns of a table, some of integers and some not
+        # Columns of a table, some of integers and some not; integers alone keep all their digits.
+        is_whole = all(isinstance(one, (int, np.integer)) for one in array.flat)
+        array = array.astype("int64" if is_whole else "float32")
     return to_array(x) if array.dtype.kind in "OSUT" else array
 
 
