@@ -60,8 +60,9 @@ def test_untar_is_for_tar_alone(tmp_path):
 def test_names_of_files(tmp_path):
     with pytest.raises(ValueError, match="Paths are no longer accepted"):
         keras.utils.get_file("a/b.txt", "file:///a/b.txt", cache_dir=str(tmp_path))
-    with pytest.raises(ValueError, match="Can't parse the file name"):
-        keras.utils.get_file(origin="file:///", cache_dir=str(tmp_path))
+    for origin in ("file:///", "file:///a/.", "file:///a/.."):
+        with pytest.raises(ValueError, match="Can't parse the file name"):
+            keras.utils.get_file(origin=origin, cache_dir=str(tmp_path))
 
 
 @pytest.mark.parametrize("write, name", [(write_zip, "../out.txt"), (write_tar, "../out.txt"),
