@@ -76,6 +76,13 @@ def test_what_leads_out_is_left_out(tmp_path, write, name):
     assert sorted(os.listdir(tmp_path / "folder")) == ["in.txt"] and not (tmp_path / "out.txt").exists()
 
 
+def test_what_leads_out_by_a_link_that_was_there_is_left_out(tmp_path):
+    os.symlink(".", tmp_path / "link")
+    with tarfile.open(write_tar(tmp_path / "archive", "link/../out.txt")) as archive:
+        with pytest.warns(UserWarning, match="Skipping invalid path"):
+            assert list(files.filter_safe_tarinfos(archive.getmembers(), tmp_path)) == []
+
+
 def write_device(path):
     """Write an archive with a device, which is not unpacked."""
     with tarfile.open(path, "w") as archive:
