@@ -40,7 +40,7 @@ def int_tuple(value, count, name, allow_zero=False):
     try:
         numbers = tuple(numbers)
         small = {int(number) for number in numbers if int(number) < least}
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # of infinity
         raise ValueError(wrong) from None
     if len(numbers) != count:
         raise ValueError(wrong)

@@ -1,5 +1,6 @@
 """Shapes of results from shapes of arguments: what layers outside of Keras ask `keras.src.ops.operation_utils`."""
 import math
+import operator
 
 from dragon.vm.keras.core.convert import is_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
@@ -8,7 +9,7 @@ from dragon.vm.shared.windows.geometry import sliding_shape, transposed_shape, t
 
 def canonicalize_axis(axis, num_dims):
     """Return an axis counted from the front; what is no axis of so many is refused."""
-    axis = axis.__index__()
+    axis = operator.index(axis)
     if not -num_dims <= axis < num_dims:
         raise ValueError(f"axis {axis} is out of bounds for an array with dimension {num_dims}.")
     return axis % num_dims
@@ -50,6 +51,8 @@ def compute_expand_dims_output_shape(input_shape, axis):
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     rank = len(input_shape) + len(axes)
     new, old = canonicalize_axes(tuple(axes), rank), iter(input_shape)
+    if len(set(new)) != len(new):
+        raise ValueError(f"expand_dims: got axis={axis} for shape {tuple(input_shape)}, expected each axis once")
     return tuple(1 if place in new else next(old) for place in range(rank))
 
 
@@ -68,8 +71,8 @@ def compute_conv_output_shape(input_shape, filters, kernel_size, strides=1, padd
 def compute_conv_transpose_output_shape(input_shape, kernel_size, filters, strides, padding, output_padding=None,
                                         data_format="channels_last", dilation_rate=1):
     """Return the sizes, as a list, that the adjoint of a convolution gives."""
-    return list(transposed_shape(input_shape, filters, kernel_size, strides, padding, output_padding, data_format,
-                                 dilation_rate))
+    return list(transposed_shape(input_shape, filters, kernel_size, strides, padding.lower(), output_padding,
+                                 data_format, dilation_rate))
 
 
 def output_size_given_padding(input_size, kernel_size, strides, padding, output_padding, dilation_rate):

@@ -125,6 +125,12 @@ class TrackedDict(Tracked, dict):
 class TrackedOrderedDict(TrackedDict, collections.OrderedDict):
     """An OrderedDict in an attribute of a layer: layers and variables put into it belong to the layer."""
 
+    def popitem(self, last=True):
+        """Take the last pair, or the first, away and return it."""
+        key, value = collections.OrderedDict.popitem(self, last)
+        self._out(value)
+        return key, value
+
     def __reduce__(self):
         return collections.OrderedDict, (list(self.items()),)
 

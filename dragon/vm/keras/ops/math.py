@@ -93,7 +93,7 @@ def _segments(data, segment_ids, num_segments, sorted, how):
         raise ValueError("Argument `segment_ids` and `data` should have same leading dimension. Received: "
                          f"segment_ids.shape={tuple(places.shape)}, data.shape={tuple(data.shape)}")
     if num_segments is None:
-        num_segments = count_by_numbers(lambda: int(ops.amax(places).item()) + 1)
+        num_segments = 0 if places.shape[0] == 0 else count_by_numbers(lambda: int(ops.amax(places).item()) + 1)
     # Elements of no segment go to one that is dropped.
     outside = ops.logical_or(ops.lt(places, 0), ops.ge(places, num_segments))
     places = ops.where(outside, num_segments, places)

@@ -4,9 +4,12 @@ Those of dense tensors need not ask: `teach` replaces them when the first ragged
 to be made.
 """
 import functools
+import inspect
+from math import prod
 
 from dragon.vm.keras.core import convert, tree
 from dragon.vm.keras.core.operation import known_operations
+from dragon.vm.keras.core.shape_rules import compute_transpose_output_shape
 from dragon.vm.keras.ops.common import canonical_axis, dtype_of, ops, result_type, tensor
 from dragon.vm.keras.ops.numpy.pointwise import divide
 from dragon.vm.shared.ragged import listeners
@@ -56,6 +59,9 @@ def knowing(function, name, is_pointwise):
 
 def _of_sparse(function, name, args, kwargs):
     """Return the result that is sparse, or what needs no dense tensor of all zeros; NotImplemented if there is none."""
+    if kwargs:  # whoever tells arguments by their names gets what others get
+        bound = inspect.signature(function).bind(*args, **kwargs)
+        args, kwargs = bound.args, bound.kwargs
     first, second = (*args, None, None)[:2]
     if name in KEEPING_ZEROS and _is_sparse(first):
         return first.with_values(function(first.values, *args[1:], **kwargs))
@@ -123,13 +129,17 @@ def _product(a, b):
     return math.matmul(sparse, dense) if _is_sparse(a) else math.matmul(dense, sparse)
 
 
+def _axes_of(x, axis):
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, (list, tuple)) else (axis,)
+    return {canonical_axis(one, x.ndim) for one in axes}
+
+
 def _total(x, axis=None, keepdims=False):
     """Return a sum; along some axes a sparse one, with a value wherever one of those that are added stands."""
     import numpy as np
     from dragon.vm.shared.data.rows import wrap_array
     from dragon.vm.shared.sparse.tensor import SparseTensor
-    axes = range(x.ndim) if axis is None else axis if isinstance(axis, (list, tuple)) else (axis,)
-    axes = {canonical_axis(one, x.ndim) for one in axes}
+    axes = _axes_of(x, axis)
     places = x._places().copy()
     places[:, sorted(axes)] = 0
     sizes = [1 if one in axes else size for one, size in enumerate(x._sizes)]
@@ -143,11 +153,7 @@ def _total(x, axis=None, keepdims=False):
 
 def _mean(x, axis=None, keepdims=False):
     total = _total(x, axis, keepdims)
-    axes = range(x.ndim) if axis is None else axis if isinstance(axis, (list, tuple)) else (axis,)
-    count = 1
-    for one in {canonical_axis(one, x.ndim) for one in axes}:
-        count *= x._sizes[one]
-    return total.with_values(divide(total.values, count))
+    return total.with_values(divide(total.values, prod(x._sizes[one] for one in _axes_of(x, axis))))
 
 
 def _concatenated(xs, axis=0):
@@ -162,13 +168,14 @@ def _reshaped(x, newshape):
 
 def _transposed(x, axes=None):
     from dragon.vm.shared.sparse.math import transpose
+    if axes is not None:
+        axes = [canonical_axis(one, x.ndim) for one in axes]
+        compute_transpose_output_shape(x._sizes, axes)  # which refuses what is no order of the axes
     return transpose(x, axes)
 
 
 def _squeezed(x, axis=None):
-    axes = [one for one, size in enumerate(x._sizes) if size == 1] if axis is None else (
-        axis if isinstance(axis, (list, tuple)) else [axis])
-    axes = {canonical_axis(one, x.ndim) for one in axes}
+    axes = [one for one, size in enumerate(x._sizes) if size == 1] if axis is None else _axes_of(x, axis)
     if any(x._sizes[one] != 1 for one in axes):
         raise ValueError(f"squeeze: got axis={axis} for shape {tuple(x._sizes)}, expected axes of size 1")
     return _reshaped(x, [size for one, size in enumerate(x._sizes) if one not in axes])
@@ -176,7 +183,8 @@ def _squeezed(x, axis=None):
 
 def _widened(x, axis):
     from dragon.vm.shared.sparse.math import expand_dims
-    for one in sorted(canonical_axis(one, x.ndim + 1) for one in (axis if isinstance(axis, (list, tuple)) else [axis])):
+    axes = axis if isinstance(axis, (list, tuple)) else [axis]
+    for one in sorted(canonical_axis(one, x.ndim + len(axes)) for one in axes):
         x = expand_dims(x, one)
     return x
 
@@ -197,7 +205,10 @@ def _of_ragged(function, name, is_pointwise, args, kwargs):
         return math.elementwise(lambda *flat: function(*flat[:count], **dict(zip(names, flat[count:])), **fixed),
                                 *args, *(kwargs[key] for key in names))
     if name in REDUCTIONS:
-        def reduced(x, axis=None, keepdims=False):
+        def reduced(x, axis=None, keepdims=False, **others):
+            if others:
+                raise NotImplementedError(f"keras.ops.{name}: got a ragged tensor and {', '.join(others)}, expected "
+                                          "`axis` and `keepdims` alone")
             return math.reduce(REDUCTIONS[name], x, axis, keepdims)
         return reduced(*args, **kwargs)
     if name == "take":

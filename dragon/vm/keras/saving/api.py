@@ -2,6 +2,7 @@
 import io
 import os
 
+from dragon.core import warnings
 from dragon.vm.keras.core.messages import ask_to_proceed_with_overwrite
 from dragon.vm.keras.saving import files
 from dragon.vm.keras.saving.registration import custom_object_scope
@@ -29,9 +30,13 @@ def save_model(model, filepath, overwrite=True, zipped=None, **kwargs):
     """
     include_optimizer = kwargs.pop("include_optimizer", True)
     save_format = kwargs.pop("save_format", None)
-    if save_format and not str(filepath).endswith((".h5", ".hdf5", ".keras")):
-        raise ValueError("The `save_format` argument is deprecated in Keras 3. Please remove this argument and pass a "
-                         f"file path with either `.keras` or `.h5` extension. Received: save_format={save_format}")
+    if save_format:
+        deprecated = "The `save_format` argument is deprecated in Keras 3. "
+        if not str(filepath).endswith((".h5", ".hdf5", ".keras")):
+            raise ValueError(f"{deprecated}Please remove this argument and pass a file path with either `.keras` or "
+                             f"`.h5` extension. Received: save_format={save_format}")
+        warnings.warn(f"{deprecated}We recommend removing this argument as the file path tells the format. "
+                      f"Received: save_format={save_format}")
     if kwargs:
         raise ValueError(f"The following argument(s) are not supported: {list(kwargs.keys())}")
     if isinstance(filepath, io.IOBase):

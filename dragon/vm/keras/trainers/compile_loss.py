@@ -53,7 +53,7 @@ class CompileLoss:
         self._user_loss, self._user_weights = loss, loss_weights
         self.built = False
         self.metrics = []  # a mean for each of several losses
-        self._terms = []
+        self._terms, self._built_for = [], None
 
     variables = property(lambda self: [variable for metric in self.metrics for variable in metric.variables],
                          doc="List[Variable]: the state of the means.")
@@ -76,7 +76,7 @@ class CompileLoss:
         if isinstance(loss, _Weighted) and tree.is_nested(y_pred):  # one loss for all outputs
             one = loss
             loss = tree.map_structure(lambda leaf: one, y_pred)
-        self._terms = []
+        self._terms, self._built_for = [], tree.map_structure(lambda leaf: None, y_pred)
         self._assign(loss, y_true, y_pred, self._name_structure(y_pred), ())
         if len(self._terms) > 1:
             from dragon.vm.keras import metrics
@@ -156,6 +156,10 @@ class CompileLoss:
             y_true = self._like_predictions(y_true, y_pred)
         if not self.built:
             self.build(y_true, y_pred)
+        if tree.is_nested(y_pred) and not _same(self._built_for, y_pred):  # as dicts, of a loss built for lists
+            y_true, y_pred, sample_weight = (
+                tree.pack_sequence_as(self._built_for, tree.flatten(one)) if tree.is_nested(one) else one
+                for one in (y_true, y_pred, sample_weight))
         total = None
         for number, term in enumerate(self._terms):
             value = self._value(term, y_true, y_pred, sample_weight, number)

@@ -94,12 +94,11 @@ def extract_archive(file_path, path=".", archive_format="auto"):
 
 @contextlib.contextmanager
 def _removed_on_failure(path):
-    """Leave nothing that is half unpacked."""
+    """Leave no folder that is half unpacked; one that was there before stays, for it may hold other files."""
+    was_there = os.path.lexists(path)
     try:
         yield
-    except (tarfile.TarError, RuntimeError, KeyboardInterrupt):
-        if os.path.isfile(path):
-            os.remove(path)
-        elif os.path.exists(path):
-            shutil.rmtree(path)
+    except BaseException:
+        if not was_there:
+            shutil.rmtree(path, ignore_errors=True)
         raise

@@ -76,7 +76,7 @@ def get_file(fname=None, origin=None, untar=False, md5_hash=None, file_hash=None
     if md5_hash is not None and file_hash is None:
         file_hash, hash_algorithm = md5_hash, "md5"
     named, fname = fname is not None, path_to_string(fname) or os.path.basename(urlsplit(str(origin)).path)
-    if not fname:
+    if fname in ("", os.curdir, os.pardir):  # which would be a folder, and perhaps not one of the cache
         raise ValueError(f"Can't parse the file name from the origin provided: '{origin}'. "
                          "Please specify the `fname` argument.")
     if named and os.sep in fname:

@@ -13,7 +13,7 @@ def path_to_string(path):
 
 def resolve_path(path):
     """Return where a path leads to, links followed."""
-    return os.path.realpath(os.path.abspath(path))
+    return os.path.realpath(path)  # not of `abspath`, to which "link/.." is nothing: it is what the link's target is in
 
 
 def resolve_sub_path(base_dir, relative_path):

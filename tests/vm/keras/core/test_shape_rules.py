@@ -74,3 +74,17 @@ def test_transposed_convolutions():
 def test_equal_shapes(first, second, options, expected):
     numpy_rules = importlib.import_module("dragon.vm.keras.src.ops.numpy")
     assert numpy_rules.shape_equal(first, second, **options) is expected
+
+
+@pytest.mark.parametrize("call, error, message", [
+    (lambda: utils.compute_expand_dims_output_shape((2,), (0, -3)), ValueError, "each axis once"),
+    (lambda: utils.reduce_shape((2,), 0.5), TypeError, "integer"),
+    (lambda: keras.layers.Conv2D(1, (float("inf"), 2)), ValueError, "a tuple of 2 integers")])
+def test_what_is_no_axis_or_size(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_paddings_of_transposed_convolutions_in_capitals():
+    rule = common.compute_conv_transpose_output_shape
+    assert rule((None, 7, 5), (4,), 3, 3, "SAME") == rule((None, 7, 5), (4,), 3, 3, "same") == [None, 21, 3]

@@ -41,6 +41,9 @@ def test_an_ordered_dict_stays_one():
     holder.parts.move_to_end("b")
     assert holder.parts.popitem() == ("b", first)
     assert list(holder.parts) == ["a"] and holder._layers == [second]
+    holder.parts["b"] = first
+    assert holder.parts.popitem(last=False) == ("a", second)
+    assert list(holder.parts) == ["b"] and holder._layers == [first]
     copy = pickle.loads(pickle.dumps(Holder(collections.OrderedDict(b=1, a=2)).parts))
     assert type(copy) is collections.OrderedDict and list(copy) == ["b", "a"]
 

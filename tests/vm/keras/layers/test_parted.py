@@ -107,6 +107,10 @@ def test_fit_of_sparse_batches():
     (lambda ops: ops.reshape(sparse(), (4, 3)), TABLE.reshape(4, 3), True),
     (lambda ops: ops.expand_dims(sparse(), 1), TABLE[:, None], True),
     (lambda ops: ops.squeeze(ops.expand_dims(sparse(), 0), 0), TABLE, True),
+    (lambda ops: ops.expand_dims(sparse(), (0, -1)), TABLE[None, :, :, None], True),
+    (lambda ops: ops.concatenate(xs=[sparse(), sparse()]), np.concatenate([TABLE, TABLE]), True),
+    (lambda ops: ops.sum(x=sparse(), axis=1), [3.0, 0.0, 3.0], True),
+    (lambda ops: ops.multiply(x1=sparse(), x2=2.0), TABLE * 2, True),
     (lambda ops: ops.concatenate([sparse(), sparse()], -1), np.concatenate([TABLE, TABLE], -1), True),
     (lambda ops: ops.convert_to_tensor(sparse(), sparse=False), TABLE, False),
     (lambda ops: ops.convert_to_numpy(sparse()), TABLE, False)])
@@ -115,6 +119,16 @@ def test_functions_of_sparse(function, expected, stays):
     found = function(keras.ops)
     assert isinstance(found, tf.SparseTensor) == stays
     np.testing.assert_allclose(dense_of(found), expected, 1e-6)
+
+
+@pytest.mark.parametrize("call, error, message", [
+    (lambda ops: ops.transpose(sparse(), (1, 1)), ValueError, "valid permutation"),
+    (lambda ops: ops.sum(sparse(), axis=2), ValueError, "out of bounds"),
+    (lambda ops: ops.max(tf.ragged.constant(ROWS), axis=1, initial=0), NotImplementedError, "ragged .* and initial")])
+def test_what_does_not_fit(call, error, message):
+    """Errors say what came."""
+    with pytest.raises(error, match=message):
+        call(keras.ops)
 
 
 def test_merging_sparse():

@@ -142,3 +142,10 @@ def test_gradients_are_those_of_tapes():
     for side in (dragon, genuine):
         with pytest.raises(RuntimeError):
             side.keras.backend.gradients(side.constant(1.0), [side.constant(1.0)])
+
+
+def test_sparse_tensors_become_dense():
+    for side in (dragon, genuine):
+        sparse = side.sparse.from_dense(MASK.astype("float32"))
+        assert side.keras.backend.is_sparse(sparse)
+        np.testing.assert_array_equal(side.keras.backend.to_dense(sparse), MASK)

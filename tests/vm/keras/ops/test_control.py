@@ -163,3 +163,7 @@ def test_branches_of_a_symbol_are_alike(other):
     assert ops.cond(pred, lambda: ops.ones((3,)), lambda: ops.zeros((3,))).shape == (3,)
     with pytest.raises(ValueError, match="same shapes and dtypes"):
         ops.cond(pred, lambda: ops.ones((3,)), other)
+    x = keras.KerasTensor((3, 2))
+    assert ops.cond(pred, lambda: x, lambda: x + 1).shape == (3, 2)
+    with pytest.raises(ValueError, match="same shapes and dtypes"):
+        ops.cond(pred, lambda: x, lambda: ops.sum(x))

@@ -80,3 +80,8 @@ def test_elements_joined_as_one_row_and_rolled_alike():
         assert tuple(ops.roll(x, 1, axis=[0, 1]).shape) == (2, 3)
     np.testing.assert_array_equal(np.asarray(ops.concatenate([X, X[:1]], axis=None)), np.concatenate([X, X[:1]], None))
     np.testing.assert_array_equal(np.asarray(ops.roll(X, 1, axis=[0, 1])), np.roll(X, 1, (0, 1)))
+
+
+def test_segments_of_nothing():
+    for name in ("segment_sum", "segment_max"):
+        assert getattr(ops, name)(np.zeros((0, 2), "float32"), np.zeros((0,), "int32")).shape == (0, 2)

@@ -36,7 +36,8 @@ def test_files_that_are_not_written(tmp_path, model, name, options, message):
 
 
 def test_formats_that_the_name_tells(tmp_path, model):
-    model.save(tmp_path / "model.keras", save_format="tf")
+    with pytest.warns(UserWarning, match="`save_format` argument is deprecated .* save_format=tf"):
+        model.save(tmp_path / "model.keras", save_format="tf")
     assert keras.models.load_model(tmp_path / "model.keras").count_params() == 8
 
 

@@ -48,6 +48,19 @@ def test_a_generator_loses_no_batch_to_its_spec():
     assert [float(x[0, 0]) for x, in dataset] == [0, 1, 2]
 
 
+def test_a_source_without_batches_has_no_spec():
+    dataset = get_data_adapter(batch for batch in ()).get_tf_dataset()
+    with pytest.raises(ValueError, match="got a source without batches"):
+        dataset.element_spec
+
+
+@pytest.mark.parametrize("drop, found", [(False, (True, 4)), (True, (False, None))])
+def test_the_last_batch_of_a_loader(drop, found):
+    data = importlib.import_module("dragon.vm.torch").utils.data
+    adapter = get_data_adapter(data.DataLoader(range(20), 8, drop_last=drop))
+    assert (adapter.has_partial_batch, adapter.partial_batch_size) == found
+
+
 def test_grain():
     grain = pytest.importorskip("grain")
     rows = grain.MapDataset.source(np.arange(40, dtype="float32").reshape(20, 2) / 40)

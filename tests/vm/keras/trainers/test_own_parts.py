@@ -1,4 +1,5 @@
 """Losses, metrics and modules of a user's own in captured steps."""
+import importlib
 import warnings
 
 import numpy
@@ -141,3 +142,13 @@ def test_losses_of_outputs_that_are_not_there_say_where():
         model.compile("sgd", loss)
         with pytest.raises(KeyError, match=message):
             model.fit(x, y, verbose=0)
+
+
+def test_losses_built_for_lists_take_dicts():
+    """The program and its number are those of Keras's own tests."""
+    loss_of = importlib.import_module("dragon.vm.keras.src.trainers.compile_utils").CompileLoss
+    loss, symbols = loss_of(["mse", "mae"], output_names=["b", "a"]), [dragon_keras.KerasTensor((3, 4))] * 2
+    loss.build(symbols, symbols)
+    y_true = {"a": numpy.arange(1, 7).reshape(3, 2) / 10, "b": numpy.arange(7, 13).reshape(3, 2) / 10}
+    y_pred = {"a": numpy.arange(12, 6, -1).reshape(3, 2) / 10, "b": numpy.arange(6, 0, -1).reshape(3, 2) / 10}
+    assert float(loss(y_true, y_pred)) == pytest.approx(1.0766667)

@@ -60,8 +60,9 @@ def test_untar_is_for_tar_alone(tmp_path):
 def test_names_of_files(tmp_path):
     with pytest.raises(ValueError, match="Paths are no longer accepted"):
         keras.utils.get_file("a/b.txt", "file:///a/b.txt", cache_dir=str(tmp_path))
-    with pytest.raises(ValueError, match="Can't parse the file name"):
-        keras.utils.get_file(origin="file:///", cache_dir=str(tmp_path))
+    for origin in ("file:///", "file:///a/.", "file:///a/.."):
+        with pytest.raises(ValueError, match="Can't parse the file name"):
+            keras.utils.get_file(origin=origin, cache_dir=str(tmp_path))
 
 
 @pytest.mark.parametrize("write, name", [(write_zip, "../out.txt"), (write_tar, "../out.txt"),
@@ -73,6 +74,41 @@ def test_what_leads_out_is_left_out(tmp_path, write, name):
     with pytest.warns(UserWarning, match="Skipping invalid path during archive extraction"):
         assert files.extract_archive(path, tmp_path / "folder")
     assert sorted(os.listdir(tmp_path / "folder")) == ["in.txt"] and not (tmp_path / "out.txt").exists()
+
+
+def test_what_leads_out_by_a_link_that_was_there_is_left_out(tmp_path):
+    os.symlink(".", tmp_path / "link")
+    with tarfile.open(write_tar(tmp_path / "archive", "link/../out.txt")) as archive:
+        with pytest.warns(UserWarning, match="Skipping invalid path"):
+            assert list(files.filter_safe_tarinfos(archive.getmembers(), tmp_path)) == []
+
+
+def write_device(path):
+    """Write an archive with a device, which is not unpacked."""
+    with tarfile.open(path, "w") as archive:
+        info = tarfile.TarInfo("device")
+        info.type = tarfile.CHRTYPE
+        archive.addfile(info)
+    return path
+
+
+def write_broken_zip(path):
+    """Write an archive with a letter changed, which the checksum tells."""
+    data = bytearray(write_zip(path, "in.txt").read_bytes())
+    data[30 + len("in.txt")] ^= 1  # the first letter behind the header
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("write, error", [(write_device, tarfile.TarError), (write_broken_zip, zipfile.BadZipFile)])
+def test_what_fails_leaves_no_folder_and_takes_no_file(tmp_path, write, error):
+    path, mine = write(tmp_path / "archive"), tmp_path / "mine"
+    mine.mkdir()
+    (mine / "own.txt").write_text("own")
+    for folder in (mine, tmp_path / "new"):
+        with pytest.raises(error):
+            files.extract_archive(path, folder)
+    assert (mine / "own.txt").read_text() == "own" and not (tmp_path / "new").exists()
 
 
 def test_formats(tmp_path):

@@ -141,10 +141,8 @@ def tile(x, n):
 
 def to_dense(tensor):
     """Return a tensor with all of its elements."""
-    if not is_sparse(tensor):
-        return tensor
-    from dragon.vm.shared.sparse.dense import to_dense as dense
-    return dense(tensor)
+    from dragon.vm.keras.core.convert import dense_of
+    return dense_of(tensor) if is_sparse(tensor) else tensor
 
 
 def transpose(x):

@@ -45,7 +45,7 @@ def cond(pred, true_fn, false_fn):
 def _alike(first, second):
     """Return what the first branch makes, if the second makes tensors of the same shapes and dtypes."""
     def told(made):
-        return [(tuple(leaf.shape), dtype_of(leaf)) if isinstance(leaf, _C.Tensor) else None
+        return [(tuple(leaf.shape), dtype_of(leaf)) if isinstance(leaf, (_C.Tensor, KerasTensor)) else None
                 for leaf in tree.flatten(made)]
     try:
         tree.assert_same_structure(first, second)

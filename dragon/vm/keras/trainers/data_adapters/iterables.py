@@ -69,8 +69,8 @@ class LoaderAdapter(DataAdapter):
         self._loader = loader
         self.batch_size = loader.batch_size
         if self.num_batches is not None and self.batch_size:
-            self.partial_batch_size = len(loader.dataset) % self.batch_size
-            self.has_partial_batch = self.partial_batch_size > 0
+            left = 0 if loader.drop_last else len(loader.dataset) % self.batch_size
+            self.partial_batch_size, self.has_partial_batch = left or None, left > 0
 
     def __iter__(self):
         return map(to_batch, self._loader)

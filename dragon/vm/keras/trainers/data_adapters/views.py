@@ -28,7 +28,9 @@ class BatchesOf(Dataset):
     def _make_spec(self):
         """Return the specs of the first batch, which is not lost: a generator gives it once."""
         batches = self._iterate()
-        first = next(batches)
+        first = next(batches, None)
+        if first is None:
+            raise ValueError("get_tf_dataset: got a source without batches, expected one or more, which tell the specs")
         self._begun = itertools.chain([first], batches)
         return tree.map_structure(
             lambda x: TensorSpec((None, *x.shape[1:]), x.dtype) if isinstance(x, Tensor) else x, first)

@@ -292,3 +292,13 @@ def test_columns_of_several_kinds():
     layer = guest("keras").layers.Normalization()
     layer.adapt(np.array([[1, 2.5], [3, 4.5]], dtype=object))
     np.testing.assert_allclose(value(layer.mean), [[2.0, 3.5]])
+
+
+def test_integers_in_objects_keep_their_digits():
+    """Numbers above 2 ** 24 that follow each other stay two numbers."""
+    layers, numbers = guest("keras").layers, np.array([2 ** 24, 2 ** 24 + 1])
+    layer = layers.IntegerLookup()
+    layer.adapt(numbers.astype(object))
+    assert sorted(layer.get_vocabulary()) == [-1, *numbers]
+    np.testing.assert_array_equal(value(layers.Hashing(1000)(numbers.astype(object))),
+                                  value(layers.Hashing(1000)(numbers)))
