@@ -297,6 +297,18 @@ def test_what_is_not_there(name, tmp_path):
                 getattr(module, name)(str(tmp_path), **WRONG[name])
 
 
+def test_lists_of_faces_that_end_early(tmp_path, monkeypatch):
+    crowds(tmp_path, monkeypatch)
+    path = tmp_path / "widerface/wider_face_split/wider_face_val_bbx_gt.txt"
+    text = path.read_text()
+    path.write_text(text + "\n")
+    assert len(datasets.WIDERFace(str(tmp_path), "val")) == 2
+    for more in ("p/3.jpg\n", "p/3.jpg\n2\n1 2 3 4 0 1 0 1 2 0\n"):
+        path.write_text(text + more)
+        with pytest.raises(RuntimeError, match="p/3.jpg"):
+            datasets.WIDERFace(str(tmp_path), "val")
+
+
 @pytest.mark.parametrize("split_ratio, kind", [(0, ValueError), (20, ValueError), (2.5, TypeError)])
 def test_ratios_of_frames(split_ratio, kind, tmp_path):
     for module in BOTH:
