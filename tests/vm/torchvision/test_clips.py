@@ -38,6 +38,11 @@ def test_clips(rate):
     assert found[0][1:] == found[1][1:]
 
 
+def test_more_processes_than_items():
+    shared = [datasets.samplers.DistributedSampler(range(2), 5, rank) for rank in range(5)]
+    assert [list(one) for one in shared] == [[0], [1], [0], [1], [0]] and {len(one) for one in shared} == {1}
+
+
 def test_clips_that_cannot_be():
     video_utils = datasets.video_utils
     with pytest.raises(ValueError, match="output_format"):
