@@ -2,8 +2,10 @@
 import importlib
 import pickle
 import sys
+from types import SimpleNamespace
 
 import genuine
+import numpy
 import pytest
 from compare import same
 
@@ -36,6 +38,11 @@ def test_clips(rate):
                       list(sampler), list(shared), len(sampler), len(shared), clips.subset([0]).num_clips()))
     same(found[0][0], found[1][0])
     assert found[0][1:] == found[1][1:]
+
+
+def test_more_processes_than_items():
+    shared = [datasets.samplers.DistributedSampler(range(2), 5, rank) for rank in range(5)]
+    assert [list(one) for one in shared] == [[0], [1], [0], [1], [0]] and {len(one) for one in shared} == {1}
 
 
 def test_clips_that_cannot_be():
@@ -116,7 +123,6 @@ def test_the_operators_are_there():
 
 def test_clips_of_a_file(tmp_path):
     av = pytest.importorskip("av")
-    import numpy
     with av.open(str(tmp_path / "a.avi"), "w") as file:
         stream = file.add_stream("mpeg4", rate=8)
         stream.width, stream.height, stream.pix_fmt = 32, 16, "yuv420p"
@@ -132,3 +138,32 @@ def test_clips_of_a_file(tmp_path):
     assert told == {"video_fps": 8.0} and which == 0
     with pytest.raises(IndexError):
         clips.get_clip(3)
+
+
+class Sound:
+    """A file of one-second frames of sound, as PyAV shows it, that notes which of them are read."""
+
+    def __init__(self, seconds):
+        self.streams, self.seconds, self.seen = SimpleNamespace(audio=[SimpleNamespace(rate=4)], video=[]), seconds, []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def decode(self, audio):
+        for second in range(self.seconds):
+            self.seen.append(second)
+            yield SimpleNamespace(time=second, format=SimpleNamespace(is_planar=True),
+                                  to_ndarray=lambda: numpy.arange(4 * second, 4 * second + 4, dtype="float32")[None])
+
+
+def test_sound_is_read_up_to_its_end(monkeypatch):
+    from dragon.vm.torchvision.datasets import _videos
+    file = Sound(100)
+    monkeypatch.setattr(_videos, "_opened", lambda path: file)
+    assert _videos.read_sound("a.mp4", 1.5, 3.25).tolist() == [[6.0, 7, 8, 9, 10, 11, 12]]
+    assert file.seen == [0, 1, 2, 3, 4]
+    with pytest.raises(RuntimeError, match="no frames in a.mp4"):
+        _videos.measure("a.mp4")

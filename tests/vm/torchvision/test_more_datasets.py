@@ -297,6 +297,18 @@ def test_what_is_not_there(name, tmp_path):
                 getattr(module, name)(str(tmp_path), **WRONG[name])
 
 
+def test_lists_of_faces_that_end_early(tmp_path, monkeypatch):
+    crowds(tmp_path, monkeypatch)
+    path = tmp_path / "widerface/wider_face_split/wider_face_val_bbx_gt.txt"
+    text = path.read_text()
+    path.write_text(text + "\n")
+    assert len(datasets.WIDERFace(str(tmp_path), "val")) == 2
+    for more in ("p/3.jpg\n", "p/3.jpg\n2\n1 2 3 4 0 1 0 1 2 0\n"):
+        path.write_text(text + more)
+        with pytest.raises(RuntimeError, match="p/3.jpg"):
+            datasets.WIDERFace(str(tmp_path), "val")
+
+
 @pytest.mark.parametrize("split_ratio, kind", [(0, ValueError), (20, ValueError), (2.5, TypeError)])
 def test_ratios_of_frames(split_ratio, kind, tmp_path):
     for module in BOTH:
@@ -313,9 +325,22 @@ def test_classes_of_scenes(classes, match, tmp_path):
 
 def test_scenes_in_a_database(tmp_path, monkeypatch):
     lmdb = pytest.importorskip("lmdb")
-    monkeypatch.chdir(tmp_path)
-    for scene in ("bridge_val", "tower_val"):
-        picture(tmp_path / "one.webp")
-        with lmdb.open(str(tmp_path / f"{scene}_lmdb")).begin(write=True) as writing:
-            writing.put(b"key", (tmp_path / "one.webp").read_bytes())
-    same_items(*(module.LSUN(str(tmp_path), ["bridge_val", "tower_val"]) for module in BOTH))
+    scenes, made = ["bridge_val", "tower_val"], []
+    for scene in scenes:
+        picture(tmp_path / f"{scene}.webp")
+    for place, module in enumerate(BOTH):  # a process opens a database once, so each side has its own
+        (tmp_path / str(place)).mkdir()
+        monkeypatch.chdir(tmp_path / str(place))
+        for scene in scenes:
+            with lmdb.open(f"{scene}_lmdb") as database, database.begin(write=True) as writing:
+                writing.put(b"key", (tmp_path / f"{scene}.webp").read_bytes())
+        made.append(module.LSUN(".", scenes))
+    same_items(*made)
+
+
+def test_scenes_that_are_not_there():
+    scenes = object.__new__(datasets.LSUN)
+    scenes.target_transform, scenes.dbs, scenes.indices, scenes.length = None, [[("a", None)], [("b", None)]], [1, 2], 2
+    assert scenes[1] == ("b", 1)
+    with pytest.raises(IndexError, match="below 2"):
+        scenes[2]

@@ -108,8 +108,12 @@ def test_what_was_said_by_place():
     assert mine.resize(mask, [6, 8], "nearest").shape == (6, 8)
     moved = mine.affine(boxes, 0.0, [1, 0], 1.0, [0.0, 0.0], "nearest", None, [0, 0])
     assert moved.tolist() == [[1, 0, 3, 2]] and moved.canvas_size == (3, 4)
-    with pytest.raises(TypeError, match="arguments"):
-        mine.vertical_flip(boxes, 1)
+    for inpt in (mask, boxes, tv_tensors.KeyPoints([[1.0, 2.0]], canvas_size=(3, 4))):
+        for args, options, match in (((1,), {}, "too many"), ((), {"antialais": True}, "antialais")):
+            with pytest.raises(TypeError, match=match):
+                mine.vertical_flip(inpt, *args, **options)
+        with pytest.raises(TypeError, match="multiple values"):
+            mine.resize(inpt, [3, 3], size=[4, 4])
 
 
 def test_boxes_that_are_not_there():

@@ -1,4 +1,6 @@
 """Files of images, and pictures of tensors."""
+import zlib
+
 import genuine
 import numpy
 import pytest
@@ -104,5 +106,10 @@ def test_write_and_read(tmp_path):
             call()
     with pytest.raises(ValueError):
         io.encode_jpeg(pixels, quality=0)
+    huge = bytearray(io.encode_png(pixels).numpy().tobytes())
+    huge[16:24] = (60000).to_bytes(4, "big") * 2
+    huge[29:33] = zlib.crc32(huge[12:29]).to_bytes(4, "big")
+    with pytest.raises(RuntimeError, match="exceeds limit"):
+        io.decode_png(dt.frombuffer(huge, dtype=dt.uint8))
     with pytest.raises(NotImplementedError, match="HEIC"):
         io.decode_heic(pixels)

@@ -139,9 +139,10 @@ def test_files_of_floats(tmp_path):
     for channels, order in ((1, "<"), (3, ">")):
         floats(tmp_path / "a.pfm", channels, order)
         same(_read_pfm(tmp_path / "a.pfm"), tv.datasets.utils._read_pfm(tmp_path / "a.pfm"))
-    for text in (b"PG\n5 4\n1.0\n", b"Pf\nx 4\n1.0\n"):
+    for text, match in ((b"PG\n5 4\n1.0\n", "Invalid"), (b"\x89PNG\n\x1a\nabc\n", "Invalid"),
+                        (b"Pf\nx 4\n1.0\n", "Malformed"), (b"Pf\n", "Malformed")):
         (tmp_path / "b.pfm").write_bytes(text)
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=match):
             _read_pfm(tmp_path / "b.pfm")
     (tmp_path / "c.flo").write_bytes(b"PIEX")
     with pytest.raises(ValueError, match="Magic"):

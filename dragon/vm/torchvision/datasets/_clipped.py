@@ -9,26 +9,7 @@ EXTENSIONS = ("avi",)
 class FoldedVideos(VisionDataset):
     """The base of data sets of videos, in folders by class, some of which are for training in each of three folds.
 
-    A class tells which videos a fold has (`_select_fold`).
-
-    Parameters
-    ----------
-    root : Union[str, Path]
-        The folder of the classes' folders.
-    annotation_path : str
-        The folder of the lists.
-    frames_per_clip, step_between_clips, frame_rate : optional
-        As for `VideoClips`.
-    fold : int, optional, default=1
-        1 to 3.
-    train : bool, optional, default=True
-        The videos for training, or those for tests.
-    transform : Callable, optional
-        Applied to the frames.
-    _precomputed_metadata, num_workers, _video_width, _video_height, _video_min_dimension, _audio_samples : optional
-        As for `VideoClips`.
-    output_format : str, optional, default="THWC"
-        As for `VideoClips`.
+    A class tells which videos a fold has (`_select_fold`); see `HMDB51` for the arguments.
 
     """
 

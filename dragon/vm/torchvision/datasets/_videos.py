@@ -16,6 +16,8 @@ def _opened(path):
 def measure(path):
     """Return how many frames a video has, and how many of them a second."""
     with _opened(path) as file:
+        if not file.streams.video:
+            raise RuntimeError(f"VideoClips: found no frames in {path}, expected a video")
         stream = file.streams.video[0]
         # What a file says of itself may be missing or wrong, so its packets are counted; none is decoded.
         count = sum(packet.pts is not None for packet in file.demux(stream))
@@ -43,8 +45,10 @@ def read_sound(path, start, end):
             return torch.empty((1, 0), dtype=torch.float32)
         rate, parts = file.streams.audio[0].rate, []
         for frame in file.decode(audio=0):
-            samples = _floats(frame)
             first = round(float(frame.time or 0) * rate)
+            if first >= round(end * rate):
+                break
+            samples = _floats(frame)
             kept = samples[:, max(round(start * rate) - first, 0):max(round(end * rate) - first, 0)]
             if kept.size:
                 parts.append(kept)

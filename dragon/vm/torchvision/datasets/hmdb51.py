@@ -22,6 +22,10 @@ class HMDB51(FoldedVideos):
         The videos for training, or those for tests.
     transform : Callable, optional
         Applied to the frames.
+    _precomputed_metadata, num_workers, _video_width, _video_height, _video_min_dimension, _audio_samples : optional
+        As for `VideoClips`.
+    output_format : str, optional, default="THWC"
+        As for `VideoClips`.
 
     """
 

@@ -80,6 +80,8 @@ class LSUN(VisionDataset):
         self.length = self.indices[-1] if self.indices else 0
 
     def __getitem__(self, index):
+        if index >= self.length:
+            raise IndexError(f"LSUN: got index {index}, expected one below {self.length}")
         target = next(place for place, end in enumerate(self.indices) if index < end)
         image, _ = self.dbs[target][index - (self.indices[target - 1] if target else 0)]
         return image, target if self.target_transform is None else self.target_transform(target)

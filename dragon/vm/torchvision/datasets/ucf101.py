@@ -5,24 +5,7 @@ from dragon.vm.torchvision.datasets._clipped import FoldedVideos
 
 
 class UCF101(FoldedVideos):
-    """Clips (frames, sound, class) of videos of 101 kinds of human actions.
-
-    Parameters
-    ----------
-    root : Union[str, Path]
-        The folder of the classes' folders.
-    annotation_path : str
-        The folder of the lists.
-    frames_per_clip, step_between_clips, frame_rate : optional
-        As for `VideoClips`.
-    fold : int, optional, default=1
-        1 to 3.
-    train : bool, optional, default=True
-        The videos for training, or those for tests.
-    transform : Callable, optional
-        Applied to the frames.
-
-    """
+    """Clips (frames, sound, class) of videos of 101 kinds of human actions; see `HMDB51` for the arguments."""
 
     def _select_fold(self, video_list, annotation_path, fold, train):
         with open(os.path.join(annotation_path, f"{'train' if train else 'test'}list{fold:02d}.txt"),

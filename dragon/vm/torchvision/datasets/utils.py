@@ -146,11 +146,12 @@ def verify_str_arg(value, arg=None, valid_values=None, custom_msg=None):
 def _read_pfm(file_name, slice_channels=2):
     """Return the first channels of a file of floats in PFM, float32 of shape (C, H, W)."""
     with open(file_name, "rb") as file:
-        kind, sizes, scale = file.readline().rstrip(), file.readline().split(), float(file.readline())
+        kind, sizes = file.readline().rstrip(), file.readline().split()
         if kind not in (b"PF", b"Pf"):
             raise ValueError("Invalid PFM file")
         if len(sizes) != 2 or not all(size.isdigit() for size in sizes):
             raise ValueError("Malformed PFM header.")
+        scale = float(file.readline())
         values = numpy.fromfile(file, "<f4" if scale < 0 else ">f4")
     width, height = map(int, sizes)
     # The lowest row stands first.

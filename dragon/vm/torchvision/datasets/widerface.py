@@ -1,4 +1,5 @@
 """WIDER FACE: photographs of crowds with a box around each face."""
+import itertools
 import os
 
 from dragon.vm import torch
@@ -53,9 +54,12 @@ class WIDERFace(VisionDataset):
 
     def _list_known(self):
         lines, found = iter(self._lines(f"wider_face_{self.split}_bbx_gt.txt")), []
-        for name in lines:
+        for name in filter(None, lines):
             # An image without faces has a line of zeros all the same.
-            faces = [list(map(int, next(lines).split())) for _ in range(max(int(next(lines)), 1))]
+            count = max(int(next(lines, "0")), 1)
+            faces = [list(map(int, line.split())) for line in itertools.islice(lines, count)]
+            if len(faces) < count:
+                raise RuntimeError(f"WIDERFace: the list of faces ends within those of {name}")
             columns = torch.tensor(faces)
             marks = {mark: columns[:, place].clone() for place, mark in enumerate(MARKS, 4)}
             found.append({"img_path": self._image(name), "annotations": {"bbox": columns[:, :4].clone(), **marks}})

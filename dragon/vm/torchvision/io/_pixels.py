@@ -45,7 +45,7 @@ def decoded(data, mode, turn, formats):
         image = Image.open(io.BytesIO(contents), formats=formats)
         deep = _deep_pixels(image, contents)
         image.load()
-    except OSError as error:
+    except (OSError, Image.DecompressionBombError) as error:
         raise RuntimeError(_trouble(error, formats)) from error
     if deep is not None:
         return torch.from_numpy(_converted(deep, mode).transpose(2, 0, 1).copy())

@@ -1,5 +1,4 @@
 """Data sets whose samples say what they are, as transforms of the second version want them."""
-import contextlib
 from collections import defaultdict
 from collections.abc import Collection
 from copy import copy
@@ -98,8 +97,6 @@ class VisionDatasetTVTensorWrapper:
             setattr(dataset, name, None)
 
     def __getattr__(self, name):
-        with contextlib.suppress(AttributeError):
-            return object.__getattribute__(self, name)
         return getattr(object.__getattribute__(self, "_dataset"), name)
 
     def __getitem__(self, idx):

@@ -1,4 +1,5 @@
 """Orders in which clips of videos are taken: at equal distances, at random, or shared among processes."""
+import itertools
 import math
 
 from dragon.vm import torch
@@ -40,7 +41,7 @@ class DistributedSampler(Sampler):
         generator.manual_seed(self.epoch)
         count = len(self.dataset)
         indices = torch.randperm(count, generator=generator).tolist() if self.shuffle else list(range(count))
-        indices += indices[:self.total_size - count]  # so that all processes get as many
+        indices = list(itertools.islice(itertools.cycle(indices), self.total_size))  # all processes get as many
         groups = [indices[start:start + self.group_size] for start in range(0, self.total_size, self.group_size)]
         mine = [index for group in groups[self.rank::self.num_replicas] for index in group]
         if isinstance(self.dataset, Sampler):

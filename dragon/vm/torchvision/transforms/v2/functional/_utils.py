@@ -27,19 +27,19 @@ def _rewrapped(kernel, several=False):
     return call
 
 
-def _of_boxes(kernel, wanted, names):
+def _of_boxes(kernel, wanted, signature):
     """Return a kernel that gets a tensor and the particulars, and may return a new canvas size beside the tensor.
 
-    It is called with the arguments of images, whose names are told, and leaves out those it does not have.
+    It is called with the arguments of images, whose signature is told, and leaves out those it does not have.
     """
     taken = inspect.signature(kernel).parameters
 
     @functools.wraps(kernel)
     def call(inpt, *args, **kwargs):
-        if len(args) > len(names):
-            raise TypeError(f"{kernel.__name__}: got {len(args)} arguments besides the input, expected up to "
-                            f"{len(names)}")
-        given = {**dict(zip(names, args)), **kwargs}
+        try:
+            given = signature.bind(inpt, *args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{kernel.__name__}: {error}") from None
         given = {name: value for name, value in given.items() if name in taken}
         own = {name: getattr(inpt, name) for name in wanted if name in taken}
         output = kernel(inpt.as_subclass(torch.Tensor), **given, **own)
@@ -78,18 +78,18 @@ def functional(name, image, pillow=None, mask=None, boxes=None, points=None, sev
     call.__name__ = call.__qualname__ = name
     call.__doc__, call.__signature__ = image.__doc__, inspect.signature(image)
     call.__module__ = "torchvision.transforms.v2.functional"
-    names = list(call.__signature__.parameters)[1:]
     registry = {torch.Tensor: image, tv_tensors.Image: _rewrapped(image, several)}
     if video:
         registry[tv_tensors.Video] = registry[tv_tensors.Image]
     if pillow is not None:
         registry[Image.Image] = pillow
     if mask is not None:
-        registry[tv_tensors.Mask] = _of_boxes(mask, (), names)
+        registry[tv_tensors.Mask] = _of_boxes(mask, (), call.__signature__)
     if boxes is not None:
-        registry[tv_tensors.BoundingBoxes] = _of_boxes(boxes, ("format", "canvas_size", "clamping_mode"), names)
+        registry[tv_tensors.BoundingBoxes] = _of_boxes(boxes, ("format", "canvas_size", "clamping_mode"),
+                                                       call.__signature__)
     if points is not None:
-        registry[tv_tensors.KeyPoints] = _of_boxes(points, ("canvas_size",), names)
+        registry[tv_tensors.KeyPoints] = _of_boxes(points, ("canvas_size",), call.__signature__)
     _KERNEL_REGISTRY[call] = registry
     return call
 
