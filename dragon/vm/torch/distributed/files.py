@@ -33,8 +33,8 @@ class FileStore(Store):
         self._count(_USERS, 1)
 
     def __del__(self):
-        # The interpreter may be on its way out, the file gone by other hands, or none of a store.
-        with contextlib.suppress(OSError, TypeError, AttributeError, DistStoreError):
+        # The interpreter may be on its way out, and the file gone by other hands, or none that holds a store.
+        with contextlib.suppress(OSError, TypeError, DistStoreError):
             former = self._count(_FORMER, 1)
             if self._count(_USERS, -1) == 0 and 0 <= self._world_size <= former:
                 os.remove(self.path)
@@ -53,12 +53,15 @@ class FileStore(Store):
             file.seek(0)
             yield file, self._read(file.read())
 
-    @staticmethod
-    def _read(data):
+    def _read(self, data):
         """Return what bytes of a file hold: the last value of each key."""
         values, words, place = {}, [], 0
         while place < len(data):
-            (length,) = _LENGTH.unpack_from(data, place)
+            left = len(data) - place - _LENGTH.size
+            (length,) = _LENGTH.unpack_from(data, place) if left >= 0 else (-1,)
+            if not 0 <= length <= left:  # another file than a store's, or one that was cut off
+                raise DistStoreError(f"FileStore: got length {length} at byte {place} of {self.path}, expected 0 to "
+                                     f"{max(left, 0)}: it holds no store")
             place += _LENGTH.size + length
             words.append(data[place - length:place])
         for key, value in zip(words[::2], words[1::2]):
