@@ -8,9 +8,12 @@ namespace dragon::python {
 
 namespace {
 
-/// How many modes stand on this thread's stack, and whether classes are not to be asked at the moment.
+/// How many modes hear this thread's calls, how many of them its attributes too, and whether nobody is to be asked.
 thread_local int t_modes = 0;
+thread_local int t_field_modes = 0;
 thread_local bool t_disabled = false;
+
+}  // namespace
 
 bool ClassAnswers(const Frontend* frontend, PyObject* argument) {
   PyTypeObject* type = Py_TYPE(argument);
@@ -18,6 +21,8 @@ bool ClassAnswers(const Frontend* frontend, PyObject* argument) {
   PyObject* found = _PyType_Lookup(type, frontend->override_attribute);
   return found && found != frontend->override_disabled;
 }
+
+namespace {
 
 /// A Python function that looks at its arguments' classes first.
 struct PyOverridable {
@@ -153,6 +158,15 @@ bool WantsOverride(const Frontend* frontend, PyObject* const* args, Py_ssize_t c
   return false;
 }
 
+FieldAnswer WhoAnswersField(const Frontend* frontend, PyObject* tensor) {
+  if (t_disabled) return FieldAnswer::kNobody;
+  if (t_field_modes > 0) return FieldAnswer::kSomebody;
+  if (!ClassAnswers(frontend, tensor)) return FieldAnswer::kNobody;
+  PyObject* attribute = frontend->override_attribute;
+  const bool inherits = _PyType_Lookup(Py_TYPE(tensor), attribute) == _PyType_Lookup(frontend->tensor_class, attribute);
+  return inherits ? FieldAnswer::kBaseClass : FieldAnswer::kSomebody;
+}
+
 PyObject* CallOverride(const Frontend* frontend, PyObject* function, PyObject* const* args, Py_ssize_t count,
                        PyObject* keywords) {
   PyObject* positional = PyTuple_New(count);
@@ -183,15 +197,6 @@ void RefuseNumbers(PyObject* refusal, int where, PyObject* const* args, Py_ssize
   py::reinterpret_borrow<py::object>(refusal)(call.positional, call.named);
 }
 
-PyObject* CallSlotOverride(const Frontend* frontend, const char* name, PyObject* a, PyObject* b) {
-  PyObject* method = PyObject_GetAttrString(reinterpret_cast<PyObject*>(frontend->tensor_class), name);
-  if (!method) return nullptr;
-  PyObject* args[] = {a, b};
-  PyObject* result = CallOverride(frontend, method, args, b ? 2 : 1, nullptr);
-  Py_DECREF(method);
-  return result;
-}
-
 PyObject* MakeOverridable(Frontend* frontend, PyObject* function) {
   auto* object = PyObject_GC_New(PyOverridable, &OverridableType);
   if (!object) return nullptr;
@@ -220,12 +225,54 @@ void RegisterOverride(py::module_& m) {
   OverridableType.tp_getset = overridable_fields;
   OverridableType.tp_methods = overridable_methods;
   if (PyType_Ready(&OverridableType) < 0) throw py::error_already_set();
+  RegisterOverrideFields(m);
   m.def(
-      "set_override_modes", [](int count) { return std::exchange(t_modes, count); },
-      "Say how many modes want to see every call of this thread; returns the previous count.", py::arg("count"));
+      "set_override_modes",
+      [](int count, int of_fields) {
+        t_field_modes = of_fields;
+        return std::exchange(t_modes, count);
+      },
+      "Say how many modes want to see every call of this thread, and how many of these its reads and writes of "
+      "attributes; returns the previous count of the former.",
+      py::arg("count"), py::arg("of_fields") = 0);
   m.def(
       "set_override_disabled", [](bool disabled) { return std::exchange(t_disabled, disabled); },
       "Have this thread's calls ask no class; returns the previous state.", py::arg("disabled"));
+}
+
+void RegisterOverride(OpsClass& ops) {
+  ops.def(
+         "set_override",
+         [](Ops& self, py::object handler, const std::string& attribute, py::object disabled) {
+           SetOverride(&self.frontend, handler.release().ptr(), attribute.c_str(), disabled.release().ptr());
+         },
+         "Have `handler(function, args, kwargs)` answer calls with arguments whose class has this attribute.",
+         py::arg("handler"), py::arg("attribute"), py::arg("disabled"))
+      .def(
+          "set_refusal", [](Ops& self, py::object handler) { self.frontend.refusal_handler = handler.release().ptr(); },
+          "Have `handler(function, args, kwargs, error)` say what is raised instead of an AttributeError from inside.",
+          py::arg("handler"))
+      .def(
+          "set_describer", [](Ops& self, py::object handler) { self.frontend.describer = handler.release().ptr(); },
+          "Have `handler.describe_operator(operator, in_place, names, sentence)` make the docstrings of operators, and "
+          "`handler.describe_function(function)` those of overridable functions.",
+          py::arg("handler"))
+      .def(
+          "overridable",
+          [](Ops& self, py::object function) {
+            return py::reinterpret_steal<py::object>(MakeOverridable(&self.frontend, function.ptr()));
+          },
+          "Return a Python function as one that classes with the override attribute may answer.", py::arg("function"))
+      .def(
+          "asking_field",
+          [](const Ops& self, const py::str& name, const py::object& field) {
+            py::object made =
+                py::reinterpret_steal<py::object>(MakeAskingField(&self.frontend, name.ptr(), field.ptr()));
+            if (!made) throw py::error_already_set();
+            return made;
+          },
+          "Return an attribute of the tensor class as one that such classes may answer.", py::arg("name"),
+          py::arg("field"));
 }
 
 }  // namespace dragon::python

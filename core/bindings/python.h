@@ -42,6 +42,12 @@ struct Frontend {
   PyObject* describer = nullptr;           ///< makes docstrings, as `set_describer` tells
 };
 
+/// The operators as one frontend sees them.
+struct Ops {
+  Frontend frontend;
+};
+using OpsClass = py::class_<Ops, std::unique_ptr<Ops, py::nodelete>>;
+
 struct PyTensor {
   PyObject_HEAD PyObject* dict;
   PyObject* weakrefs;
@@ -141,9 +147,24 @@ PyObject* CallOverride(const Frontend* frontend, PyObject* function, PyObject* c
 /// Call `refusal(args, kwargs)`, which may raise, where numbers stand as the first (1) or second (2) argument, or as
 /// both (4), and where one of these is named.
 void RefuseNumbers(PyObject* refusal, int where, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
-/// The same for a slot of the tensor class: the operator's name instead of a callable.
-PyObject* CallSlotOverride(const Frontend* frontend, const char* name, PyObject* a, PyObject* b);
 PyObject* MakeOverridable(Frontend* frontend, PyObject* function);
+/// What the operators of a frontend are told of classes that answer.
+void RegisterOverride(OpsClass& ops);
+/// Does the class of an object answer calls?
+bool ClassAnswers(const Frontend* frontend, PyObject* argument);
+/// Who answers when an attribute is read; a class may just have what it inherits from the frontend's class.
+enum class FieldAnswer { kNobody, kBaseClass, kSomebody };
+FieldAnswer WhoAnswersField(const Frontend* frontend, PyObject* tensor);
+// --- override_slots.cc: the same for slots of the tensor class, by the method's or the operator's name
+PyObject* CallSlotOverride(const Frontend* frontend, const char* name, std::initializer_list<PyObject*> args);
+/// What a class or mode answers for a slot without arguments; nothing where nobody is asked.
+py::object AskedSlot(PyObject* self, const char* name);
+PyObject* CallUnaryOverride(const Frontend* frontend, const std::string& op, PyObject* self);
+PyObject* CallBinaryOverride(const Frontend* frontend, const std::string& op, PyObject* a, PyObject* b);
+PyObject* CallInPlaceOverride(const Frontend* frontend, const std::string& op, PyObject* a, PyObject* b);
+// --- override_fields.cc: the same for attributes
+PyObject* MakeAskingField(const Frontend* frontend, PyObject* name, PyObject* field);
+void RegisterOverrideFields(py::module_& m);
 
 /// Go through the door, as a call of a frontend; large work lets other Python threads run meanwhile.
 Tensors ApplyFromPython(const Call& call, const Frontend* frontend, std::span<const Tensor> outs = {});

@@ -71,12 +71,32 @@ class PythonTensorHook : public TensorHook, public Holder {
     return replaced;
   }
   int Visit(visitproc visit, void* arg) const override { return callable_.Visit(visit, arg); }
+  py::object callable() const { return py::reinterpret_borrow<py::object>(callable_.get()); }
 
  private:
   Held callable_;
   const Frontend* frontend_;
   bool replaces_;
 };
+
+/// The functions that were registered with a tensor, in their order: on its gradient, or after `grad` was written.
+py::list HooksOf(const py::object& object, bool accumulated) {
+  const Tensor tensor = TensorOrNone(object, "tensor_hooks");
+  py::list functions;
+  const auto add = [&](const Ref<TensorHook>& hook) {
+    if (const auto* python = dynamic_cast<const PythonTensorHook*>(hook.get())) functions.append(python->callable());
+  };
+  const AutogradMeta* meta = tensor.impl()->autograd.get();
+  const Ref<Node> node = accumulated ? Ref<Node>() : GradNode(tensor);
+  if (node) {
+    for (const auto& [output, hook] : node->extras().tensor_hooks) {
+      if (output == meta->output) add(hook);
+    }
+  } else if (meta) {
+    for (const Ref<TensorHook>& hook : accumulated ? meta->accumulated_hooks : meta->hooks) add(hook);
+  }
+  return functions;
+}
 
 class PythonNodeHook : public NodeHook, public Holder {
  public:
@@ -405,6 +425,8 @@ void RegisterHooks(py::module_& m) {
         return hook;
       },
       "Call a function with the tensor after its grad was written.", py::arg("tensor"), py::arg("hook"));
+  m.def("tensor_hooks", &HooksOf, "The functions registered with a tensor.", py::arg("tensor"),
+        py::arg("accumulated") = false);
   m.def(
       "remove_hook", [](py::object tensor, Ref<TensorHook> hook) { RemoveHook(TensorOrNone(tensor, "remove"), hook); },
       py::arg("tensor"), py::arg("hook"));

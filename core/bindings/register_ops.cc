@@ -370,11 +370,6 @@ PyObject* MakeOp(const std::string& name, const Frontend* frontend) {
   return reinterpret_cast<PyObject*>(object);
 }
 
-/// The operators as one frontend sees them.
-struct Ops {
-  Frontend frontend;
-};
-
 Ops* MakeOps(py::type tensor_class, py::dict dtypes, py::object device_class, py::object shape_class, py::object names,
              py::object results, bool waits_to_be_asked) {
   auto* ops = new Ops;  // lives for ever: tensors point at its frontend
@@ -425,27 +420,10 @@ void ReadyOpType() {
 }
 
 void RegisterFrontends(py::module_& m) {
-  py::class_<Ops, std::unique_ptr<Ops, py::nodelete>>(m, "Ops", py::dynamic_attr(),
-                                                      "The operators, giving results of one tensor class.")
-      .def(py::init(&MakeOps), py::arg("tensor_class"), py::arg("dtypes"), py::arg("device_class") = py::none(),
-           py::arg("shape_class") = py::none(), py::arg("names") = py::none(), py::arg("results") = py::none(),
-           py::arg("waits_to_be_asked") = false)
-      .def(
-          "set_override",
-          [](Ops& self, py::object handler, const std::string& attribute, py::object disabled) {
-            SetOverride(&self.frontend, handler.release().ptr(), attribute.c_str(), disabled.release().ptr());
-          },
-          "Have `handler(function, args, kwargs)` answer calls with arguments whose class has this attribute.",
-          py::arg("handler"), py::arg("attribute"), py::arg("disabled"))
-      .def(
-          "set_refusal", [](Ops& self, py::object handler) { self.frontend.refusal_handler = handler.release().ptr(); },
-          "Have `handler(function, args, kwargs, error)` say what is raised instead of an AttributeError from inside.",
-          py::arg("handler"))
-      .def(
-          "set_describer", [](Ops& self, py::object handler) { self.frontend.describer = handler.release().ptr(); },
-          "Have `handler.describe_operator(operator, in_place, names, sentence)` make the docstrings of operators, and "
-          "`handler.describe_function(function)` those of overridable functions.",
-          py::arg("handler"))
+  OpsClass ops(m, "Ops", py::dynamic_attr(), "The operators, giving results of one tensor class.");
+  ops.def(py::init(&MakeOps), py::arg("tensor_class"), py::arg("dtypes"), py::arg("device_class") = py::none(),
+          py::arg("shape_class") = py::none(), py::arg("names") = py::none(), py::arg("results") = py::none(),
+          py::arg("waits_to_be_asked") = false)
       .def(
           "with_fallback",
           [](const Ops& self, const std::string& name, py::object fallback) {
@@ -469,18 +447,13 @@ void RegisterFrontends(py::module_& m) {
       .def(
           "resize_destinations", [](Ops& self, bool enabled) { self.frontend.resizes_destinations = enabled; },
           "Say whether an `out=` of another shape takes on the result's.", py::arg("enabled"))
-      .def(
-          "overridable",
-          [](Ops& self, py::object function) {
-            return py::reinterpret_steal<py::object>(MakeOverridable(&self.frontend, function.ptr()));
-          },
-          "Return a Python function as one that classes with the override attribute may answer.", py::arg("function"))
       .def("__getattr__", &AnswerName)
       .def("__dir__", [](const Ops&) {
         py::list names;
         for (const std::string& name : OpNames()) names.append(name);
         return names;
       });
+  RegisterOverride(ops);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "core/bindings/items.h"
 #include "core/bindings/other_memory.h"
 #include "core/bindings/recording.h"
+#include "core/bindings/shared_places.h"
 #include "core/framework/autograd/backward.h"
 #include "core/framework/autograd/meta.h"
 #include "core/framework/batching.h"
@@ -49,7 +50,7 @@ PyObject* Binary(PyObject* a, PyObject* b) {
     PyObject* owner = IsTensor(a) ? a : b;
     const Frontend* frontend = reinterpret_cast<PyTensor*>(owner)->frontend;
     if (DRAGON_UNLIKELY(WantsOverride(frontend, a) || WantsOverride(frontend, b))) {
-      return CallSlotOverride(frontend, op.name().c_str(), a, b);
+      return CallBinaryOverride(frontend, op.name(), a, b);
     }
     Tensor inputs[2];
     if ((!IsTensor(a) && !IsNumber(a) && NumberOf(a) < 0) ||
@@ -69,13 +70,14 @@ PyObject* InPlace(PyObject* a, PyObject* b) {
     const Place place{op.name().c_str(), nullptr};
     const Frontend* frontend = reinterpret_cast<PyTensor*>(a)->frontend;
     if (DRAGON_UNLIKELY(WantsOverride(frontend, a) || WantsOverride(frontend, b))) {
-      return CallSlotOverride(frontend, (op.name() + "_").c_str(), a, b);
+      return CallInPlaceOverride(frontend, op.name(), a, b);
     }
     Tensor inputs[2] = {AsTensor(a), {}};
     if (!Operand(b, &inputs[0], place, &inputs[1])) Py_RETURN_NOTIMPLEMENTED;
     const Tensor out = inputs[0];
-    ApplyFromPython(Call{&op, inputs, Defaults<name>(), {}}, Recorder(frontend, {&b, 1}),
-                    std::span<const Tensor>(&out, 1));
+    const Call call{&op, inputs, Defaults<name>(), {}};
+    RefuseSharedPlaces(frontend, call, {&out, 1});
+    ApplyFromPython(call, Recorder(frontend, {&b, 1}), std::span<const Tensor>(&out, 1));
     return Py_NewRef(a);
   });
 }
@@ -86,7 +88,7 @@ PyObject* Unary(PyObject* self) {
     const Operator& op = OpNamed<name>();
     const Frontend* frontend = reinterpret_cast<PyTensor*>(self)->frontend;
     if (DRAGON_UNLIKELY(WantsOverride(frontend, self))) {
-      return CallSlotOverride(frontend, op.name().c_str(), self, nullptr);
+      return CallUnaryOverride(frontend, op.name(), self);
     }
     const Tensors results =
         ApplyFromPython(Call{&op, std::span<const Tensor>(&AsTensor(self), 1), Defaults<name>(), {}}, frontend);
@@ -104,14 +106,23 @@ PyObject* Power(PyObject* a, PyObject* b, PyObject* modulus) {
 
 PyObject* InPlacePower(PyObject* a, PyObject* b, PyObject*) { return InPlace<"pow">(a, b); }
 
+PyObject* Positive(PyObject* self) {
+  return Guarded([&] {
+    py::object answer = AskedSlot(self, "positive");
+    return answer ? answer.release().ptr() : Py_NewRef(self);
+  });
+}
+
 int Truth(PyObject* self) {
   return GuardedInt([&] {
+    if (const py::object answer = AskedSlot(self, "__bool__")) return PyObject_IsTrue(answer.ptr());
     const Tensor& tensor = AsTensor(self);
     if (tensor.numel() != 1) {
       throw RuntimeError("bool").Got("a tensor of shape ", tensor.shape()).Expected("one element; use any() or all()");
     }
     const Value value = TruthOf(tensor);
-    return value.kind() == Value::Kind::kComplex ? value.complex() != complex128(0, 0) : value.boolean();
+    return static_cast<int>(value.kind() == Value::Kind::kComplex ? value.complex() != complex128(0, 0)
+                                                                  : value.boolean());
   });
 }
 
@@ -119,18 +130,21 @@ PyObject* Item(PyObject* self, PyObject*) {
   return Guarded([&] { return WrapItemOf(AsTensor(self)); });
 }
 
-PyObject* ToInt(PyObject* self) {
-  py::object item = py::reinterpret_steal<py::object>(Item(self, nullptr));
-  return item ? PyNumber_Long(item.ptr()) : nullptr;
+/// The only element by a converter of Python's, or what a class says for it.
+PyObject* ToNumber(PyObject* self, const char* name, PyObject* (*convert)(PyObject*)) {
+  return Guarded([&]() -> PyObject* {
+    if (py::object answer = AskedSlot(self, name)) return answer.release().ptr();
+    const py::object item = py::reinterpret_steal<py::object>(Item(self, nullptr));
+    return item ? convert(item.ptr()) : nullptr;
+  });
 }
 
-PyObject* ToFloat(PyObject* self) {
-  py::object item = py::reinterpret_steal<py::object>(Item(self, nullptr));
-  return item ? PyNumber_Float(item.ptr()) : nullptr;
-}
+PyObject* ToInt(PyObject* self) { return ToNumber(self, "__int__", PyNumber_Long); }
+PyObject* ToFloat(PyObject* self) { return ToNumber(self, "__float__", PyNumber_Float); }
 
 PyObject* ToIndex(PyObject* self) {
   return Guarded([&]() -> PyObject* {
+    if (py::object answer = AskedSlot(self, "__index__")) return answer.release().ptr();
     const Tensor& tensor = AsTensor(self);
     if (IsInexact(tensor.dtype()) || tensor.numel() != 1) {
       throw TypeError("index").Got("a ", tensor.dtype(), " tensor of shape ", tensor.shape()).Expected("one integer");
@@ -378,6 +392,12 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 Py_ssize_t Length(PyObject* self) {
+  try {
+    if (const py::object answer = AskedSlot(self, "__len__")) return PyNumber_AsSsize_t(answer.ptr(), nullptr);
+  } catch (py::error_already_set& error) {
+    error.restore();
+    return -1;
+  }
   const Tensor& x = AsTensor(self);
   if (x.ndim() > 0) return LengthOf(x);
   PyErr_SetString(PyExc_TypeError, "len: got a 0-d tensor, expected at least one axis");
@@ -441,7 +461,7 @@ void FillSlots() {
   TensorNumber.nb_negative = Unary<"neg">;
   TensorNumber.nb_absolute = Unary<"abs">;
   TensorNumber.nb_invert = Unary<"bitwise_not">;
-  TensorNumber.nb_positive = [](PyObject* self) { return Py_NewRef(self); };
+  TensorNumber.nb_positive = Positive;
   TensorNumber.nb_bool = Truth;
   TensorNumber.nb_int = ToInt;
   TensorNumber.nb_float = ToFloat;

@@ -3,6 +3,7 @@
 
 #include "core/base/inline_vector.h"
 #include "core/bindings/recording.h"
+#include "core/bindings/shared_places.h"
 #include "core/framework/scribe.h"
 
 namespace dragon::python {
@@ -125,7 +126,10 @@ PyObject* GetItem(PyObject* self, PyObject* key) {
   return Guarded([&]() -> PyObject* {
     const Tensor& x = AsTensor(self);
     const Frontend* frontend = reinterpret_cast<PyTensor*>(self)->frontend;
-    if (DRAGON_UNLIKELY(WantsOverride(frontend, self))) return CallSlotOverride(frontend, "__getitem__", self, key);
+    PyObject* const asked[] = {self, key};
+    if (DRAGON_UNLIKELY(WantsOverride(frontend, asked, PyLong_CheckExact(key) ? 1 : 2, nullptr))) {
+      return CallSlotOverride(frontend, "__getitem__", {self, key});
+    }
     const Items items = ItemsOf(key, x);
     const HeldBack held(frontend, std::span<const Tensor>(&x, 1));
     if (IsAnyWrittenDown() && Scribe::Current()) {
@@ -139,6 +143,13 @@ int SetItem(PyObject* self, PyObject* key, PyObject* value) {
   return GuardedInt([&] {
     if (!value) throw TypeError("index").Says("elements of a tensor cannot be deleted");
     const Tensor& x = AsTensor(self);
+    const Frontend* frontend = reinterpret_cast<PyTensor*>(self)->frontend;
+    PyObject* const asked[] = {self, key, value};
+    if (DRAGON_UNLIKELY(WantsOverride(frontend, asked, 3, nullptr))) {
+      PyObject* answer = CallSlotOverride(frontend, "__setitem__", {self, key, value});
+      Py_XDECREF(answer);
+      return answer ? 0 : -1;
+    }
     const Items items = ItemsOf(key, x);
     Tensor source;
     if (IsTensor(value)) {
@@ -151,6 +162,7 @@ int SetItem(PyObject* self, PyObject* key, PyObject* value) {
     if (IsAnyWrittenDown() && Scribe::Current()) {
       ThroughTheDoor(OpNamed<"subscript_write">(), x, &source, items);
     } else {
+      RefuseSharedWrite(frontend, x, items, source);
       dragon::SetItem(x, items, source);
     }
     return 0;

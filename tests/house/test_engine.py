@@ -13,7 +13,7 @@ OPEN = {
     "as_class", "become", "phantom_like", "is_stand_in", "storage_owners", "memory_key", "keep_saved",
     # gradients, and the history of a tensor
     "backward", "grad", "record", "forget", "is_recorded", "output_number",
-    "register_hook", "register_accumulated_hook", "remove_hook",
+    "register_hook", "register_accumulated_hook", "remove_hook", "tensor_hooks",
     # operators and graphs
     "schema", "op_names", "call_batched", "evaluate_graph", "unify", "unlike",
     # dtypes and bytes

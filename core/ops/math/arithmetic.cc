@@ -234,7 +234,10 @@ void DefineExtremes() {
     if (g.needs("x")) g.dx("x", Masked(Op<"ne">(g.x("x"), Number(0)), g.dy() * (g.y() / g.x("x"))));
     if (g.needs("y")) g.dx("y", Zeros(g, "y"));
   });
-  Binary("nextafter", "The next number from x towards y.").NotDifferentiable();
+  Binary("nextafter", "The next number from x towards y.").Gradient("x, y", [](Grad& g) {
+    if (g.needs("x")) g.dx("x", Masked(Op<"ne">(g.x("x"), g.x("y")), g.dy()));
+    if (g.needs("y")) g.dx("y", Zeros(g, "y"));
+  });
 }
 
 [[maybe_unused]] const bool arithmetic_defined = (DefineSums(), DefineProducts(), DefineExtremes(), true);

@@ -3,13 +3,14 @@ import contextlib
 import functools
 import inspect
 
+from dragon import _C
 from dragon.core import modes as switches
 from dragon.vm.torch.core.dispatching import stack
 from dragon.vm.torch.core.overrides import (DisableTorchFunctionSubclass, TorchFunctionMode,  # noqa: F401
                                             handle_torch_function, has_torch_function, has_torch_function_unary,
                                             has_torch_function_variadic, modes)
 from dragon.vm.torch.core.register import FUNCTIONS
-from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.core.tensor import UNWRAPPED, Tensor
 
 
 class BaseTorchFunctionMode(TorchFunctionMode):
@@ -51,11 +52,16 @@ def wrap_torch_function(dispatcher):
 
 def get_default_nowrap_functions():
     """Return the functions whose results are never made instances of a subclass."""
-    return {Tensor._base.fget, Tensor.grad_dtype.fget}
+    return set(UNWRAPPED)
 
 
 def _methods():
     return [value for name, value in Tensor.__dict__.items() if callable(value) and not name.startswith("__")]
+
+
+def _attributes():
+    """Return what reads the attributes of Tensor, by their names."""
+    return {name: value.__get__ for name, value in Tensor.__dict__.items() if isinstance(value, _C.AskingField)}
 
 
 def get_overridable_functions():
@@ -108,7 +114,7 @@ def resolve_name(f):
         for name, value in names.items():
             if value is f:
                 return f"{prefix}.{name}"
-    return None
+    return next((f"torch.Tensor.{name}.__get__" for name, reads in _attributes().items() if reads == f), None)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """Docstrings of PyTorch's functions, completed from the tables in `_api/examples` when they are asked for."""
 import inspect
+import types
 import os
 
 from dragon.core.descriptions import GENERAL, RESULT, Descriptions, section
@@ -21,6 +22,8 @@ class TorchDescriptions(Descriptions):
         """
         if not function.__doc__:
             return getattr(function, "__wrapped__", function).__doc__
+        if isinstance(function, types.MethodDescriptorType):  # the engine's own, which tells everything
+            return function.__doc__
         place = name_of(function.__module__).removeprefix("torch.").removeprefix("core.functions.")
         name = f"{place}.{function.__name__}"
         words, example = self.read(name if name in self.entries else function.__name__)

@@ -6,7 +6,8 @@ itself, and for whole families of names. The history of such a tensor is that of
 from dragon import _C
 from dragon.core import parts
 from dragon.core.parts import parts_of as look
-from dragon.vm.torch.core.overrides import beneath
+from dragon.vm.torch.core.overrides import DisableTorchFunctionSubclass, beneath
+from dragon.vm.torch.core.python_operators import function_of, is_look
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -30,10 +31,14 @@ class TensorOfParts(Tensor):
     @classmethod
     def _compute(cls, func, args, kwargs):
         """Return what a function of the API comes to."""
+        func, args = function_of(func, args)
         name = getattr(func, "__name__", str(func))
         rule = cls.RULES.get(name)
         if rule is not None:
             return rule(*args, **kwargs)
+        if is_look(func):
+            with DisableTorchFunctionSubclass():
+                return func(*args, **kwargs)
         for applies, compute in cls.ELEMENTWISE.items():
             if applies(name):
                 return compute(func, name, args, kwargs)
@@ -139,7 +144,7 @@ def values_of(x):
 def exchanged(x, values):
     """Return a tensor of the same form with other values."""
     layout, held, sorted_once = look(x)
-    made = parts.make_of_parts(layout, (*held[:-1], values), tuple(Tensor.shape.__get__(x)), sorted_once)
+    made = parts.make_of_parts(layout, (*held[:-1], values), tuple(_C.Tensor.shape.__get__(x)), sorted_once)
     made.__class__ = type(x)
     made.__dict__.update((name, value) for name, value in x.__dict__.items() if name in FORMS)
     return made
@@ -222,5 +227,6 @@ def _through(name):
 COMMON = {name: _through(name) for name in (
     "requires_grad_", "retain_grad", "register_post_accumulate_grad_hook", "is_floating_point", "is_complex",
     "is_signed", "get_device", "is_inference", "is_shared", "share_memory_", "is_pinned")}
+TensorOfParts.size = _C.Tensor.extent
 TensorOfParts.retain_grad = COMMON["retain_grad"]  # the engine's method knows nothing of kinds
 COMMON.update(detach=detach, detach_=detach_, register_hook=register_hook)

@@ -54,6 +54,12 @@ def plain(python_function):
     return python_function
 
 
+def plain_method(python_function):
+    """Register `Tensor.<name>` that asks no class."""
+    setattr(Tensor, python_function.__name__, python_function)
+    return python_function
+
+
 def method(python_function):
     """Register `Tensor.<name>`."""
     wrapped = overridable(python_function)

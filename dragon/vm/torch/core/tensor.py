@@ -23,10 +23,7 @@ class Tensor(_C.Tensor):
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         with DisableTorchFunctionSubclass():
             result = func(*args, **(kwargs or {}))
-        return convert(result, cls)
-
-    # The engine counts elements under these names.
-    size = _C.Tensor.extent
+        return result if func in UNWRAPPED else convert(result, cls)
 
     def stride(self, dim=None):
         """Return the steps of the axes in elements, or that of one axis."""
@@ -61,6 +58,7 @@ class Tensor(_C.Tensor):
         return tensor_card(self, "torch.Tensor" if type(self) is Tensor else type(self).__name__)
 
 
+UNWRAPPED = set()  # reads of attributes that give other tensors than the one that is asked, which keep their class
 _numel = _C.Tensor.size.__get__
 _storage_offset = _C.Tensor.storage_offset.__get__
 
@@ -91,5 +89,7 @@ ops.set_override(handle, "__torch_function__", _disabled_torch_function_impl)
 ops.set_refusal(refused)
 ops.set_describer(TorchDescriptions())
 guard_methods(ops, Tensor, ("__hash__",))  # asked by sets and dictionaries, whatever the class answers
+Tensor.size = ops.overridable(_C.Tensor.extent)
+Tensor.size.__name__ = "size"  # the engine counts elements under that name
 # Operators are pickled and copied by name, as functions are.
 copyreg.pickle(type(ops.add), attrgetter("__name__"))

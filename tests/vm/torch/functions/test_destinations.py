@@ -53,10 +53,7 @@ def test_a_destination_that_is_also_read(name, place):
 READING = {
     "sum": lambda x, out: torch.sum(x, 0, out=out),
     "mm": lambda x, out: torch.mm(x, x[:, :2], out=out), "argmax-like max": lambda x, out: torch.amax(x, 1, out=out),
-    "index_select": lambda x, out: torch.index_select(x, 0, torch.tensor([2, 0]), out=out),
     "diag": lambda x, out: torch.diag(x, out=out), "add": lambda x, out: torch.add(x, torch.ones(2, 4, 4), out=out),
-    "masked_select": lambda x, out: torch.masked_select(x, x > 1, out=out),
-    "take": lambda x, out: torch.take(x, torch.tensor([5, 1]), out=out),
 }
 # PyTorch refuses these, and so does Dragon.
 REFUSED = {
@@ -64,6 +61,9 @@ REFUSED = {
     "nonzero-like where": lambda x, out: torch.where(x[None] > 1, x[None], x[None], out=out),
     "cumsum": lambda x, out: torch.cumsum(x[1:], 0, out=out),
     "gather": lambda x, out: torch.gather(x, 0, torch.tensor([[3, 2, 1, 0]]), out=out),
+    "index_select": lambda x, out: torch.index_select(x, 0, torch.tensor([2, 0]), out=out),
+    "masked_select": lambda x, out: torch.masked_select(x, x > 1, out=out),
+    "take": lambda x, out: torch.take(x, torch.tensor([5, 1]), out=out),
 }
 
 

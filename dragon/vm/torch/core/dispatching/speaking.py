@@ -14,6 +14,7 @@ from dragon.vm.torch.core.exporting.listening import aten
 from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.exporting.spelling import RULES
+from dragon.vm.torch.core.python_operators import function_of
 
 
 # What methods ask the classes of wrappers with a policy.
@@ -71,6 +72,7 @@ class Speaker:
             What the operators give.
 
         """
+        func, args = function_of(func, args)
         name = func.__name__
         if name in SHOWN:
             return self.shown(func, name, args, kwargs)

@@ -13,7 +13,8 @@ from dragon.vm.torch.core.exporting.hearing import listener, set_listener  # noq
 from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.exporting.unknowns import maker_of, text_of_check, written_by
-from dragon.vm.torch.core.overrides import TorchFunctionMode, count_modes, flat
+from dragon.vm.torch.core.overrides import TorchFunctionMode, below, count_modes, flat
+from dragon.vm.torch.core.python_operators import function_of, is_attribute, is_look
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.fx.node import Node
@@ -241,8 +242,14 @@ class Listener(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
+        if is_attribute(func):
+            with self:  # what it computes is heard
+                return below(func, args, kwargs)
+        func, args = function_of(func, args)
         name = func.__name__
         rule = self.rules.get(name)
+        if rule is None and is_look(func):
+            return func(*args, **kwargs)
         if rule is not None:
             return rule(self, func, args, kwargs)
         return self.default(func, name, args, kwargs)

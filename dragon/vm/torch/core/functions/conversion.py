@@ -6,7 +6,8 @@ from dragon.core import config, modes
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.device import device as device_class
 from dragon.vm.torch.core.dtypes import NAMES, OBJECTS, PYTHON_DTYPES, as_dtype
-from dragon.vm.torch.core.register import both, function, method, overload, plain
+from dragon.vm.torch.core.overrides import DisableTorchFunctionSubclass
+from dragon.vm.torch.core.register import both, function, method, overload, plain, plain_method
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -211,10 +212,11 @@ def view(self, *shape, dtype=None):
     return ops.view(self, *shape)
 
 
-@method
+@plain_method
 def as_subclass(self, cls):
     """Return the same tensor, history included, as an instance of a subclass of Tensor."""
-    made = ops.view(self, self.shape)
+    with DisableTorchFunctionSubclass():
+        made = ops.view(self, self.shape)
     made.__class__ = cls
     return made
 

@@ -40,8 +40,7 @@ class TensorHandle(RemovableHandle):
         hooks[self.id] = hook
         # The engine holds the hook, and the hook the dictionary; the handle keeps neither alive.
         self.tensor = weakref.ref(tensor)
-        self.placed = register(tensor, lambda value: hooks[self_id](value) if hooks else None)
-        self_id = self.id
+        self.placed = register(tensor, _Place(hooks, self.id))
 
     def remove(self):
         """Take the hook away; the second time, nothing happens."""
@@ -49,6 +48,26 @@ class TensorHandle(RemovableHandle):
         tensor, placed, self.placed = self.tensor(), self.placed, None
         if tensor is not None and placed is not None:
             _C.remove_hook(tensor, placed)
+
+
+class _Place:
+    """What the engine calls: the hook of a handle, for as long as it is there."""
+
+    def __init__(self, hooks, number):
+        self.hooks, self.number = hooks, number
+
+    def __call__(self, value):
+        hook = self.hooks.get(self.number)
+        return None if hook is None else hook(gradients.revived(value))
+
+
+def _hooks_of(accumulated):
+    def read(self):
+        """Return the hooks by the numbers of their handles, None without any."""
+        found = OrderedDict((place.number, place.hooks[place.number])
+                            for place in _C.tensor_hooks(self, accumulated) if place.hooks)
+        return found or None
+    return read
 
 
 @method
@@ -99,6 +118,8 @@ def reinforce(self, reward):
                        "`loss.backward()`")
 
 
+Tensor._backward_hooks = property(_hooks_of(False), doc="The hooks on the gradient, None without any.")
+Tensor._post_accumulate_grad_hooks = property(_hooks_of(True), doc="The hooks after `grad` is written, or None.")
 Tensor.output_nr = property(_C.output_number)
 Tensor._grad = property(_C.Tensor.grad.__get__, _C.Tensor.grad.__set__, doc="Tensor: the gradient, as `grad`.")
 Tensor._is_view = lambda self: self.is_view

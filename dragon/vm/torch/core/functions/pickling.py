@@ -4,7 +4,8 @@ import copy
 
 from dragon import _C
 from dragon.vm.torch import _tensor, _utils
-from dragon.vm.torch.core.register import method
+from dragon.vm.torch.core.overrides import DisableTorchFunctionSubclass
+from dragon.vm.torch.core.register import method, plain_method
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.storage import (LATER, TypedStorage, UntypedStorage, _warn_typed_storage_removal, bytes_behind,
                                      window)
@@ -35,9 +36,14 @@ def storage_type(self):
     return type(_typed_storage(self))
 
 
-@method
+@plain_method
 def set_(self, source=None, storage_offset=0, size=None, stride=None):
     """Look at another memory: a storage's or a tensor's, from an offset, in a size and strides."""
+    with DisableTorchFunctionSubclass():
+        return _look_at(self, source, storage_offset, size, stride)
+
+
+def _look_at(self, source, storage_offset, size, stride):
     if source is None:
         source = UntypedStorage(0, device=self.device)
     if isinstance(source, Tensor):

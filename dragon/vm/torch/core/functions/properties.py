@@ -3,7 +3,6 @@ from dragon import _C
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import as_tensor, tensor
-from dragon.vm.torch.core.overrides import _disabled_torch_function_impl
 from dragon.vm.torch.core.register import FUNCTIONS, both, function, method
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -11,8 +10,7 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 # Answers that are the same for every tensor of Dragon's.
 ALWAYS = {"layout": layouts.strided, "is_sparse": False, "is_sparse_csr": False, "is_quantized": False,
           "is_mkldnn": False, "is_nested": False, "is_mps": False, "is_xpu": False, "is_xla": False, "is_ipu": False,
-          "is_vulkan": False, "is_maia": False, "is_mtia": False, "name": None,
-          "_backward_hooks": None}
+          "is_vulkan": False, "is_maia": False, "is_mtia": False, "name": None}
 
 
 def _constant(name, value):
@@ -53,6 +51,12 @@ for _name, _part in (("real", _real), ("imag", _imag)):
     FUNCTIONS[_name] = ops.overridable(_part)
 
 
+@method
+def __rdiv__(self, other):
+    """Return a number divided by the tensor."""
+    return other / self
+
+
 def __iter__(self):
     if self.ndim == 0:
         raise TypeError("iteration over a 0-d tensor, expected at least one dim")
@@ -81,26 +85,7 @@ for _function in (__reversed__, __contains__, __array_wrap__):
 Tensor.__iter__ = __iter__  # what it hands out comes from an operator, which asks subclasses
 
 
-# A subclass' aliases are of the subclass, unless it says that it is to be left alone.
 FUNCTIONS["detach"] = Tensor.detach = ops.overridable(_C.Tensor.detach)
-
-
-def _data_of_subclass(self):
-    """The same memory without autograd."""
-    return ops.overridable(_PLAIN_DATA.__get__)(self)
-
-
-_PLAIN_DATA = _C.Tensor.__dict__["data"]
-
-
-@classmethod
-def __init_subclass__(cls, **options):
-    super(Tensor, cls).__init_subclass__(**options)
-    if cls.__torch_function__ is not _disabled_torch_function_impl and "data" not in cls.__dict__:
-        cls.data = property(_data_of_subclass, lambda self, value: _PLAIN_DATA.__set__(self, value))
-
-
-Tensor.__init_subclass__ = __init_subclass__
 
 
 @function
@@ -159,6 +144,7 @@ _refusing(NotImplementedError, "got a plain tensor, expected no call: Dragon has
 for _register, _name, _answer, _sentence in (
         (both, "_is_all_true", lambda input: ops.all(input), "Return whether all elements hold, as a tensor."),
         (both, "_is_any_true", lambda input: ops.any(input), "Return whether some element holds, as a tensor."),
+        (both, "_is_zerotensor", lambda input: False, "Return False: zeros are always written out."),
         (method, "is_pinned", lambda self, device=None: False, "Return False: no memory is pinned."),
         (both, "is_inference", lambda input: False, "Return whether the tensor was made in inference mode."),
         (both, "is_distributed", lambda input: False, "Return False: no tensor is spread over processes."),
