@@ -8,8 +8,10 @@ import re
 
 PLACE = pathlib.Path(__file__).resolve().parents[1] / "dragon/vm/torch/core/signatures.txt"
 HEAD = "# What PyTorch's operators take and give, as tools/operator_signatures.py reads it off an installed PyTorch.\n"
-# Of other devices, of sparse and quantized tensors, of lists at once: nothing that Dragon computes, nor scripts name.
-FOREIGN = re.compile(r"_?(foreach|fused|cudnn|miopen|mkldnn|mps|nnpack|xnnpack|sparse|test|cufft|spmm|fw_primal|"
+# Of other devices and quantized tensors, of lists at once, parts of sparse tensors: not here, or not for scripts.
+FOREIGN = re.compile(r"_?(foreach|fused|cudnn|miopen|mkldnn|mps|nnpack|xnnpack|test|cufft|spmm|fw_primal|"
+                     r"sparse(?!_(mm|addmm|softmax|log_softmax|sum|mm_reduce_impl|sampled_addmm|mask|dim|"
+                     r"(coo|csr|csc|bsr|bsc|compressed)_tensor)$)|"
                      r"fake_quantize|quantize|qsgemm|fbgemm|cslt|nested(?!_tensor_from_mask)|weight_int|dyn_quant|"
                      r"wrapped|int4|int8|functional|validate|make_dep|lazy|resize_output|make_per|unsafe_)")
 # Of prim only what `ops.prim` reaches from programs; the rest are steps that the compiler makes itself.

@@ -14,7 +14,7 @@ HEADER_BYTES = 64
 SENT, RETURNED, MAPPED = 0, 1, 2  # the places of the counters, and of the borrower's word that it has mapped the block
 ALIGNMENT = 64
 FAILED = ctypes.c_void_p(-1).value
-_current = None
+_current, _mapped = None, {}  # {address: bytes} of all that is mapped now
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
 _libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long)
@@ -36,9 +36,20 @@ def map_file(descriptor, size):
         code = ctypes.get_errno()
         raise OSError(code, f"map_file: got '{os.strerror(code)}' for {size} bytes, expected shared memory")
     memory = (ctypes.c_ubyte * size).from_address(address)
+    _mapped[address] = size
     # Tensors may outlive the interpreter's last steps, so nothing is unmapped there.
-    weakref.finalize(memory, _libc.munmap, address, size).atexit = False
+    weakref.finalize(memory, _unmap, address, size).atexit = False
     return memory
+
+
+def _unmap(address, size):
+    _mapped.pop(address, None)
+    _libc.munmap(address, size)
+
+
+def is_mapped(address):
+    """Return whether an address lies in memory that another process sees too."""
+    return any(start <= address < start + size for start, size in list(_mapped.items()))
 
 
 def open_view(memory, start, nbytes):

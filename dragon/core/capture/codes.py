@@ -22,6 +22,9 @@ SILENT = frozenset(("CACHE", "EXTENDED_ARG", "NOP"))
 READABLE = sys.version_info < (3, 14)
 _PACKAGE = pathlib.Path(__file__).resolve().parents[2]
 LIBRARIES = frozenset(sys.stdlib_module_names) | {"dragon", "numpy"}
+# Their objects are watched as others are, their code is not: there is much of it, and a name in code that never runs
+# leads to all of it.
+LARGE = frozenset(("jinja2", "matplotlib", "networkx", "pandas", "scipy", "sklearn"))
 
 
 class Names(NamedTuple):
@@ -173,5 +176,6 @@ def _is_guest(root):
 
 
 def is_library_code(function):
-    """Return whether a function was written in such a module, whatever it was renamed to since."""
-    return is_library(function.__globals__.get("__name__"))
+    """Return whether a function was written in such a module or a large library, whatever it was renamed to since."""
+    module = getattr(function, "__globals__", {}).get("__name__")  # of a method: any callable may be bound
+    return is_library(module) or isinstance(module, str) and module.partition(".")[0] in LARGE

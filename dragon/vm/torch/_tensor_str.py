@@ -24,4 +24,7 @@ def _add_suffixes(tensor_str, suffixes, indent, force_newline):
 
 def _str(self, *, tensor_contents=None):
     """Return a tensor as text."""
-    return format_tensor(self)
+    return format_tensor(self, tensor_contents)
+
+
+_str_intern = _str

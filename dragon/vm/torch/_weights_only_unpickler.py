@@ -14,6 +14,7 @@ from dragon.vm.torch.core.files.trusted import Refused, Trust, describe
 PIECE = 1 << 24  # bytes read at once
 # How many parts of keys are looked at in all, and how many parts an object has for whoever walks through it.
 MOST_HASHED, MOST_WRITTEN = 10**8, 10**9
+OF_TYPES = 1000  # how many parts one of a type's counts for, whose hash is Python code
 HASHING = set, frozenset, dict, enum.Enum
 _ADVICE = ("; whoever trusts the file and the name may allow it with torch.serialization.add_safe_globals([...]) or "
            "the context torch.serialization.safe_globals([...])")
@@ -127,6 +128,8 @@ class Unpickler:
         maker = self.trust.maker_of(function, arguments)
         if isinstance(function, type) and issubclass(function, HASHING):
             self.count_hashed(arguments)
+        elif maker in plain.STAND_INS.values():
+            self.count_hashed(arguments, OF_TYPES)
         self.stack[-1] = maker(*arguments)
 
     def make(self, cls, arguments, named=None):
@@ -176,14 +179,14 @@ class Unpickler:
             if value is old:
                 self.memo[place] = new
 
-    def count_hashed(self, values):
+    def count_hashed(self, values, weight=1):
         """Raise if hashing values would look at more parts than the file can honestly have."""
         for value in values:
             parts = (*dict.keys(value), *dict.values(value)) if isinstance(value, dict) else value
             if type(parts) not in (list, tuple, set, frozenset):
                 parts = (value,)
             for part in parts:
-                self.hashed += plain.count_parts(part, MOST_HASHED, plain.hashed_parts)
+                self.hashed += weight * plain.count_parts(part, MOST_HASHED, plain.hashed_parts)
                 if self.hashed > MOST_HASHED:
                     raise UnpicklingError("load: got keys whose parts have no end, expected what torch.save wrote")
 

@@ -4,6 +4,7 @@ import io
 from dragon.core import warnings
 from dragon import _C
 from dragon.core import config
+from dragon.io.block import is_mapped
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.legacy import STORAGE_CLASSES
@@ -197,13 +198,20 @@ class UntypedStorage(_Storage):
         moved = self._memory.to(device)
         return self if moved is self._memory else UntypedStorage._over(moved)
 
+    @classmethod
+    def _new_shared(cls, size, *, device="cpu"):
+        """Return so many bytes, of a CPU's those that other processes can map."""
+        return cls(size, device=device).share_memory_()
+
     def is_shared(self):
-        """Return whether other processes can map this memory."""
-        return self.is_cuda or _C.shared_block_of(self._memory) is not None
+        """Return whether other processes see this memory, as they do that of batches which workers made."""
+        if self.is_cuda or _C.shared_block_of(self._memory) is not None:
+            return True
+        return self._memory.device.type == "cpu" and is_mapped(self.data_ptr())
 
     def share_memory_(self):
         """Move the bytes into memory that other processes can map; tensors made from here on see it."""
-        if not self.is_shared() and self.nbytes():
+        if not self.is_cuda and _C.shared_block_of(self._memory) is None and self.nbytes():
             shared = _C.shared_tensor((self.nbytes(),), BYTE, None, Tensor)
             self._held = shared.copy_(self._memory)
         return self

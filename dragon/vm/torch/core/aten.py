@@ -1,5 +1,7 @@
 """Names under `torch.ops.aten` that no function or method has, and what they stand for."""
 from dragon.vm.torch.core.absent import make_function
+from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.sparse import face as sparse_face
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -89,11 +91,37 @@ def convert_element_type(a, dtype):
     return a.to(dtype)
 
 
-# Named by libraries that dispatch on them, and never called: no call of a sparse tensor's reaches a dispatcher.
-REFUSED = ("_sparse_addmm", "_spmm", "_sparse_mm")
+def _sparse_mm(sparse, dense, reduce=None):
+    return sparse_face.mm(sparse, dense, reduce)
+
+
+def _sparse_mm_reduce_impl(self, other, reduce):
+    return sparse_face.mm(self, other, reduce), ops.empty((0,), dtype=OBJECTS["int64"])
+
+
+def _sparse_addmm(self, mat1, mat2, *, beta=1, alpha=1):
+    return sparse_face.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
+
+
+def _sparse_softmax(self, dim, dtype=None):
+    return sparse_face.softmax(self, dim, dtype=dtype or None)
+
+
+def _sparse_log_softmax(self, dim, dtype=None):
+    return sparse_face.log_softmax(self, dim, dtype=dtype or None)
+
+
+def sparse_sampled_addmm(self, mat1, mat2, *, beta=1, alpha=1):
+    """Return the product of two matrices at the places of a sparse one, added to it."""
+    return sparse_face.sampled_addmm(self, mat1, mat2, beta=beta, alpha=alpha)
+
+
+# Named by libraries that dispatch on it, and never called: PyTorch has no operator of this name either.
+REFUSED = ("_spmm",)
 ADAPTED = {found.__name__: found for found in (
     _to_copy, _pin_memory, _unsafe_view, _local_scalar_dense, sym_size, sym_stride, sym_numel, sym_storage_offset,
     alias, lift_fresh, slice, index, native_dropout_backward, max_pool2d_with_indices_backward,
-    _upsample_bilinear2d_aa, _batch_norm_with_update, _version)}
+    _upsample_bilinear2d_aa, _batch_norm_with_update, _version, _sparse_mm, _sparse_mm_reduce_impl, _sparse_addmm,
+    _sparse_softmax, _sparse_log_softmax, sparse_sampled_addmm)}
 ADAPTED.update((name, make_function("ops.aten", name)) for name in REFUSED)
 PRIMS = {"convert_element_type": convert_element_type}

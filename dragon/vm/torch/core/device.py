@@ -7,6 +7,16 @@ TYPES = ("cpu", "cuda", "meta", "fake")
 FOREIGN = ("mps", "xpu", "xla", "hpu", "mtia", "ipu", "vulkan", "lazy", "privateuseone")
 
 
+def _what_is_wrong(name, text):
+    """Return what PyTorch says of a device string; libraries read the names of devices off it."""
+    if not text:
+        return "Device string must not be empty"
+    if not name.isidentifier():
+        return f"Invalid device string: '{text}'"
+    known = ", ".join(dict.fromkeys((*TYPES, *FOREIGN)))
+    return f"Expected one of {known} device type at start of device string: {name}"
+
+
 class _Local(threading.local):
     """What a thread has of its own, before anything is set: guards of graphs read it at every call."""
 
@@ -45,8 +55,8 @@ class device:
             raise TypeError(f"device(): argument 'type' must be str, got {type!r}; expected 'cpu' or 'cuda:1'")
         name, colon, number = type.partition(":")
         if name not in TYPES and name not in FOREIGN:
-            raise RuntimeError(f"device: got device string {type!r}, expected one of {', '.join(TYPES)} with an index. "
-                               f"Invalid device string: '{type}'")
+            raise RuntimeError(f"device: got device string {type!r}, expected one of those with an index. "
+                               f"{_what_is_wrong(name, type)}")
         if colon and (index is not None or not number.isdecimal()):
             raise RuntimeError(f"device: expected one non-negative index. Invalid device string: '{type}'")
         self = object.__new__(cls)

@@ -169,13 +169,15 @@ def notes_of(x):
     return notes
 
 
-def format_tensor(x):
+def format_tensor(x, contents=None):
     """Return a tensor as PyTorch's `repr` gives it.
 
     Parameters
     ----------
     x : Tensor
         What is shown.
+    contents : str, optional
+        The text of its numbers, in the place of theirs.
 
     Returns
     -------
@@ -184,7 +186,9 @@ def format_tensor(x):
 
     """
     prefix = "tensor(" if type(x) is Tensor or type(x).__name__ == "Parameter" else f"{type(x).__name__}("
-    if x.device.type == "meta":
+    if contents is not None:
+        text = prefix + contents
+    elif x.device.type == "meta":
         text = prefix + "..."
     elif x.numel() == 0:
         text = prefix + "[]"
@@ -207,7 +211,7 @@ def format_tensor(x):
 
 
 def __repr__(self, *, tensor_contents=None):
-    return format_tensor(self)
+    return format_tensor(self, tensor_contents)
 
 
 def __format__(self, spec):

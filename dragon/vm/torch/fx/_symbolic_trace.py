@@ -1,15 +1,50 @@
-"""`torch.fx.symbolic_trace`, and what its programs may ask of tracing."""
+"""`torch.fx.symbolic_trace`, what its programs may ask of tracing, and what others build tracers of."""
 import contextlib
+import functools  # noqa: F401: found here by tracers of others, as the next three are
+from types import FunctionType  # noqa: F401
 
+from dragon.vm.torch._C import ScriptObject  # noqa: F401
 from dragon.vm.torch.core.graphs import patches as _patches
-from dragon.vm.torch.core.graphs.patches import Patcher as _Patcher, wrap
+from dragon.vm.torch.core.graphs.patches import (Patcher, noting as _create_wrapped_func,  # noqa: F401
+                                                 stand_in_of as _find_proxy, wrap)
 from dragon.vm.torch.core.graphs.tracer import (PH, PHBase, PHWithMeta, Tracer, _assert_is_none, is_fx_tracing)
+from dragon.vm.torch.fx._compatibility import compatibility  # noqa: F401
+from dragon.vm.torch.fx.graph import Graph  # noqa: F401
 from dragon.vm.torch.fx.graph_module import GraphModule
+from dragon.vm.torch.fx.node import Argument, Node  # noqa: F401
+from dragon.vm.torch.fx.proxy import ParameterProxy, Proxy, TracerBase  # noqa: F401
 from dragon.vm.torch.nn.modules.module import Module
 
 _wrapped_fns_to_patch, _wrapped_methods_to_patch = _patches.MARKED_FUNCTIONS, _patches.MARKED_METHODS
 _proxyable_classes = _patches.PROXYABLE
 is_fx_symbolic_tracing = is_fx_tracing
+_orig_module_call, _orig_module_getattr = Module.__call__, Module.__getattr__
+
+
+class _Patcher(Patcher):
+    """Put other things into places for the time of a `with` block, by the names that tracers of others call."""
+
+    def patch(self, frame_dict, name, new_fn, deduplicate=True):
+        """Set an item of a namespace, once alone where so told."""
+        self.set_item(frame_dict, name, new_fn, deduplicate)
+
+    def patch_method(self, cls, name, new_fn, deduplicate=True):
+        """Set a method of a class, once alone where so told."""
+        self.set(cls, name, new_fn, deduplicate)
+
+    def visit_once(self, thing):
+        """Return whether a namespace comes for the first time."""
+        is_new = id(thing) not in self.seen
+        self.seen.add(id(thing))
+        return is_new
+
+
+def _patch_wrapped_functions(patcher):
+    patcher.wrap_marked()
+
+
+def _autowrap_check(patcher, frame_dict, function_ids):
+    patcher.wrap_globals(frame_dict, function_ids)
 
 
 class ProxyableClassMeta(type):

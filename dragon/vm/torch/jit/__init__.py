@@ -6,7 +6,7 @@ from dragon.vm.guest import lookup
 from dragon.vm.torch.core.scripting.instances import Future
 from dragon.vm.torch.core.scripting.scripts import python_scripts
 from dragon.vm.torch.core.scripting.steps import Error  # noqa: F401
-from dragon.vm.torch.jit import _state, annotations, frontend
+from dragon.vm.torch.jit import _recursive, _state, annotations, frontend  # noqa: F401
 from dragon.vm.torch.jit._script import (  # noqa: F401
     CompilationUnit, RecursiveScriptModule, ScriptFunction, ScriptModule, interface, script)
 from dragon.vm.torch.jit._trace import (FrozenModule, TopLevelTracedModule, TracedModule, TracerWarning,  # noqa: F401

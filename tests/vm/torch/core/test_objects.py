@@ -146,3 +146,13 @@ def test_tensors_have_numbers_of_their_own(t):
     view = other.view(2)
     assert layer.weight._cdata == next(layer.parameters())._cdata
     assert len({tensor._cdata for tensor in (layer.weight, layer.bias, other, view)}) == 4
+
+
+@pytest.mark.parametrize("text, what", [
+    ("notadevice", "Expected one of cpu, cuda, .* device type at start of device string: notadevice"),
+    ("cpu:x", "Invalid device string: 'cpu:x'"), ("no device", "Invalid device string: 'no device'"),
+    ("", "Device string must not be empty")])
+@BOTH
+def test_wrong_devices_are_told_as_in_pytorch(t, text, what):
+    with pytest.raises(RuntimeError, match=what):
+        t.device(text)

@@ -2,7 +2,7 @@
 import enum
 import io
 import warnings
-from typing import List
+from typing import List, Union
 
 import pytest
 
@@ -196,3 +196,39 @@ def test_results_by_name_are_not_tuples_without():
     with pytest.raises(RuntimeError, match="Variable 'm' previously had type"):
         dt.jit.CompilationUnit("def f(x: Tensor):\n    m = torch.sort(x)\n    if x.dim() == 1:\n        m = (x, x)\n"
                                "    return m[0]")
+
+
+class Held:
+    """A class beside tensors."""
+
+    def __init__(self, x: dt.Tensor):
+        self.x = x
+
+
+def of_either(x: Union[dt.Tensor, Held], twice: bool):
+    """Return what is within, from branches that all leave and have set the argument anew."""
+    if isinstance(x, Held):
+        return x.x
+    elif twice:
+        x = x * 2
+        return x + 1
+    else:
+        raise ValueError("neither")
+
+
+def test_variables_need_not_fit_where_all_branches_leave():
+    scripted = dt.jit.script(of_either)
+    assert scripted(dt.ones(2), True).tolist() == [3, 3]
+    with pytest.raises(dt.jit.Error, match="neither"):
+        scripted(dt.ones(2), False)
+
+
+def test_types_of_modules_can_be_forgotten():
+    class Layer(dt.nn.Module):
+        def forward(self, x):
+            return x + 1
+    store = dt.jit._recursive.concrete_type_store.type_store
+    one, other = dt.jit.script(Layer()), dt.jit.script(Layer())
+    assert one._script_type is other._script_type and len(store[Layer]) == 1
+    store.pop(Layer)
+    assert dt.jit.script(Layer())._script_type is not one._script_type

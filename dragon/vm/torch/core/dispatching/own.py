@@ -145,6 +145,15 @@ def _number(speaker, func, args, kwargs):
     return found if name == "item" else getattr(builtins, name.strip("_"), operator.index)(found)
 
 
+@own("mm")
+def _product(speaker, func, args, kwargs):
+    """Multiply: `torch.sparse.mm` that reduces otherwise than by sums has an operator of its own."""
+    given = {**dict(zip(("mat1", "mat2", "reduce"), args)), **kwargs}
+    if not isinstance(given.get("reduce"), str) or given.get("out") is not None:
+        return speaker.default(func, "mm", args, kwargs)
+    return speaker.called(aten()._sparse_mm_reduce_impl.default, (given["mat1"], given["mat2"], given["reduce"]), {})[0]
+
+
 @own("data_ptr")
 def _address(speaker, func, args, kwargs):
     return 0 if shells.is_wrapper(args[0]) else speaker.quietly(func, args, kwargs)

@@ -12,6 +12,7 @@ import re
 import reprlib
 import sys
 import types
+import typing
 
 from dragon import _C
 from dragon.vm.torch.core.layout import layout
@@ -22,7 +23,9 @@ RATIONAL = re.compile(r"\s*[-+]?\d{1,4000}(/\d{1,4000})?\s*")
 # What can be handed on without calling anything that a file has given: no attributes of the instance decide.
 PLAIN_KINDS = {type(None), bool, int, float, complex, str, bytes, bytearray, tuple, list, dict, set, frozenset, slice,
                Size, collections.OrderedDict, collections.Counter, collections.defaultdict, collections.deque}
+ANNOTATIONS = types.GenericAlias, types.UnionType
 OWN_KINDS = _C.Tensor, _C.dtype, layout, TypedStorage, UntypedStorage, enum.Enum
+SIMPLE_MODULES = "numpy", "datetime", "decimal", "fractions", "pathlib", "typing", "uuid"
 ITERATED = (list, tuple, dict, set, frozenset, str, bytes, collections.OrderedDict, collections.Counter)
 FACTORIES = (list, dict, set, tuple, int, float, complex, bool, str, bytes, frozenset, collections.OrderedDict,
              collections.Counter, collections.deque, collections.defaultdict)
@@ -36,8 +39,8 @@ def tell(value):
 def is_plain(value):
     """Return whether a value may be an argument of a function that only wants to look at it."""
     kind = type(value)
-    return (kind in PLAIN_KINDS or isinstance(value, type) or issubclass(kind, OWN_KINDS) or
-            kind.__module__.partition(".")[0] in ("numpy", "datetime", "decimal", "fractions", "pathlib", "uuid") or
+    return (kind in PLAIN_KINDS or isinstance(value, type) or issubclass(kind, OWN_KINDS) or kind in ANNOTATIONS or
+            kind.__module__.partition(".")[0] in SIMPLE_MODULES or
             kind.__module__.endswith(("torch.core.device", "torch.core.layout")))
 
 
@@ -153,6 +156,52 @@ def make_namespace():
     return types.SimpleNamespace()
 
 
+# --- types as annotations have them
+
+def _is_type(value):
+    kind = type(value)
+    return value is None or value is Ellipsis or isinstance(value, type) or kind.__module__ == "typing" or (
+        kind in ANNOTATIONS) or kind in (tuple, list) and all(map(_is_type, value))
+
+
+def make_subscripted(origin, inner):
+    """Return `List[int]` and its like: the one thing that files use `operator.getitem` for."""
+    if type(origin).__module__ != "typing":
+        _refuse("getitem", origin, "a type of typing")
+    is_literal = origin is typing.Literal and all(
+        type(part) in (str, int, bool, bytes, type(None)) for part in (inner if type(inner) is tuple else (inner,)))
+    return origin[inner] if is_literal or _is_type(inner) else _refuse("getitem", inner, "types")
+
+
+def make_alternatives(one, other):
+    """Return `int | None` and its like: the one thing that files use `operator.or_` for."""
+    for value in (one, other):
+        is_own = isinstance(value, type) and type(value).__or__ is not type.__or__  # a metaclass's, that is: code
+        if is_own or not _is_type(value) or type(value) in (tuple, list):
+            _refuse("or_", value, "a type")
+    return one | other
+
+
+def make_joined(function, types_):
+    """Return `int | None | str` and its like: the one thing that files use `functools.reduce` for."""
+    if function is not make_alternatives or type(types_) is not tuple:
+        _refuse("reduce", function, "operator.or_, and types")
+    return functools.reduce(make_alternatives, types_)
+
+
+def make_alias(origin, inner):
+    """Return `list[int]` and its like."""
+    if origin not in (*FACTORIES, type) or not _is_type(inner):
+        _refuse("GenericAlias", origin, "the class of a container, and types")
+    return types.GenericAlias(origin, inner)
+
+
+def make_type(value):
+    """Return the class of one of the constants whose classes have no names."""
+    return type(value) if any(value is one for one in (None, Ellipsis, NotImplemented)) else _refuse(
+        "type", value, "None")
+
+
 # --- NumPy
 
 def make_dtype(name, *_):
@@ -251,6 +300,7 @@ MAKERS = {
     **{("collections", kind.__name__): _iterating(kind)
        for kind in (collections.OrderedDict, collections.Counter, collections.deque)},
     ("builtins", "slice"): make_slice,
+    ("builtins", "type"): make_type,
     ("builtins", "bytes"): make_empty,
     ("collections", "defaultdict"): make_defaultdict,
     ("fractions", "Fraction"): make_fraction,
@@ -271,13 +321,25 @@ AS_THEY_ARE = {
     "pathlib": "Path PosixPath PurePath PurePosixPath WindowsPath PureWindowsPath",
     "uuid": "UUID",
 }
-NAMED_ALONE = {"builtins": "object int str bytearray", "inspect": "_empty"}
+NAMED_ALONE = {
+    "builtins": "object int str bytearray Ellipsis",
+    "inspect": "_empty",
+    "typing": "Any Callable ClassVar Collection Counter DefaultDict Deque Dict Final FrozenSet Generator Hashable "
+              "Iterable Iterator List Literal Mapping MutableMapping MutableSequence MutableSet NamedTuple NoReturn "
+              "Optional OrderedDict Sequence Set Sized Text Tuple Type Union",
+}
+# Called in the place of what files name; they hash what they are given.
+STAND_INS = {("_operator", "getitem"): make_subscripted, ("_operator", "or_"): make_alternatives,
+             ("builtins", "reduce"): make_joined, ("_functools", "reduce"): make_joined,
+             ("types", "GenericAlias"): make_alias}
 NOTHING = object()
 NATIVE = "<" if sys.byteorder == "little" else ">"
 
 
 def find_plain(module, name):
     """Return (a value of the standard library or NumPy, the function that makes its instances or None), or NOTHING."""
+    if (module, name) in STAND_INS:
+        return STAND_INS[module, name], STAND_INS[module, name]
     if (module, name) in MAKERS:
         home = "numpy.core" + module[len("numpy._core"):] if module.startswith("numpy._core") else module
         try:

@@ -218,14 +218,14 @@ class Trust:
         for value in function:
             place = guest_module(getattr(value, "__module__", None) or "")
             is_computing = isinstance(value, OPERATORS) or place.startswith(COMPUTING)
-            if not (id(value) in self.named and (is_computing or self.may_call(value))):
+            if value is type or not (id(value) in self.named and (is_computing or self.may_call(value))):
                 raise Refused(f"{describe(value)} (given arguments)")
         if not function:
             raise Refused("functools.partial (of nothing)")
 
     def make(self, cls, arguments, named):
         """Return a bare instance of a class, made by the `__new__` of a plain type alone, or raise Refused."""
-        if not isinstance(cls, type) or not isinstance(arguments, tuple):
+        if not isinstance(cls, type) or cls is type or not isinstance(arguments, tuple):
             raise Refused(f"{describe(cls)} (made)")
         if any(cls is value for value in self.user.values()):
             return cls.__new__(cls, *arguments, **named)

@@ -340,12 +340,21 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layo
                   requires_grad=requires_grad)
 
 
+def _over_storage(storage, dtype):
+    held = getattr(storage, "dtype", dtype)
+    if held != dtype:
+        raise TypeError(f"new: got a storage of {held}, expected one of {dtype}")
+    return storage.untyped().as_tensor(dtype)
+
+
 @method
 def new(self, *args, device=None):
-    """Return a tensor of this dtype from sizes or data, as the old constructors did."""
+    """Return a tensor of this dtype from sizes or data, or over a storage, as the old constructors did."""
     where = self.device if device is None else device
     if not args:
         return new_empty(self, 0, device=where)
+    if len(args) == 1 and hasattr(args[0], "untyped"):
+        return _over_storage(args[0], self.dtype)
     if len(args) == 1 and not isinstance(args[0], (int, Size)):
         return tensor(args[0], dtype=self.dtype, device=where)
     return new_empty(self, *args, device=where)

@@ -3,6 +3,7 @@ import collections
 import copy
 
 from dragon import _C
+from dragon.io.block import is_mapped
 from dragon.vm.torch import _tensor, _utils
 from dragon.vm.torch.core.overrides import DisableTorchFunctionSubclass
 from dragon.vm.torch.core.register import method, plain_method
@@ -59,7 +60,7 @@ def _look_at(self, source, storage_offset, size, stride):
 @method
 def share_memory_(self):
     """Move the elements into memory that processes share; views made before keep the old one."""
-    if not is_shared(self) and self.numel():
+    if _C.shared_block_of(self) is None and self.numel():
         memory = untyped_storage(self).share_memory_()
         made = window(memory._memory, self.dtype, self.storage_offset(), self.shape, self.stride())
         self.data = made
@@ -68,8 +69,9 @@ def share_memory_(self):
 
 @method
 def is_shared(self):
-    """Return whether other processes can map the tensor's memory."""
-    return self.device.type == "cuda" or _C.shared_block_of(self) is not None
+    """Return whether other processes see the tensor's memory, as they do that of batches which workers made."""
+    where = self.device.type
+    return where == "cuda" or _C.shared_block_of(self) is not None or where == "cpu" and is_mapped(self.data_ptr())
 
 
 def keeps_attributes(tensor):

@@ -113,18 +113,18 @@ class Patcher:
         while self.later:
             self.later.pop(0)()
 
-    def set(self, owner, name, value):
+    def set(self, owner, name, value, is_mark=True):
         """Set an attribute."""
         before = getattr(owner, name)
-        self._mark(value)
+        self._mark(value, is_mark)
         self.undo.append(lambda: setattr(owner, name, before))
         setattr(owner, name, value)
 
-    def set_item(self, namespace, name, value):
+    def set_item(self, namespace, name, value, is_mark=True):
         """Set an item of a dictionary."""
         missing = name not in namespace
         before = namespace.get(name)
-        self._mark(value)
+        self._mark(value, is_mark)
 
         def restore():
             if missing:
@@ -135,8 +135,8 @@ class Patcher:
         namespace[name] = value
 
     @staticmethod
-    def _mark(value):
-        if isinstance(value, types.FunctionType):
+    def _mark(value, is_mark):
+        if is_mark and isinstance(value, types.FunctionType):
             setattr(value, MARK, True)
 
     def wrap_item(self, namespace, name):
@@ -150,6 +150,13 @@ class Patcher:
         """Have a method of a class add nodes."""
         if not hasattr(getattr(owner, name), MARK):
             self.set(owner, name, noting_method(owner, name))
+
+    def wrap_marked(self):
+        """Have all that `wrap` was told of add nodes."""
+        for namespace, name in list(MARKED_FUNCTIONS.values()):
+            self.wrap_item(namespace, name)
+        for owner, name in MARKED_METHODS:
+            self.wrap_method(owner, name)
 
     def wrap_globals(self, namespace, ids):
         """Have the functions of a namespace that are known by their ids add nodes."""

@@ -7,7 +7,7 @@ import math
 import types
 
 from dragon.core import warnings
-from dragon.vm.torch.core.graphs.patches import MARKED_FUNCTIONS, MARKED_METHODS, PROXYABLE, Patcher, carried
+from dragon.vm.torch.core.graphs.patches import PROXYABLE, Patcher, carried
 from dragon.vm.torch.core.graphs.structured import _PyTreeCodeGen, _PyTreeInfo
 from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.tensor import Tensor
@@ -432,10 +432,7 @@ class Tracer(TracerBase):
             return tracer.call_module(mod, forward, args, kwargs)
         patcher.set(Module, "__getattr__", read_attribute)
         patcher.set(Module, "__call__", call)
-        for namespace, name in list(MARKED_FUNCTIONS.values()):
-            patcher.wrap_item(namespace, name)
-        for owner, name in MARKED_METHODS:
-            patcher.wrap_method(owner, name)
+        patcher.wrap_marked()
         patcher.wrap_globals(inspect.unwrap(function).__globals__, self._autowrap_function_ids)
         for module in self._autowrap_search:
             patcher.wrap_globals(vars(module), self._autowrap_function_ids)

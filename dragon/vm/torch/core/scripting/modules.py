@@ -288,13 +288,12 @@ def module_type(module, scripts, known):
             kind.constants[name] = getattr(cls, name)
     kind.attributes["training"] = BOOL
     enter_hooks(kind, module)
-    key = type_key(kind)
-    if key in scripts.modules:
-        known[id(module)] = scripts.modules[key]
-        return scripts.modules[key]
-    kind.told = kind.name = kind.qualified = scripts.unique(kind.qualified)
-    scripts.modules[key] = known[id(module)] = kind
-    return kind
+    alike, key = scripts.modules.setdefault(cls, {}), type_key(kind)
+    if key not in alike:
+        kind.told = kind.name = kind.qualified = scripts.unique(kind.qualified)
+        alike[key] = kind
+    known[id(module)] = alike[key]
+    return alike[key]
 
 
 def container_of(module):
@@ -349,8 +348,8 @@ def enter_attribute(kind, name, value, scripts, told, is_constant):
 
 
 def type_key(kind):
-    """Return what modules of one type have in common."""
-    return (kind.made, kind.container, tuple(kind.parameters), tuple(kind.buffers),
+    """Return what modules of one class have in common if they are of one type."""
+    return (kind.container, tuple(kind.parameters), tuple(kind.buffers),
             tuple((name, part.key()) for name, part in kind.attributes.items()),
             tuple((name, repr(value) if not callable(value) else id(value)) for name, value in
                   kind.constants.items()), tuple(kind.failed.items()), hooks_key(kind))

@@ -21,6 +21,8 @@ ROOTS = tuple(dict.fromkeys((ROOT, "torch")))
 PYTHON = {name: name for name in (*DIRECT, *CASTS, "print", "range", "enumerate", "zip", "reversed", "isinstance",
                                   "hasattr", "getattr", "list", "tuple", "dict", "super", "iter", "slice")}
 PREFIXES = {"special": "special_", "linalg": "linalg_", "fft": "fft_"}
+SPARSE = {"mm": "_sparse_mm", "addmm": "_sparse_addmm", "softmax": "_sparse_softmax", "sum": "_sparse_sum",
+          "log_softmax": "_sparse_log_softmax", "sampled_addmm": "sparse_sampled_addmm"}
 JIT = {"annotate": "annotate", "isinstance": "isinstance", "fork": "fork", "_fork": "fork", "wait": "wait",
        "_wait": "wait", "is_scripting": "is_scripting", "is_tracing": "is_not", "unused": "same", "ignore": "same",
        "_unwrap_optional": "unwrap"}
@@ -202,6 +204,8 @@ def in_torch(scripts, path, name):
             return Builtin("aten::" + name)
     if path == "autograd" and name == "grad":
         return None
+    if path == "sparse" and name in SPARSE:
+        return Builtin("aten::" + SPARSE[name])
     if path in PREFIXES and overloads(f"aten::{PREFIXES[path]}{name}"):
         return Builtin(f"aten::{PREFIXES[path]}{name}")
     if name in SWITCHED and path in ("", "functional", "nn.functional"):
@@ -227,7 +231,8 @@ def named_functions():
     torch = face()
     found = {}
     for path, room in (("jit", torch.jit), ("special", torch.special), ("fft", torch.fft), ("linalg", torch.linalg),
-                       ("nn.utils.rnn", torch.nn.utils.rnn), ("", torch), ("nn.functional", torch.nn.functional)):
+                       ("sparse", torch.sparse), ("nn.utils.rnn", torch.nn.utils.rnn), ("", torch),
+                       ("nn.functional", torch.nn.functional)):
         for name, value in list(vars(room).items()):
             if callable(value) and not isinstance(value, type) and not name.startswith("__"):
                 found[id(value)] = path, name

@@ -120,7 +120,8 @@ class Scripts:
     def __init__(self):
         self.functions, self.classes = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
         self.enums, self.tuples, self.interfaces = {}, {}, {}
-        self.overloads, self.modules, self.names_used, self.owned = {}, {}, {}, {}
+        self.overloads, self.names_used, self.owned = {}, {}, {}
+        self.modules = {}  # of each class, the types of its modules by what tells them apart
 
     # --- names
 

@@ -340,6 +340,8 @@ class Statements(Loops):
             elif not name.startswith("$"):
                 left = [number for number in getattr(node, "leaves", ()) if self.is_moot(values, number)]
                 values = [None if number in left else value for number, value in enumerate(values)]
+                if len(left) == 2:  # both sides have left: nothing follows that could read it
+                    continue
                 if left:
                     self.join_name(name, values, step, frames, [number in left for number in (0, 1)], node)
                     continue

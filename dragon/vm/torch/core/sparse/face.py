@@ -64,14 +64,15 @@ def mm(mat1, mat2, reduce=None, *, out=None):
         counts = ops.clamp(ops.sub(starts[1:], starts[:-1]), 1).to(values.dtype)
         total, counts = products.times_dense(mat1, mat2), ops.unsqueeze(counts, 1)
         exact = values.dtype.is_floating_point or values.dtype.is_complex
-        return ops.div(total, counts) if exact else FUNCTIONS["div"](total, counts, rounding_mode="trunc")
+        mean = ops.div(total, counts) if exact else FUNCTIONS["div"](total, counts, rounding_mode="trunc")
+        return products.given(mean, out)
     if reduce != "prod" and not values.dtype.is_complex:
         return products.given(ops.rows_extreme(starts, columns, values, mat2, least=reduce == "amin")[0], out)
     rows = line_indices(starts, columns.shape[0])
     terms = ops.mul(ops.unsqueeze(values, 1), ops.index_select(mat2, 0, columns))
     base = ops.zeros((mat1.shape[0], mat2.shape[1]), dtype=terms.dtype, device=terms.device)
     where = ops.expand(ops.unsqueeze(rows, 1), terms.shape)
-    return ops.scatter_reduce(base, 0, where, terms, reduce, include_self=False)
+    return products.given(ops.scatter_reduce(base, 0, where, terms, reduce, include_self=False), out)
 
 
 def addmm(mat, mat1, mat2, *, beta=1, alpha=1, out=None):
