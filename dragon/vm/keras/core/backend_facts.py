@@ -1,11 +1,46 @@
 """What libraries ask of Keras's backend, and of its helpers, besides public functions."""
 from dragon.core.capture.settings import is_capturing
+from dragon.vm.keras.core import config
 
 IS_THREAD_SAFE = True
 SUPPORTS_COMPLEX_DTYPES = True
 SUPPORTS_RAGGED_TENSORS = True
-SUPPORTS_SPARSE_TENSORS = False
+SUPPORTS_SPARSE_TENSORS = True
 removeprefix, removesuffix = str.removeprefix, str.removesuffix
+
+
+class DynamicBackend:
+    """Keras's functions by the files of its source (`numpy`, `image`, `random`); there is one backend.
+
+    Parameters
+    ----------
+    backend : Optional[str], optional
+        The backend's name.
+
+    """
+
+    def __init__(self, backend=None):
+        self.reset()
+        if backend is not None:
+            self.set_backend(backend)
+
+    name = property(lambda self: self._backend, doc="The backend's name.")
+
+    def set_backend(self, backend):
+        """Take the backend that there is; refuse others."""
+        if backend != self._backend:
+            raise ValueError(f"DynamicBackend: got backend={backend!r}, expected {self._backend!r}: Keras has one "
+                             "backend here")
+
+    def reset(self):
+        """Take the backend that there is."""
+        self._backend = config.backend()
+
+    def __getattr__(self, name):
+        import importlib
+        if name.startswith("__"):
+            raise AttributeError(f"DynamicBackend has no attribute '{name}'", name=name)
+        return getattr(importlib.import_module("dragon.vm.keras.src.backend.tensorflow"), name)
 
 
 def random_seed_dtype():

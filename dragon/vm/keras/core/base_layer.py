@@ -42,7 +42,7 @@ def _build_of(build):
         except BLUNDERS as error:
             raise letter(f"{type(self).__name__}.build", args, kwargs, error)
         finally:
-            self.__dict__["_is_building"] = False
+            self.__dict__.pop("_is_building", None)
         arguments = dict(signature.bind(self, *args, **kwargs).arguments)
         arguments.pop(next(iter(signature.parameters)))
         self.__dict__["_build_shapes_dict"] = arguments

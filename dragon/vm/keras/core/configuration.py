@@ -46,7 +46,7 @@ class Configured:
     """
 
     def __init_subclass__(cls, **facts):
-        own, is_ours = vars(cls), cls.__module__.startswith(ROOM)
+        own, is_ours = vars(cls), cls.__module__.startswith(ROOM) and not cls.__module__.startswith(ROOM + "src.")
         super().__init_subclass__(**{} if is_ours else facts)
         for name, value in facts.items() if is_ours else ():
             setattr(cls, name, value)

@@ -90,7 +90,8 @@ def dense_of(x):
 def convert_to_numpy(x):
     """Return a tensor's numbers as an array of NumPy."""
     import numpy as np
-    x = dense_of(x)
+    from dragon.vm.shared.tensors.slices import IndexedSlices
+    x = convert_to_tensor(x) if isinstance(x, IndexedSlices) else dense_of(x)
     if isinstance(x, _C.Tensor):
         return x.numpy()
     return np.array(x)

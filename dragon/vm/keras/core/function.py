@@ -149,7 +149,7 @@ def _check_computable(inputs, nodes_by_depth):
                 if id(x) not in known:
                     raise ValueError(f"Graph disconnected: cannot find parent for tensor {x} at operation "
                                      f"'{node.operation}'. The following previous operations were accessed without "
-                                     f"issue: {before}")
+                                     f"issue: {before}. Output of that operation is not connected to `inputs`")
                 before.append(node.operation.name)
             known.update(id(x) for x in node.outputs)
 

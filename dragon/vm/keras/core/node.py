@@ -13,22 +13,23 @@ class SymbolicArguments:
     def __init__(self, *args, **kwargs):
         self.args = tree.map_structure(lambda x: x, args)
         self.kwargs = tree.map_structure(lambda x: x, kwargs)
-        self._single = not kwargs and len(args) == 1 and isinstance(args[0], KerasTensor)
-        self.keras_tensors = [x for x in tree.flatten((self.args, self.kwargs)) if isinstance(x, KerasTensor)]
+        single = not kwargs and len(args) == 1 and isinstance(args[0], KerasTensor)
+        self._single_positional_tensor = args[0] if single else None
+        self._flat_arguments = tree.flatten((self.args, self.kwargs))
+        self.keras_tensors = [x for x in self._flat_arguments if isinstance(x, KerasTensor)]
 
     def fill_in(self, tensors):
         """Return the arguments with tensors, given by the ids of the symbolic ones, in the latters' places."""
-        if self._single:
-            return (tensors[id(self.keras_tensors[0])],), {}
+        if self._single_positional_tensor is not None:
+            return (tensors[id(self._single_positional_tensor)],), {}
 
         def swap(x):
             return tensors.get(id(x)) if isinstance(x, KerasTensor) else x
-        return tree.map_structure(swap, self.args), tree.map_structure(swap, self.kwargs)
+        return self.convert(swap)
 
     def convert(self, conversion):
-        """Pass every argument through a function."""
-        self.args = tree.map_structure(conversion, self.args)
-        self.kwargs = tree.map_structure(conversion, self.kwargs)
+        """Return the arguments, each passed through a function."""
+        return tree.map_structure(conversion, self.args), tree.map_structure(conversion, self.kwargs)
 
 
 class Node:

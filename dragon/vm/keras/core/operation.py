@@ -87,10 +87,15 @@ class Operation(Configured):
         raise NotImplementedError(f"Operation {type(self).__name__} does not have a `quantized_call` method "
                                   "implemented.")
 
+    # What a call says of itself without explanations of how it was asked for shapes.
+    _plain_errors = ()
+
     def compute_output_spec(self, *args, **kwargs):
         """Return the symbolic results of a call, which leaves no trace."""
         try:
             return compute_spec(self.call, args, kwargs)
+        except self._plain_errors:
+            raise
         except Exception as error:
             raise _explained(error, f"Could not automatically infer the output shape / dtype of '{self.name}' (of type "
                              f"{type(self).__name__}). Either the `{type(self).__name__}.call()` method is incorrect, "
@@ -201,7 +206,8 @@ class FunctionOperation(Operation):
 
     _function, _parameters, _positional = None, (), ()
     _takes = TENSORS
-    _keeps_sparse = False
+    _keeps_sparse = None  # tells of which operands are sparse whether the result is
+    _plain_errors = (ValueError, TypeError)  # letters about arguments, the same as for numbers
 
     def __init__(self, *args, name=None, **config):
         super().__init__(name=name)
@@ -222,8 +228,9 @@ class FunctionOperation(Operation):
     def compute_output_spec(self, *args, **kwargs):
         """Return the symbolic results; of functions that leave sparse tensors sparse, a sparse one."""
         made = super().compute_output_spec(*args, **kwargs)
-        given = [x for x in tree.flatten((args, kwargs)) if isinstance(x, KerasTensor)]
-        if self._keeps_sparse and given and all(x.sparse for x in given) and isinstance(made, KerasTensor):
+        given = [x.sparse for x in tree.flatten((args, kwargs)) if isinstance(x, KerasTensor)]
+        keeps = self._config.get("sparse") or self._keeps_sparse and given and self._keeps_sparse(given)
+        if keeps and isinstance(made, KerasTensor):
             return KerasTensor(made.shape, dtype=made.dtype, sparse=True, name=made.name)
         return made
 

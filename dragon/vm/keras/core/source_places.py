@@ -40,7 +40,7 @@ backend.common: stateless_scope < core.stateless core.scopes
 backend.common: variables < core.variable core.dtypes core.scopes core.shapes KerasVariable=core.variable.Variable
 callbacks < callbacks MonitorCallback=callbacks.monitor_callback.MonitorCallback
 constraints: constraints
-datasets: npz_utils
+datasets: npz_utils < datasets.sources load_npz=datasets.sources.load_objects
 distillation: distillation_loss < distillation.losses
 distribution: distribution_lib
 dtype_policies: dtype_policy dtype_policy_map < core.dtype_policies \
@@ -80,7 +80,8 @@ random_perspective random_posterization random_rotation random_saturation random
 random_translation random_zoom resizing solarization
 layers.preprocessing.image_preprocessing: bounding_boxes bounding_boxes.bounding_box bounding_boxes.converters \
 bounding_boxes.formats bounding_boxes.iou bounding_boxes.validation < \
-layers.preprocessing.image_preprocessing.bounding_boxes utils.bounding_boxes
+layers.preprocessing.image_preprocessing.bounding_boxes utils.bounding_boxes \
+densify_bounding_boxes=layers.preprocessing.image_preprocessing.bounding_boxes.densify
 layers.regularization: gaussian_dropout gaussian_noise spatial_dropout < layers.regularization \
 layers.regularization.dropout
 layers.reshaping: cropping1d cropping2d cropping3d flatten permute repeat_vector up_sampling1d up_sampling2d \

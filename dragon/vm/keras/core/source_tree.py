@@ -128,7 +128,7 @@ def look_up(module, places):
         raise explain(name_of(module), name, list_names())
 
     def list_names():
-        return sorted({*renamed, *(name for place in modules() for name in dir(place))})
+        return sorted({*renamed, *(name for place in modules() for name in dir(place) if not name.startswith("__"))})
     return __getattr__, list_names
 
 

@@ -236,16 +236,10 @@ def _is_shape(structure):
 
 
 def map_shape_structure(func, structure):
-    """Return what a function makes of a structure's leaves; a tuple or list of numbers is one shape, given as tuple."""
-    if _is_shape(structure):
-        return func(tuple(structure))
-    if isinstance(structure, list):
-        return [map_shape_structure(func, value) for value in structure]
-    if isinstance(structure, tuple):
-        return tuple(map_shape_structure(func, value) for value in structure)
-    if isinstance(structure, dict):
-        return {key: map_shape_structure(func, value) for key, value in structure.items()}
-    return func(structure)
+    """Return what a function makes of a structure's leaves; a tuple or list of numbers is one shape."""
+    if not isinstance(structure, PLAIN) or _is_shape(structure):
+        return func(structure)
+    return _rebuild(structure, [map_shape_structure(func, value) for value in _children(structure)[1]])
 
 
 def register_tree_node_class(cls):

@@ -15,7 +15,7 @@ expand_nested : bool : Whether the layers of inner models are shown.
 filepath : str : The file.
 from_logits : bool : The predictions are logits.
 inputs : Any : Symbolic tensors, nested as calls shall be.
-interpolation : str : "bilinear", "nearest", "bicubic", "lanczos3" or "lanczos5".
+interpolation : str : "bilinear", "nearest", "bicubic", "lanczos3", "lanczos5" or "area".
 layer_range : Sequence[str] : The names of the first and the last layer to show.
 line_length : int : The width.
 model : Model : The model.

@@ -17,7 +17,7 @@ class ArrayUnpickler(pickle.Unpickler):
     def find_class(self, module, name):
         """Return what a pickle names, if it belongs to arrays."""
         if (module, name) not in ALLOWED:
-            raise pickle.UnpicklingError(f"A data set may hold arrays only. Received: {module}.{name}")
+            raise pickle.UnpicklingError(f"Refusing to read `{module}.{name}`: a data set may hold arrays only.")
         if name == "_reconstruct":  # where it lives depends on NumPy's version
             import numpy as np
             return np.empty(0).__reduce__()[0]

@@ -11,11 +11,15 @@ from dragon.vm.shared.tensors.tensor import ops
 
 
 def _check_matrices(who, y_true, y_pred):
-    """Refuse what is not two matrices; return the count of columns."""
-    if len(y_pred.shape) != 2 or len(y_true.shape) != 2:
-        raise ValueError(f"{who} expects 2D inputs with shape (batch_size, output_dim). Received input shapes: "
-                         f"y_pred.shape={tuple(y_pred.shape)} and y_true.shape={tuple(y_true.shape)}.")
-    return y_pred.shape[-1]
+    """Refuse shapes that are not two matrices'; return the count of columns."""
+    y_true, y_pred = tuple(y_true), tuple(y_pred)
+    told = f"y_pred.shape={y_pred} and y_true.shape={y_true}."
+    if len(y_pred) != 2 or len(y_true) != 2:
+        raise ValueError(f"{who} expects 2D inputs with shape (batch_size, output_dim). Received input shapes: {told}")
+    if y_pred[-1] is None or y_true[-1] is None:
+        raise ValueError(f"{who} expects 2D inputs with shape (batch_size, output_dim), with output_dim fully defined "
+                         f"(not None). Received input shapes: {told}")
+    return y_pred[-1]
 
 
 class R2Score(Metric):
@@ -44,8 +48,8 @@ class R2Score(Metric):
         self.num_samples = self.add_variable(shape=(), initializer="zeros", name="num_samples")
         self._built = False
 
-    def _build(self, y_true, y_pred):
-        shape = (_check_matrices("R2Score", y_true, y_pred),)
+    def _build(self, y_true_shape, y_pred_shape):
+        shape = (_check_matrices("R2Score", y_true_shape, y_pred_shape),)
         for attribute, name in (("squared_sum", None), ("sum", None), ("total_mse", "residual"), ("count", None)):
             setattr(self, attribute, self.add_variable(name=name or attribute, shape=shape, initializer="zeros"))
         self._built = True
@@ -54,7 +58,7 @@ class R2Score(Metric):
         """Gather the squares of a batch."""
         y_true, y_pred = pair(y_true, convert_to_tensor(y_pred, dtype=self.dtype))
         if not self._built:
-            self._build(y_true, y_pred)
+            self._build(y_true.shape, y_pred.shape)
         weight = convert_to_tensor(1 if sample_weight is None else sample_weight, dtype=self.dtype)
         if len(weight.shape) == 1:
             weight = ops.unsqueeze(weight, 1)
@@ -124,8 +128,8 @@ class FBetaScore(Metric):
         self.axis = None if average == "micro" else 0
         self._built = False
 
-    def _build(self, y_true, y_pred):
-        columns = _check_matrices("FBetaScore", y_true, y_pred)
+    def _build(self, y_true_shape, y_pred_shape):
+        columns = _check_matrices("FBetaScore", y_true_shape, y_pred_shape)
         shape = () if self.average == "micro" else (columns,)
         for name in ("true_positives", "false_positives", "false_negatives", "intermediate_weights"):
             setattr(self, name, self.add_variable(name=name, shape=shape, initializer="zeros", dtype=self.dtype))
@@ -135,7 +139,7 @@ class FBetaScore(Metric):
         """Count what a batch has right and wrong."""
         y_true, y_pred = (convert_to_tensor(x, dtype=self.dtype) for x in (y_true, y_pred))
         if not self._built:
-            self._build(y_true, y_pred)
+            self._build(y_true.shape, y_pred.shape)
         if self.threshold is None:
             largest = y_pred >= ops.amax(y_pred, axis=-1, keepdims=True)
             chosen = ops.logical_and(largest, ops.abs(y_pred) > 1e-9)  # a row of zeros chooses nothing

@@ -192,6 +192,14 @@ def as_list(value, count, what):
     return [int(item) for item in value]
 
 
+def as_told(x, sparse):
+    """Return a tensor, as a sparse one where that is wanted; while shapes alone are asked for, it stays."""
+    if not sparse or modes.is_phantom():
+        return x
+    from dragon.vm.shared.sparse.math import from_dense
+    return from_dense(x)
+
+
 def canonical_axis(axis, rank):
     """Return an axis counted from the front."""
     axis = as_axis(axis)

@@ -1,4 +1,5 @@
 """keras.ops.linalg: factors, inverses and norms of matrices."""
+from dragon import LinAlgError
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.ops.common import (canonical_axis, cast_to, dtype_of, in_floats, operation, ops, publish,
                                         result_type, tensor)
@@ -7,7 +8,7 @@ from dragon.vm.keras.ops.common import (canonical_axis, cast_to, dtype_of, in_fl
 def _matrices(x, what="x", square=False):
     x = tensor(x)
     if x.ndim < 2:
-        raise ValueError(f"Expected input to have rank >= 2. Received: {what}.shape={tuple(x.shape)}")
+        raise ValueError(f"Input should have rank >= 2. Received: {what}.shape={tuple(x.shape)}")
     if square and x.shape[-1] != x.shape[-2]:
         raise ValueError(f"Expected a square matrix. Received: {what}.shape={tuple(x.shape)}")
     return x if "float" in dtype_of(x) or "complex" in dtype_of(x) else cast_to(x, result_type(dtype_of(x), float))
@@ -52,7 +53,10 @@ def cholesky(x, upper=False):
         The lower factors, by default.
 
     """
-    return ops.linalg_cholesky(_matrices(x, square=True), upper=upper)
+    try:
+        return ops.linalg_cholesky(_matrices(x, square=True), upper=upper)
+    except LinAlgError as error:
+        raise ValueError(f"Cholesky decomposition failed: {error}") from error
 
 
 @operation

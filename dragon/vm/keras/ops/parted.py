@@ -68,6 +68,8 @@ def _of_sparse(function, name, args, kwargs):
     of_two = len(args) == 2 and not kwargs
     if of_two and name in UNIONS and _is_sparse(first) and _is_sparse(second):
         return _united(name, first, second)
+    if of_two and name == "subtract" and _is_sparse(first) and _is_sparse(second):
+        return _united("add", first, second.with_values(ops.neg(second.values)))
     if of_two and name in ("multiply", "divide", "true_divide"):
         return _scaled(function, name, first, second)
     if of_two and name in ("matmul", "dot"):
@@ -213,9 +215,16 @@ def _of_ragged(function, name, is_pointwise, args, kwargs):
         return reduced(*args, **kwargs)
     if name == "take":
         def taken(x, indices, axis=None):
+            if axis is None and not convert.is_parted(x):
+                x = ops.reshape(tensor(x), (-1,))
+            if hasattr(indices, "with_flat_values"):
+                size = len(x) if convert.is_parted(x) else tensor(x).shape[axis or 0]
+                flat = indices.flat_values
+                indices = indices.with_flat_values(ops.where(ops.lt(flat, 0), ops.add(flat, size), flat))
             return math.gather(x, indices, axis)
         return taken(*args, **kwargs)
-    other = {"concatenate": lambda xs, axis=0: math.concat(xs, axis), "stack": lambda x, axis=0: math.stack(x, axis),
+    other = {"ndim": lambda x: x.ndim, "concatenate": lambda xs, axis=0: math.concat(xs, axis),
+             "stack": lambda x, axis=0: math.stack(x, axis),
              "expand_dims": math.expand_dims, "tile": lambda x, repeats: math.tile(x, repeats)}.get(name)
     if other is None:
         raise NotImplementedError(f"keras.ops.{name}: got a ragged tensor, expected a dense one, which its "
@@ -233,6 +242,9 @@ def teach():
         kind._function = staticmethod(knowing(function, word, is_pointwise))
 
 
+# Whether the result is sparse, told of which operands are.
+_OF_OPERANDS = {**dict.fromkeys([*STAYS_SPARSE, *UNIONS, "subtract", "matmul", "dot"], all), "multiply": any,
+                **dict.fromkeys(["divide", "true_divide"], lambda sparse: sparse[0] and not any(sparse[1:]))}
 for _kind in known_operations():
-    _kind._keeps_sparse = _kind._function.__name__ in STAYS_SPARSE
+    _kind._keeps_sparse = staticmethod(_OF_OPERANDS.get(_kind._function.__name__, lambda sparse: False))
 listeners.when_made({}, teach)

@@ -24,6 +24,8 @@ OF_CLASSES = ("layers", "losses", "metrics", "optimizers", "initializers", "regu
 OF_FUNCTIONS = ("activations", "losses", "metrics", "initializers", "regularizers", "constraints", "random",
                 "quantizers", "ops", "layers")
 READERS = ("get", "deserialize", "serialize")
+# Keras and the packages of its family: files name their classes by the modules that hold them.
+PACKAGES = ("keras", "keras_hub", "keras_cv", "keras_nlp")
 
 
 def _family(name):
@@ -113,3 +115,26 @@ def find_thing(module, name):
         return found if found is not None else find_operation(name)
     found = find_operation(name, module)
     return found if isinstance(found, type) and issubclass(found, Operation) else None
+
+
+def find_held(module, name):
+    """Return a class of layers or operations that a module of Keras's family holds itself, or None.
+
+    Parameters
+    ----------
+    module : str
+        Such as "keras_hub.src.layers.modeling.rms_normalization".
+    name : str
+        The class's name.
+
+    Returns
+    -------
+    Optional[type]
+        The class.
+
+    """
+    try:
+        found = vars(importlib.import_module(module)).get(name)
+    except ModuleNotFoundError:
+        return None
+    return found if isinstance(found, type) and may_be_named(found) else None

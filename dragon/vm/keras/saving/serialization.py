@@ -318,8 +318,9 @@ def _retrieve(name, registered, config, kind, custom, safe_mode):
     if found is not None:
         return found
     module = config.get("module")
-    if module and (module == "keras" or module.startswith("keras.")):
-        found = public_names.find_thing(module, name)
+    if module and module.split(".")[0] in public_names.PACKAGES:
+        found = public_names.find_thing(module, name) if module.split(".")[0] == "keras" else None
+        found = public_names.find_held(module, name) if found is None else found
         if found is not None and safe_mode and not public_names.may_be_named(found):
             raise ValueError(f"Requested the deserialization of '{module}.{name}', which is no layer, operation, loss, "
                              "metric or the like and could reach files and networks, so that it is disallowed by "

@@ -122,9 +122,9 @@ class FeatureSpace(Layer):
     def _as_feature(self, name, feature):
         if isinstance(feature, dict):
             return deserialize_keras_object(feature)
-        if not isinstance(feature, str):
+        if isinstance(feature, Feature):
             return feature
-        if feature not in KINDS:
+        if not isinstance(feature, str) or feature not in KINDS:
             raise ValueError(f"Invalid feature type: {feature}")
         setting = KINDS[feature]
         sizes = () if setting is None else (getattr(self, setting),)

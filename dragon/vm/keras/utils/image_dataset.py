@@ -5,7 +5,7 @@ from dragon.vm.shared.letters import expect
 
 FORMATS = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
 CHANNELS = {"rgb": 3, "rgba": 4, "grayscale": 1}
-INTERPOLATIONS = ("bilinear", "nearest", "bicubic", "lanczos3", "lanczos5")
+INTERPOLATIONS = ("bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5")
 
 
 def image_dataset_from_directory(directory, labels="inferred", label_mode="int", class_names=None, color_mode="rgb",
@@ -37,7 +37,7 @@ def image_dataset_from_directory(directory, labels="inferred", label_mode="int",
         raise ValueError("Invalid `image_size` value. Expected a tuple of 2 integers. "
                          f"Received: image_size={image_size}")
     interpolation = expect(interpolation, str, "image_dataset_from_directory", "interpolation").lower()
-    if interpolation in ("area", "gaussian", "mitchellcubic"):
+    if interpolation in ("gaussian", "mitchellcubic"):
         raise NotImplementedError(f"This interpolation is not there. Received: interpolation={interpolation}")
     if interpolation not in INTERPOLATIONS:
         raise ValueError(f"Argument `interpolation` should be one of {INTERPOLATIONS}. "

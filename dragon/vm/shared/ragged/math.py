@@ -327,7 +327,7 @@ def boolean_mask(data, mask, name=None):
 def gather(params, indices, axis=0):
     """Return the rows of tensors, ragged or not, at indices, ragged or not."""
     if axis not in (None, 0):
-        raise NotImplementedError(f"gather: ragged tensors are gathered from along axis 0 only. Received: axis={axis}")
+        return _gather_within(params, indices, axis)
     params = params if isinstance(params, RaggedTensor) else convert_to_tensor(params)
     if isinstance(indices, RaggedTensor):
         return indices.with_values(gather(params, indices._values))
@@ -338,6 +338,25 @@ def gather(params, indices, axis=0):
     if not isinstance(found, RaggedTensor):
         return ops.reshape(found, [*places.shape, *found.shape[1:]])
     return found[0] if not places.ndim else from_tensor(convert_to_tensor(places)).with_values(found)
+
+
+def _gather_within(params, indices, axis):
+    """Return what stands at ragged indices along an axis of a dense tensor; the axes before it stay in front."""
+    import numpy as np
+    if isinstance(params, RaggedTensor) or isinstance(indices._values, RaggedTensor):
+        raise NotImplementedError("gather: along another axis than 0 only dense tensors are gathered from, at indices "
+                                  f"of one ragged axis. Received: axis={axis}")
+    params, flat = convert_to_tensor(params), convert_to_tensor(indices._values)
+    axis, shape = axis_within(axis, len(params.shape)), tuple(params.shape)
+    found = ops.index_select(params, axis, ops.reshape(flat, (-1,)))
+    groups = int(np.prod(shape[:axis]))
+    found = ops.reshape(found, (groups * flat.shape[0], *flat.shape[1:], *shape[axis + 1:]))
+    made = _from_lengths(found, np.tile(indices._lengths(), groups), indices._splits_dtype)
+    made = _from_lengths(made, np.full(groups, len(indices._lengths())), indices._splits_dtype, len(indices._lengths()))
+    for place in range(axis - 1, 0, -1):
+        rows = np.full(int(np.prod(shape[:place])), shape[place])
+        made = _from_lengths(made, rows, indices._splits_dtype, shape[place])
+    return made
 
 
 def expand_dims(ragged, axis):

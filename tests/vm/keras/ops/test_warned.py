@@ -56,7 +56,7 @@ def test_decoded_sequences_of_symbols(batch):
     (ops.unstack, (X, None, 10), "axis 10 is out of bounds"),
     (ops.solve, (np.eye(3), np.float64(1)), "Incompatible shapes"),
     (ops.slice, (X, (0, 0), (1, 1, 1)), "must match the number of dimensions in `shape`"),
-    (ops.slice, (X, (0,), (1, 1)), "must match the number of dimensions in `start_indices`")],
+    (ops.slice, (X, (0,), (1, 1)), "`start_indices` must match the number of dimensions in `inputs`")],
                          ids=lambda given: getattr(given, "__name__", None))
 def test_what_is_refused(function, args, message):
     with pytest.raises(ValueError, match=message):

@@ -211,5 +211,5 @@ def _shape_of(output_shape):
     try:
         return (output_shape,) if isinstance(output_shape, int) else tuple(output_shape)
     except TypeError:
-        raise ValueError("`output_shape` should be of type tuple, list, or int. "
+        raise ValueError("Invalid `output_shape`: it should be of type tuple, list, or int. "
                          f"Received: output_shape={output_shape}") from None

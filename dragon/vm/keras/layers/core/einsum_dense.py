@@ -95,6 +95,13 @@ def split_equation(equation):
                      f"Invalid einsum equation '{equation}'.")
 
 
+def _analyze_einsum_string(equation, bias_axes, input_shape, output_shape):
+    """Return the shapes of weight, bias and result, and which axes of the weight are the input's and the result's."""
+    found = EinsumShapes(equation, bias_axes, input_shape, output_shape)
+    bias = None if found.bias is None else list(found.bias)
+    return list(found.weight), bias, tuple(found.output), found.input_axes, found.output_axes
+
+
 class EinsumDense(Quantized, Layer):
     """Multiply by a weight along the axes that an equation names, add a bias, apply an activation.
 

@@ -32,7 +32,7 @@ class InputLayer(Layer):
             raise ValueError(f"Unrecognized keyword arguments passed to {type(self).__name__}: {kwargs}")
         if input_tensor is not None:
             batch_shape, dtype, sparse, ragged = self._read(
-                input_tensor, batch_size, dtype, batch_shape, sparse, ragged)
+                input_tensor, batch_size, dtype, shape, batch_shape, sparse, ragged)
         else:
             if shape is not None and batch_shape is not None:
                 raise ValueError("You cannot pass both `shape` and `batch_shape` at the same time. "
@@ -55,7 +55,7 @@ class InputLayer(Layer):
         Node(operation=self, call_args=(), call_kwargs={}, outputs=output)
 
     @staticmethod
-    def _read(tensor, batch_size, dtype, batch_shape, sparse, ragged):
+    def _read(tensor, batch_size, dtype, shape, batch_shape, sparse, ragged):
         """Return the shape, dtype, and kind of a symbolic tensor, which other arguments must not contradict."""
         if not isinstance(tensor, KerasTensor):
             raise ValueError("Argument `input_tensor` must be a KerasTensor. "
@@ -63,9 +63,10 @@ class InputLayer(Layer):
         if batch_size is not None and (not tensor.shape or tensor.shape[0] != batch_size):
             raise ValueError("When providing the `input_tensor` argument, you cannot provide an incompatible "
                              f"`batch_size` argument. Received: batch_size={batch_size}")
-        if batch_shape is not None and standardize_shape(batch_shape) != tensor.shape:
-            raise ValueError("When providing the `input_tensor` argument, you cannot provide an incompatible `shape` "
-                             f"or `batch_shape` argument. Received: {batch_shape}")
+        for name, told, sizes in (("shape", shape, tensor.shape[1:]), ("batch_shape", batch_shape, tensor.shape)):
+            if told is not None and standardize_shape(told) != sizes:
+                raise ValueError("When providing the `input_tensor` argument, you cannot provide an incompatible "
+                                 f"`{name}` argument. Received: {name}={told}, input_tensor.shape={tensor.shape}")
         if dtype is not None and tensor.dtype != standardize_dtype(dtype):
             raise ValueError("When providing the `input_tensor` argument, you cannot provide an incompatible `dtype` "
                              f"argument. Received: dtype={dtype}")

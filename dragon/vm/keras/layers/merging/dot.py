@@ -1,4 +1,5 @@
 """Products summed along an axis of each of two tensors."""
+from dragon.vm.keras.core.convert import dense_of, is_parted
 from dragon.vm.keras.layers.merging.merge import Merge, require_list
 from dragon.vm.keras.layers.normalization.unit_normalization import unit
 from dragon.vm.keras.ops.common import canonical_axis
@@ -91,7 +92,11 @@ class Dot(Merge):
 
     def call(self, inputs):
         require_list("Dot", inputs)
-        return self.merge(inputs)
+        if not any(map(is_parted, inputs)):
+            return self.merge(inputs)
+        from dragon.vm.shared.sparse.math import from_dense
+        made = self.merge([dense_of(x) for x in inputs])
+        return from_dense(made) if all(hasattr(x, "dense_shape") for x in inputs) else made
 
     def merge(self, inputs):
         """Return the sums of products."""

@@ -100,7 +100,8 @@ class Merge(Layer):
 
     def compute_output_spec(self, inputs):
         from dragon.vm.keras.core.keras_tensor import KerasTensor
-        return KerasTensor(self.compute_output_shape([x.shape for x in inputs]), dtype=self.compute_dtype)
+        return KerasTensor(self.compute_output_shape([x.shape for x in inputs]), dtype=self.compute_dtype,
+                           sparse=all(x.sparse for x in inputs))
 
     def compute_mask(self, inputs, mask=None):
         """Return where any input has a step, if all of them have masks."""

@@ -1,6 +1,7 @@
 """The base of layers that prepare data: they also run in a pipeline, on whatever it yields."""
 from dragon.core.capture.settings import is_capturing
-from dragon.vm.keras.core.convert import convert_to_tensor, dense_of, with_values
+from dragon.vm.keras.core.backend_facts import DynamicBackend
+from dragon.vm.keras.core.convert import convert_to_tensor, dense_of, is_parted, with_values
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.tensor import ops
@@ -12,6 +13,16 @@ class DataLayer(Layer):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self._allow_non_tensor_positional_args = True
+
+    # What authors of layers call, by the files of genuine Keras's source: `self.backend.image.rgb_to_hsv(x)`.
+    backend = property(lambda self: DynamicBackend(), doc="The functions of the backend.")
+
+    def _get_seed_generator(self, backend=None):
+        """Return the layer's generator of seeds: there is one backend."""
+        if not hasattr(self, "seed") or not hasattr(self, "generator"):
+            raise ValueError(f"{type(self).__name__}: expected `seed` and `generator` to be set in `__init__`, where "
+                             "`_get_seed_generator()` is called")
+        return self.generator
 
     def convert_weight(self, weight):
         """Return the weight: there is one backend."""
@@ -91,7 +102,10 @@ def encode(indices, output_mode, depth, dtype, weights=None, sparse=False):
 
     """
     from dragon.vm.shared.tensors.dtypes import as_dtype
-    if hasattr(indices, "with_flat_values"):
+    if is_parted(indices):
+        if output_mode == "one_hot" and hasattr(indices, "dense_shape"):
+            raise NotImplementedError("one_hot: got a sparse tensor, expected a dense or ragged one, which its "
+                                      "`to_dense` makes")
         if output_mode in ("int", "one_hot") and weights is None:
             return with_values(indices, lambda values: encode(values, output_mode, depth, dtype))
         if weights is None:  # what fills up short rows counts nothing

@@ -36,8 +36,9 @@ class Discretization(DataLayer):
         if num_bins is not None and num_bins < 0:
             raise ValueError(f"`num_bins` must be greater than or equal to 0. Received: `num_bins={num_bins}`")
         if (num_bins is None) == (bin_boundaries is None):
-            raise ValueError("Expected either `num_bins` or `bin_boundaries` to be set, and not both. Received: "
-                             f"`num_bins={num_bins}` and `bin_boundaries={bin_boundaries}`")
+            wrong = ("You need to set either `num_bins` or `bin_boundaries`" if num_bins is None else
+                     "Both `num_bins` and `bin_boundaries` should not be set")
+            raise ValueError(f"{wrong}. Received: `num_bins={num_bins}` and `bin_boundaries={bin_boundaries}`")
         self.bin_boundaries = bin_boundaries
         self.num_bins = num_bins
         self.epsilon = epsilon

@@ -39,7 +39,10 @@ class Hashing(HostLayer):
         if output_mode == "int" and self.dtype_policy.name not in ("int32", "int64"):
             raise ValueError("When `output_mode=\"int\"`, `dtype` should be an integer type, 'int32' or 'int64'. "
                              f"Received: dtype={kwargs['dtype']}")
-        check_choice(output_mode, ("int", "one_hot", "multi_hot", "count"), "Hashing", "output_mode")
+        modes = ("int", "one_hot", "multi_hot", "count")
+        if output_mode not in modes:
+            raise ValueError(f"Invalid value for argument `output_mode`. Expected one of {modes}. "
+                             f"Received: output_mode={output_mode}")
         if sparse and output_mode == "int":
             raise ValueError('`sparse` may only be true if `output_mode` is `"one_hot"`, `"multi_hot"`, or `"count"`. '
                              f"Received: sparse={sparse} and output_mode={output_mode}")
@@ -55,7 +58,9 @@ class Hashing(HostLayer):
         if hasattr(inputs, "with_flat_values"):
             return inputs.with_flat_values(convert_to_tensor(self._bins(as_host(inputs.flat_values)),
                                                              dtype=self.dtype))
-        if is_writing() and (is_written(inputs) or is_tensor(inputs)):
+        if hasattr(inputs, "dense_shape"):
+            found = inputs.with_values(convert_to_tensor(self._bins(as_host(inputs.values)), dtype=self.dtype))
+        elif is_writing() and (is_written(inputs) or is_tensor(inputs)):
             found = self._written(inputs)
         else:
             found = convert_to_tensor(self._bins(as_host(inputs)))
@@ -118,6 +123,8 @@ class HashedCrossing(HostLayer):
         if not isinstance(inputs, (list, tuple)) or len(inputs) < 2:
             raise ValueError("`HashedCrossing` should be called on a list or tuple of at least two inputs. "
                              f"Received: inputs={inputs}")
+        if any(hasattr(x, "dense_shape") or hasattr(x, "row_splits") for x in inputs):
+            raise ValueError(f"All `HashedCrossing` inputs should be dense tensors. Received: inputs={inputs}")
         if is_writing() and any(is_written(x) or is_tensor(x) for x in inputs):
             return self._written(inputs)
         arrays = [as_host(x) for x in inputs]

@@ -7,9 +7,11 @@ from dragon.core.capture.host import is_writing
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
-from dragon.vm.keras.layers.preprocessing.data_layer import HostLayer, as_host, batches_of, check_choice, encode
+from dragon.vm.keras.layers.preprocessing.data_layer import (
+    HostLayer, as_host, as_strings, batches_of, check_choice, encode)
 from dragon.vm.keras.layers.preprocessing.written import look_up_written
 from dragon.vm.shared.hashing import buckets
+from dragon.vm.shared.tensors.strings import as_bytes
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.written.nodes import is_tensor, is_written
 
@@ -33,12 +35,14 @@ def as_salt(salt, who):
         return list(salt)
     if isinstance(salt, int):
         return [salt, salt]
-    raise ValueError(f"The `salt` argument for `{who}` can only be a tuple of 2 integers, or a single integer. "
+    raise ValueError(f"The `salt` argument for `{who}` can only be a tuple of size 2 integers, or a single integer. "
                      f"Received: salt={salt}.")
 
 
 class IndexLookup(HostLayer):
     """The parts that lookups share; see StringLookup for the parameters."""
+
+    encoding = "utf-8"
 
     def __init__(self, max_tokens, num_oov_indices, mask_token, oov_token, vocabulary_dtype, vocabulary=None,
                  idf_weights=None, invert=False, output_mode="int", sparse=False, pad_to_max_tokens=False,
@@ -89,14 +93,16 @@ class IndexLookup(HostLayer):
         # In one assignment, and out of the reach of the layer's tracking: vocabularies are long.
         self.__dict__.update(_tokens=tokens, _table=table, _sorted=None)
 
+    _is_text = property(lambda self: self.vocabulary_dtype == "string", doc="Whether tokens are strings.")
+
     def _key(self, token):
         """Return a token as the table has it."""
-        return int(token)
+        return as_bytes(token) if self._is_text else int(token)
 
     def _shown(self, token):
         """Return a token of the table as users see it: as NumPy's, by which learnt ones differ from special ones."""
         import numpy as np
-        return np.int64(token)
+        return np.str_(token.decode(self.encoding)) if self._is_text else np.int64(token)
 
     def _oov_start_index(self):
         return 1 if self.mask_token is not None and self.output_mode == "int" else 0
@@ -196,10 +202,7 @@ class IndexLookup(HostLayer):
             raise ValueError("output_mode `'tf_idf'` does not support loading a vocabulary from file. "
                              f"Received: {path}")
         with open(path, encoding="utf-8") as lines:
-            return [self._parsed(line) for line in lines.read().splitlines()]
-
-    def _parsed(self, line):
-        return int(line)
+            return [self._key(line) for line in lines.read().splitlines()]
 
     def _record_vocabulary_size(self):
         free = self.output_mode == "int" or self.pad_to_max_tokens
@@ -259,6 +262,8 @@ class IndexLookup(HostLayer):
 
     def _keys(self, array):
         """Return an array's tokens as a flat list of what the table has."""
+        if self._is_text:
+            return as_strings(array, type(self).__name__).reshape(-1).tolist()
         if array.dtype.kind not in "iubf":
             raise TypeError(f"{type(self).__name__} takes integers. Received: an array of {array.dtype} and of shape "
                             f"{array.shape}")
@@ -327,6 +332,8 @@ class IndexLookup(HostLayer):
                                "the layer, or call `adapt` with some sample data.")
         if hasattr(inputs, "with_flat_values"):
             return self._encoded(inputs.with_flat_values(self._looked_up(inputs.flat_values)))
+        if hasattr(inputs, "dense_shape"):
+            return self._encoded(inputs.with_values(self._looked_up(inputs.values)))
         return self._encoded(self._looked_up(inputs))
 
     def _encoded(self, found):
@@ -358,7 +365,7 @@ class IndexLookup(HostLayer):
         import numpy as np
         known, oov = self._tokens_by_number(), self._key(self.oov_token)
         flat = [known.get(number, oov) for number in array.reshape(-1).tolist()]
-        made = np.empty(len(flat), self._array_dtype)
+        made = np.empty(len(flat), object if self._is_text else "int64")
         made[:] = flat
         return convert_to_tensor(made.reshape(array.shape))
 
@@ -381,9 +388,9 @@ class IndexLookup(HostLayer):
             from dragon.vm.shared.errors import invalid_argument
             raise invalid_argument("When `num_oov_indices=0` all inputs should be in vocabulary, found OOV values "
                                    f"{keys}, consider setting `num_oov_indices=1`.")
-        if self.vocabulary_dtype != "string" and self.oov_method != "farmhash":
+        if not self._is_text and self.oov_method != "farmhash":
             return [key % self.num_oov_indices for key in keys]
-        texts = keys if self.vocabulary_dtype == "string" else [str(key).encode() for key in keys]
+        texts = keys if self._is_text else [str(key).encode() for key in keys]
         return buckets(texts, self.num_oov_indices, self.salt).tolist()
 
     # --- files
@@ -417,7 +424,7 @@ class IndexLookup(HostLayer):
         while lines and not lines[-1]:
             lines.pop()
         weights = self.idf_weights_const.numpy() if self.output_mode == "tf_idf" else None
-        self.set_vocabulary([self._parsed(line) for line in lines], idf_weights=weights)
+        self.set_vocabulary([self._key(line) for line in lines], idf_weights=weights)
 
     def get_config(self):
         names = ("invert", "max_tokens", "num_oov_indices", "oov_token", "mask_token", "output_mode", "sparse",

@@ -29,8 +29,6 @@ class IntegerLookup(IndexLookup):
 
     """
 
-    _array_dtype = "int64"
-
     def __init__(self, max_tokens=None, num_oov_indices=1, mask_token=None, oov_token=-1, vocabulary=None,
                  vocabulary_dtype="int64", idf_weights=None, invert=False, output_mode="int", sparse=False,
                  pad_to_max_tokens=False, oov_method="floormod", salt=None, name=None, **kwargs):

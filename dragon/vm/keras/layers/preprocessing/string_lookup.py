@@ -1,8 +1,6 @@
 """Strings as numbers, by a vocabulary."""
 
-from dragon.vm.keras.layers.preprocessing.data_layer import as_strings
 from dragon.vm.keras.layers.preprocessing.index_lookup import IndexLookup
-from dragon.vm.shared.tensors.strings import as_bytes
 
 
 class StringLookup(IndexLookup):
@@ -43,8 +41,6 @@ class StringLookup(IndexLookup):
 
     _left_out = "vocabulary_dtype"
 
-    _array_dtype = object
-
     def __init__(self, max_tokens=None, num_oov_indices=1, mask_token=None, oov_token="[UNK]", vocabulary=None,
                  idf_weights=None, invert=False, output_mode="int", pad_to_max_tokens=False, sparse=False,
                  encoding="utf-8", name=None, salt=None, **kwargs):
@@ -53,16 +49,3 @@ class StringLookup(IndexLookup):
                          oov_token=oov_token, vocabulary=vocabulary, idf_weights=idf_weights, invert=invert,
                          output_mode=output_mode, pad_to_max_tokens=pad_to_max_tokens, sparse=sparse, name=name,
                          salt=salt, vocabulary_dtype="string", **kwargs)
-
-    def _key(self, token):
-        return as_bytes(token)
-
-    def _keys(self, array):
-        return as_strings(array, "StringLookup").reshape(-1).tolist()
-
-    def _shown(self, token):
-        import numpy as np
-        return np.str_(token.decode(self.encoding))
-
-    def _parsed(self, line):
-        return line

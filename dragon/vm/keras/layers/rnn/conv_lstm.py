@@ -142,11 +142,14 @@ class ConvLSTM(CellRNN):
                  activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
                  dropout=0.0, recurrent_dropout=0.0, seed=None, return_sequences=False, return_state=False,
                  go_backwards=False, stateful=False, **kwargs):
-        cell = ConvLSTMCell(self._rank, **arguments_of(ConvLSTMCell, dict(locals())), name="conv_lstm_cell",
+        rank = kwargs.pop("rank", None) if self._rank is None else self._rank  # the parts alone are told theirs
+        if rank not in (1, 2, 3):
+            raise ValueError(f"The `rank` argument must be 1, 2 or 3. Received: rank={rank}")
+        cell = ConvLSTMCell(**arguments_of(ConvLSTMCell, dict(locals())), name="conv_lstm_cell",
                             dtype=kwargs.get("dtype"))
         super().__init__(cell, return_sequences=return_sequences, return_state=return_state, go_backwards=go_backwards,
                          stateful=stateful, activity_regularizer=activity_regularizer, **kwargs)
-        self.input_spec = InputSpec(ndim=self._rank + 3)
+        self.input_spec = InputSpec(ndim=rank + 3)
 
     def compute_output_shape(self, sequences_shape, initial_state_shape=None):
         batch, steps = sequences_shape[:2]

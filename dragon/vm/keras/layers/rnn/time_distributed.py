@@ -81,5 +81,6 @@ def _check_mask(mask, inputs):
         raise ValueError("The `mask` passed to the `TimeDistributed` layer must be at least 2D (batch and timesteps). "
                          f"Received: mask.shape={mask}")
     if tuple(mask[:2]) != tuple(inputs[:2]):
-        raise ValueError("The first two dimensions of the `mask` of the `TimeDistributed` layer must be those of the "
-                         f"input, ({inputs[0]}, {inputs[1]}). Received: mask.shape={mask}, input.shape={inputs}")
+        raise ValueError("The `mask` passed to the `TimeDistributed` layer has a shape whose first two dimensions are "
+                         f"not the input's, ({inputs[0]}, {inputs[1]}). Received: mask.shape={mask}, "
+                         f"input.shape={inputs}")

@@ -3,6 +3,7 @@ import math
 
 from dragon import _C
 from dragon.vm.keras.core import convert
+from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concrete, dtype_of, operation, ops, places_of,
                                         standardize_dtype, tensor)
 
@@ -181,6 +182,21 @@ def unstack(x, num=None, axis=0):
     return list(ops.unbind(x, axis))
 
 
+def _unstacked(self, x):
+    """Return the symbolic slices: as many as are told where the axis has no known size."""
+    config = self.get_config()
+    axis, count = canonical_axis(config.get("axis", 0), x.ndim), config.get("num")
+    if x.shape[axis] is not None:
+        return super(unstack.operation, self).compute_output_spec(x)
+    if count is None:
+        raise ValueError(f"Cannot infer argument `num` from shape {x.shape}. Either provide a tensor whose size along "
+                         f"axis {axis} is known, or pass `num`.")
+    return [KerasTensor(x.shape[:axis] + x.shape[axis + 1:], dtype=x.dtype) for _ in range(count)]
+
+
+unstack.operation.compute_output_spec = _unstacked
+
+
 def _starts(start_indices, rank):
     """Return the places where a piece begins: ints, or a tensor of them when they are no plain numbers."""
     if isinstance(start_indices, _C.Tensor):
@@ -193,7 +209,7 @@ def _starts(start_indices, rank):
         else:
             starts = [as_axis(place, "start_indices") for place in starts]
     if count != rank:
-        raise ValueError("The number of dimensions in `inputs` must match the number of dimensions in `start_indices`. "
+        raise ValueError("The number of dimensions in `start_indices` must match the number of dimensions in `inputs`. "
                          f"Received: {rank} and start_indices={start_indices}")
     return starts
 

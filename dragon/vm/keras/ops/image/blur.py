@@ -1,6 +1,6 @@
 """Images smoothed, and their edges."""
 from dragon.vm.keras.ops.common import dtype_of, operation, ops, tensor
-from dragon.vm.keras.ops.image.common import Layout
+from dragon.vm.keras.ops.image.common import Layout, like_images
 from dragon.vm.keras.ops.nn.convolution import depthwise_conv
 from dragon.vm.shared.images.edges import find_edges
 
@@ -32,6 +32,9 @@ def gaussian_blur(images, kernel_size=(3, 3), sigma=(1.0, 1.0), data_format=None
     shape = (int(kernel_size[0]), int(kernel_size[1]), 1, 1)
     kernel = ops.tile(ops.reshape(window, shape), [1, 1, x.shape[-1], 1])
     return layout.leave(depthwise_conv(x, kernel, 1, "same", "channels_last"))
+
+
+gaussian_blur.operation.compute_output_spec = like_images
 
 
 @operation

@@ -40,7 +40,8 @@ def _colours(images, data_format):
         raise ValueError(f"Invalid images dtype: expected float dtype. Received: images.dtype={dtype_of(images)}")
     x = layout.enter(images)
     if x.shape[-1] != 3:
-        raise ValueError(f"Invalid channel size: expected 3. Received: images.shape={tuple(images.shape)}")
+        raise ValueError(f"Input images must have 3 channels, but received images with {x.shape[-1]} channels. "
+                         f"Received: images.shape={tuple(images.shape)}")
     return layout, ops.unbind(x, -1)
 
 

@@ -1,4 +1,5 @@
 """How images come: one or a batch, channels first or last; within, all are batches with channels last."""
+from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.ops.common import ops, standard_format
 
 
@@ -37,5 +38,11 @@ class Layout:
 def check_choice(name, value, choices):
     """Refuse what is not among the choices."""
     if value not in choices:
-        raise ValueError(f"Invalid value for argument `{name}`. Expected of one {set(choices)}. "
+        raise ValueError(f"Invalid value for argument `{name}`. Expected of one {tuple(choices)}. "
                          f"Received: {name}={value}")
+
+
+def like_images(self, images, *args, **kwargs):
+    """Return symbolic images of the same sizes, for operations whose other arguments tell no shape."""
+    Layout(images, None)
+    return KerasTensor(images.shape, dtype=images.dtype)

@@ -46,7 +46,8 @@ def pad_images(images, top_padding=None, left_padding=None, bottom_padding=None,
                             ("top_padding", "bottom_padding", "target_height"))
     left, right = _complete(left_padding, right_padding, target_width, lambda total: total - width,
                             ("left_padding", "right_padding", "target_width"))
-    _check(top_padding=top, left_padding=left, bottom_padding=bottom, right_padding=right)
+    _check(top_padding=top, left_padding=left, target_height=height + top + bottom, target_width=width + left + right,
+           bottom_padding=bottom, right_padding=right)
     return layout.leave(ops.pad(x, [0, 0, left, right, top, bottom]))
 
 

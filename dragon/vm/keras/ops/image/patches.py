@@ -30,11 +30,20 @@ def _extract(images, sizes, strides, dilation_rate, padding, data_format):
     return ops.squeeze(made, 0) if single else made
 
 
-def _sizes(size, count):
-    sizes = [size] * count if isinstance(size, int) else list(size)
-    if len(sizes) != count:
-        raise TypeError(f"Invalid `size` argument. Expected an int or a tuple of length {count}. Received: size={size}")
-    return sizes
+def _sizes(size, *counts):
+    """Return the sizes of patches: as many as one of some counts, the first where a single one is told."""
+    if isinstance(size, int):
+        return [size] * counts[0]
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"Invalid `size` argument. Expected an int or a tuple. Received: size={size!r} of type "
+                        f"{type(size).__name__}")
+    if len(size) not in counts:
+        if len(counts) == 1:
+            raise TypeError(f"Invalid `size` argument. Expected an int or a tuple of length {counts[0]}. Received: "
+                            f"size={size}")
+        raise ValueError("Invalid `size` argument. Expected a tuple of length 2 or 3. Received: "
+                         f"size={size} with length {len(size)}")
+    return list(size)
 
 
 @operation
@@ -58,8 +67,7 @@ def extract_patches(images, size, strides=None, dilation_rate=1, padding="valid"
         Images whose channels are the elements of patches.
 
     """
-    volumes = not isinstance(size, int) and len(size) == 3
-    return _extract(images, _sizes(size, 3 if volumes else 2), strides, dilation_rate, padding, data_format)
+    return _extract(images, _sizes(size, 2, 3), strides, dilation_rate, padding, data_format)
 
 
 @operation

@@ -5,7 +5,7 @@ from dragon.vm.keras.ops.common import cast_to, dtype_of, operation, ops, result
 from dragon.vm.keras.ops.image.common import Layout, check_choice
 from dragon.vm.shared.images.resizing import resize_batch
 
-INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic")
+INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic", "area")
 METHODS = {**dict.fromkeys(("linear", "bilinear", "trilinear", "triangle"), "linear"),
            **dict.fromkeys(("cubic", "bicubic", "tricubic"), "cubic"), "lanczos3": "lanczos3", "lanczos5": "lanczos5"}
 _NEGLIGIBLE = 1000.0 * 2.0 ** -23
@@ -127,7 +127,7 @@ def resize(images, size, interpolation="bilinear", antialias=False, crop_to_aspe
     Parameters
     ----------
     interpolation : str, optional, default="bilinear"
-        "bilinear", "nearest", "bicubic", "lanczos3" or "lanczos5".
+        "bilinear", "nearest", "bicubic", "lanczos3", "lanczos5" or "area".
     crop_to_aspect_ratio, pad_to_aspect_ratio : bool, optional, default=False
         Cut or fill images to the new proportions first.
     fill_mode : str, optional, default="constant"

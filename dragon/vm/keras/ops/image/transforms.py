@@ -1,8 +1,7 @@
 """Images moved by a transform of their coordinates."""
-from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.ops.common import cast_to, dtype_of, operation, ops, tensor
 from dragon.vm.keras.ops.image.blur import gaussian_blur
-from dragon.vm.keras.ops.image.common import Layout, check_choice
+from dragon.vm.keras.ops.image.common import Layout, check_choice, like_images
 from dragon.vm.keras.ops.image.coordinates import map_coordinates
 
 INTERPOLATIONS = ("nearest", "bilinear")
@@ -184,9 +183,4 @@ def elastic_transform(images, alpha=20.0, sigma=5.0, interpolation="bilinear", f
     return layout.leave(cast_to(ops.stack(made), dtype))
 
 
-def _like_images(self, images, *args, **kwargs):
-    """Return images of the same sizes: they are worked on one by one, and there may be many."""
-    return KerasTensor(images.shape, dtype=images.dtype)
-
-
-elastic_transform.operation.compute_output_spec = _like_images
+elastic_transform.operation.compute_output_spec = like_images

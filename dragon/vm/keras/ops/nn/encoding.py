@@ -1,5 +1,5 @@
 """Classes as vectors, and pixels moved between space and channels."""
-from dragon.vm.keras.ops.common import (as_axes, as_axis, canonical_axis, canonical_dtype, cast_to, dtype_of,
+from dragon.vm.keras.ops.common import (as_axes, as_axis, as_told, canonical_axis, canonical_dtype, cast_to, dtype_of,
                                         operation, ops, standard_format, tensor)
 
 
@@ -26,13 +26,11 @@ def one_hot(x, num_classes, axis=-1, dtype=None, sparse=False):
            [0., 0., 1.]], dtype=float32)
 
     """
-    if sparse:
-        raise NotImplementedError(f"one_hot: sparse tensors are not there. Received: sparse={sparse}")
     x = cast_to(tensor(x), "int64")
     axis = canonical_axis(axis, x.ndim + 1)
     classes = ops.arange(as_axis(num_classes, "num_classes"), dtype="int64")
     classes = ops.reshape(classes, (-1,) + (1,) * (x.ndim - axis))
-    return cast_to(ops.eq(ops.unsqueeze(x, axis), classes), canonical_dtype(dtype))
+    return as_told(cast_to(ops.eq(ops.unsqueeze(x, axis), classes), canonical_dtype(dtype)), sparse)
 
 
 @operation
@@ -59,8 +57,8 @@ def multi_hot(inputs, num_classes=None, axis=-1, dtype=None, sparse=False, **kwa
         raise ValueError(f"Argument `num_classes` must be specified. Received: num_classes={num_classes}, {kwargs}")
     x = tensor(inputs)
     reduced = 1 if x.ndim > 1 else 0
-    hot = one_hot(x, num_classes, axis, dtype, sparse)
-    return ops.any(hot, reduced) if dtype_of(hot) == "bool" else ops.amax(hot, reduced)
+    hot = one_hot(x, num_classes, axis, dtype)
+    return as_told(ops.any(hot, reduced) if dtype_of(hot) == "bool" else ops.amax(hot, reduced), sparse)
 
 
 def _blocks(x, data_format, block_size):

@@ -186,6 +186,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10, dtype=None, axis=0):
     return ops.pow(tensor(base, dtype_of(exponents)), exponents)
 
 
+@operation
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     """Return numbers in equal proportion; the arguments are those of `linspace`."""
     start, stop = tensor(start), tensor(stop)
@@ -213,11 +214,11 @@ def eye(N, M=None, k=0, dtype=None):
         The matrix.
 
     """
-    M = N if M is None else M
+    N, M, k = as_axis(N, "N"), as_axis(N if M is None else M, "M"), as_axis(k, "k")
     if not k:
-        return ops.eye(int(N), int(M), dtype=canonical_dtype(dtype))
-    rows, columns = ops.unsqueeze(ops.arange(int(N)), 1), ops.arange(int(M))
-    return cast_to(ops.eq(ops.sub(columns, rows), int(k)), canonical_dtype(dtype))
+        return ops.eye(N, M, dtype=canonical_dtype(dtype))
+    rows, columns = ops.unsqueeze(ops.arange(N), 1), ops.arange(M)
+    return cast_to(ops.eq(ops.sub(columns, rows), k), canonical_dtype(dtype))
 
 
 def identity(n, dtype=None):

@@ -3,8 +3,8 @@ import math
 
 from dragon import _C
 from dragon.core.capture.unknown import count_by_numbers
-from dragon.vm.keras.ops.common import (as_axis, canonical_axis, cast_to, concrete, counted_places, dtype_of, join,
-                                        named, operation, ops, places_of, result_type, tensor)
+from dragon.vm.keras.ops.common import (as_axis, as_told, canonical_axis, cast_to, concrete, counted_places, dtype_of,
+                                        join, named, operation, ops, places_of, result_type, tensor)
 
 
 @operation
@@ -214,8 +214,6 @@ def bincount(x, weights=None, minlength=0, sparse=False):
         Counts.
 
     """
-    if sparse:
-        raise NotImplementedError(f"bincount: sparse tensors are not there. Received: sparse={sparse}")
     x = cast_to(tensor(x), "int64")
     if x.ndim > 2:
         raise ValueError(f"bincount: x must have one axis or two. Received: x.shape={tuple(x.shape)}")
@@ -224,13 +222,13 @@ def bincount(x, weights=None, minlength=0, sparse=False):
         weights = tensor(weights)
     dtype = "int32" if weights is None else result_type("int32", dtype_of(weights))
     if x.ndim == 1:
-        return cast_to(ops.bincount(x, weights, as_axis(minlength or 0, "minlength")), dtype)
+        return as_told(cast_to(ops.bincount(x, weights, as_axis(minlength or 0, "minlength")), dtype), sparse)
     # Each row counts in a range of its own.
     length = max(as_axis(minlength or 0, "minlength"), _count_of(x) if 0 not in x.shape else 0)
     places = ops.add(x, ops.mul(ops.unsqueeze(ops.arange(x.shape[0]), 1), length))
     weights = weights if weights is None else ops.reshape(weights, (-1,))
     counts = ops.bincount(ops.reshape(places, (-1,)), weights, length * x.shape[0])
-    return cast_to(ops.reshape(counts, (x.shape[0], length)), dtype)
+    return as_told(cast_to(ops.reshape(counts, (x.shape[0], length)), dtype), sparse)
 
 
 def _count_of(x):

@@ -34,7 +34,9 @@ def concatenate(xs, axis=0):
 
     """
     xs = _join_list(xs)
-    return ops.cat([ops.reshape(x, (-1,)) for x in xs], 0) if axis is None else ops.cat(xs, axis)
+    if axis is None:
+        return ops.cat([ops.reshape(x, (-1,)) for x in xs], 0)
+    return ops.cat(xs, canonical_axis(axis, xs[0].ndim) if xs else axis)
 
 
 @operation
@@ -77,13 +79,14 @@ def split(x, indices_or_sections, axis=0):
 
     """
     x = tensor(x)
+    axis = canonical_axis(axis, x.ndim)
     size = x.shape[axis]
     if not isinstance(indices_or_sections, int):
         return list(ops.split_with_sizes(x, _split_places(size, indices_or_sections), axis))
     if size % indices_or_sections:
         raise ValueError("`x` size along `axis` must be divisible by `indices_or_sections`. "
                          f"Received: indices_or_sections={indices_or_sections}, x.shape={tuple(x.shape)}, axis={axis}")
-    return list(ops.split(x, size // indices_or_sections, axis))
+    return list(ops.split_with_sizes(x, [size // indices_or_sections] * indices_or_sections, axis))
 
 
 @operation
@@ -122,7 +125,8 @@ def stack(x, axis=0):
            [2, 4]])
 
     """
-    return ops.stack(_join_list(x), axis)
+    xs = _join_list(x)
+    return ops.stack(xs, canonical_axis(axis, xs[0].ndim + 1) if xs else axis)
 
 
 vstack = named(lambda xs: ops.cat(_join_list(xs), 0), "vstack", "Join tensors along their first axis.")

@@ -56,6 +56,10 @@ def dot(x1, x2):
 @operation
 def inner(x1, x2):
     """Return sums of products over the last axes."""
+    x1, x2 = tensor(x1), tensor(x2)
+    if x1.ndim and x2.ndim and x1.shape[-1] != x2.shape[-1]:
+        raise ValueError("inner: the last dimension of both operands must be the same. "
+                         f"Received: x1.shape={tuple(x1.shape)}, x2.shape={tuple(x2.shape)}")
     return _contract(x1, x2, 1)
 
 

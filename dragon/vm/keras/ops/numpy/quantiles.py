@@ -94,7 +94,13 @@ def median(x, axis=None, keepdims=False):
 def _nan_quantiles(x, q, axis, method, keepdims):
     """Return quantiles of the elements that are no NaN."""
     def compute(rows, q, method):
-        return ops.nanquantile(rows, cast_to(q, dtype_of(rows)), -1, interpolation=method)
+        def found(method):
+            return ops.nanquantile(rows, cast_to(q, dtype_of(rows)), -1, interpolation=method)
+        if method not in ("linear", "midpoint"):
+            return found(method)
+        # Between infinity and itself lies infinity.
+        below, above = found("lower"), found("higher")
+        return ops.where(ops.eq(below, above), below, found(method))
     compute = in_floats(compute)
     return _quantiles(compute, x, q, axis, method, keepdims)
 

@@ -55,7 +55,13 @@ def _check_not_empty(x, what):
         raise ValueError(f"Cannot compute the {what} of an empty tensor. Received: x.shape={tuple(x.shape)}")
 
 
-def _with_initial(found, initial, combine):
+def _with_initial(extreme, x, how, initial, combine):
+    """Return the extreme of elements and a number; of no elements, the number."""
+    how = along(x, *how)
+    if 0 in x.shape:
+        found = ops.sum(cast_to(how[0], "float32"), *how[1:])
+        return ops.full(tuple(found.shape), whole(initial, "initial", dtype_of(x)), dtype=dtype_of(x))
+    found = extreme(*how)
     if dtype_of(found) == "bool":
         return cast_to(combine(cast_to(found, "int32"), int(initial)), "bool")
     return combine(found, whole(initial, "initial", dtype_of(found)))
@@ -80,7 +86,7 @@ def max(x, axis=None, keepdims=False, initial=None):
     if initial is None:
         _check_not_empty(x, "max")
         return _most(*along(x, axis, keepdims))
-    return _with_initial(_most(*along(x, axis, keepdims)), initial, ops.maximum)
+    return _with_initial(_most, x, (axis, keepdims), initial, ops.maximum)
 
 
 @operation
@@ -90,7 +96,7 @@ def min(x, axis=None, keepdims=False, initial=None):
     if initial is None:
         _check_not_empty(x, "min")
         return _least(*along(x, axis, keepdims))
-    return _with_initial(_least(*along(x, axis, keepdims)), initial, ops.minimum)
+    return _with_initial(_least, x, (axis, keepdims), initial, ops.minimum)
 
 
 @operation
@@ -153,7 +159,9 @@ def _cumulate(compute, x, axis, dtype):
     x = tensor(x)
     dtype = result_type(dtype_of(x) if dtype is None else standardize_dtype(dtype))
     x = cast_to(x, "int32" if dtype == "bool" else dtype)
-    return compute(ops.reshape(x, (-1,)) if axis is None else x, axis or 0, dtype=dtype_of(x))
+    if axis is None:
+        return compute(ops.reshape(x, (-1,)), 0, dtype=dtype_of(x))
+    return compute(x, canonical_axis(axis, x.ndim or 1), dtype=dtype_of(x))
 
 
 @operation

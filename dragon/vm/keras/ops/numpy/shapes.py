@@ -1,4 +1,5 @@
 """Functions that move elements and change none."""
+from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.ops.common import (as_axes, canonical_axis, concrete, dtype_of, fitted, named, operation, ops,
                                         standardize_dtype, tensor)
 
@@ -23,7 +24,26 @@ def reshape(x, newshape):
     (2, 3)
 
     """
-    return ops.reshape(tensor(x), concrete(newshape))
+    shape = concrete(newshape)
+    sizes = shape if isinstance(shape, tuple) else (shape,)
+    if any(size is not None and size < -1 for size in sizes) or sizes.count(-1) > 1:
+        raise ValueError("`newshape` must be made of non-negative integers, and have at most one unknown dimension, "
+                         f"which is -1. Received: newshape={newshape}")
+    return ops.reshape(tensor(x), shape)
+
+
+def _reshaped(self, x, newshape=None):
+    """Return the symbolic result, whose sizes are not known where they are symbolic themselves."""
+    newshape = self.get_config().get("newshape", newshape)
+    if isinstance(newshape, KerasTensor):
+        return KerasTensor((None,) * newshape.shape[0], dtype=dtype_of(x))
+    if isinstance(newshape, (tuple, list)) and any(isinstance(size, KerasTensor) for size in newshape):
+        sizes = (None if isinstance(size, KerasTensor) or size == -1 else size for size in newshape)
+        return KerasTensor(tuple(sizes), dtype=dtype_of(x))
+    return super(reshape.operation, self).compute_output_spec(x)
+
+
+reshape.operation.compute_output_spec = _reshaped
 
 
 @operation
@@ -75,7 +95,7 @@ def squeeze(x, axis=None):
     """
     x = tensor(x)
     for item in () if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,):
-        if x.shape[item] != 1:
+        if x.shape[canonical_axis(item, x.ndim)] != 1:
             raise ValueError(f"Cannot squeeze axis={item}, because the dimension is not 1. "
                              f"Received: x.shape={tuple(x.shape)}")
     return ops.squeeze(x, as_axes(axis))
@@ -104,11 +124,21 @@ def transpose(x, axes=None):
     x = tensor(x)
     if not axes:
         return ops.permute(x, list(range(x.ndim))[::-1])
+    axes = as_axes(axes, "axes")
+    if len(axes) != x.ndim:
+        raise ValueError("`axes` must be a list of the same length as the input shape. "
+                         f"Received: axes={axes}, x.shape={tuple(x.shape)}")
+    if not all(-x.ndim <= axis < x.ndim for axis in axes):
+        raise ValueError(f"Each axis in `axes` must be an integer in [-{x.ndim}, {x.ndim}). Received: axes={axes}")
     order = [canonical_axis(axis, x.ndim) for axis in axes]
     if sorted(order) != list(range(x.ndim)):
         raise ValueError("`axes` must be a valid permutation of the input dimensions (no duplicates). "
                          f"Received: axes={list(axes)} for input of rank {x.ndim}.")
     return ops.permute(x, order)
+
+
+def _exchange(x, *axes):
+    return ops.transpose(x, *(canonical_axis(axis, x.ndim) for axis in axes))
 
 
 @operation
@@ -130,7 +160,8 @@ def moveaxis(x, source, destination):
     if len(source) != len(destination):
         raise ValueError("Inconsistent number of `source` and `destination`. "
                          f"Received: source={source}, destination={destination}")
-    return ops.moveaxis(tensor(x), source, destination)
+    x = tensor(x)
+    return ops.moveaxis(x, *([canonical_axis(axis, x.ndim) for axis in axes] for axes in (source, destination)))
 
 
 @operation
@@ -293,7 +324,7 @@ def diag(x, k=0):
 
 
 ravel = named(lambda x: ops.reshape(tensor(x), (-1,)), "ravel", "Return the elements as one row.")
-swapaxes = named(lambda x, axis1, axis2: ops.transpose(tensor(x), axis1, axis2), "swapaxes", "Exchange two axes.")
+swapaxes = named(lambda x, axis1, axis2: _exchange(tensor(x), axis1, axis2), "swapaxes", "Exchange two axes.")
 broadcast_to = named(lambda x, shape: ops.broadcast_to(tensor(x), concrete(shape)), "broadcast_to",
                      "Repeat the elements into a larger shape.")
 copy = named(lambda x: ops.clone(tensor(x)), "copy", "Return a copy.")

@@ -3,7 +3,7 @@ from dragon.vm.keras.ops.common import canonical_axis, cast_to, dtype_of, operat
 
 
 def _row(x, axis):
-    return (ops.reshape(x, (-1,)), 0) if axis is None else (x, axis)
+    return (ops.reshape(x, (-1,)), 0) if axis is None else (x, canonical_axis(axis, x.ndim or 1))
 
 
 @operation

@@ -126,8 +126,9 @@ class RandomTranslation(AffineLayer):
             return bounding_boxes
         height, width = self._size_of(transformation["input_shape"])
         made = boxes_of.convert_format(dict(bounding_boxes), self.bounding_box_format, "xyxy", height, width)
-        ways = K.expand_dims(transformation["translations"], 1)
-        made["boxes"] = made["boxes"] + K.concatenate([ways, ways], axis=-1)
+        ways = transformation["translations"]
+        ways = K.expand_dims(ways, 1) if len(made["boxes"].shape) == 3 else ways  # boxes of one image have no batch
+        made["boxes"] = K.add(made["boxes"], K.concatenate([ways, ways], axis=-1))
         made = boxes_of.clip_to_image_size(made, height, width, "xyxy")
         return boxes_of.convert_format(made, "xyxy", self.bounding_box_format, height, width)
 

@@ -53,6 +53,7 @@ class BaseImagePreprocessingLayer(DataLayer):
 
     """
 
+    _RANKS = "Expected image tensor to have rank 3 (single image) or 4 (batch of images)"
     _USE_BASE_FACTOR = True
     _FACTOR_BOUNDS = (-1, 1)
     _arguments = "data_format bounding_box_format?"
@@ -112,8 +113,7 @@ class BaseImagePreprocessingLayer(DataLayer):
     def _is_batched(self, images):
         shape = images.shape
         if len(shape) not in (3, 4):
-            raise ValueError("Expected image tensor to have rank 3 (single image) or 4 (batch of images). "
-                             f"Received: data.shape={tuple(shape)}")
+            raise ValueError(f"{self._RANKS}. Received: data.shape={tuple(shape)}")
         return len(shape) == 4
 
     def _computed(self, images):
@@ -220,6 +220,8 @@ class BaseImagePreprocessingLayer(DataLayer):
 
 class ColorLayer(BaseImagePreprocessingLayer):
     """A layer that changes the numbers of images and moves nothing: boxes and masks stay as they are."""
+
+    _RANKS = "Expected the input image to be rank 3 or 4"
 
     def transform_bounding_boxes(self, bounding_boxes, transformation, training=True):
         """Return the boxes."""

@@ -130,22 +130,50 @@ def rotate(boxes, angle, height, width):
     return K.stack([K.min(xs, axis=-1), K.min(ys, axis=-1), K.max(xs, axis=-1), K.max(ys, axis=-1)], axis=-1)
 
 
-def densify(bounding_boxes):
-    """Return boxes and labels as dense tensors: lists and ragged ones padded with zeros and -1."""
+def densify(bounding_boxes, is_batched=False, max_boxes=None, boxes_default_value=0, labels_default_value=-1):
+    """Return boxes and labels as dense tensors: lists and ragged ones filled up.
+
+    Parameters
+    ----------
+    bounding_boxes : Dict[str, Union[Tensor, RaggedTensor, List]]
+        Boxes and labels, of an image or of a batch.
+    is_batched : bool, optional, default=False
+        Whether ragged boxes are of a batch, which their rank tells as well.
+    max_boxes : Optional[int], optional
+        How many boxes an image has afterwards; as many as that which has most, if not given.
+    boxes_default_value, labels_default_value : float, optional
+        What stands where an image has fewer.
+
+    Returns
+    -------
+    Dict[str, Tensor]
+        The same keys.
+
+    """
     if not isinstance(bounding_boxes, dict) or not {"boxes", "labels"} <= set(bounding_boxes):
         raise ValueError("Expected `bounding_boxes` argument to be a dict with keys 'boxes' and 'labels'. "
                          f"Received: bounding_boxes={bounding_boxes}")
     boxes, labels = bounding_boxes["boxes"], bounding_boxes["labels"]
     if hasattr(boxes, "to_tensor"):
-        shape = [None] * (len(boxes.shape) - 1) + [4]
-        return {**bounding_boxes, "boxes": boxes.to_tensor(default_value=0, shape=shape),
-                "labels": labels.to_tensor(default_value=-1)}
-    if isinstance(boxes, list) and boxes and isinstance(boxes[0], list) and boxes[0] and isinstance(boxes[0][0], list):
-        most = max(map(len, boxes))
-        boxes = [list(row) + [[0.0] * 4] * (most - len(row)) for row in boxes]
-        labels = [list(row) + [-1] * (most - len(row)) for row in labels]
+        batch = [None] * (is_batched or len(boxes.shape) == 3)
+        return {**bounding_boxes,
+                "boxes": boxes.to_tensor(default_value=boxes_default_value, shape=[*batch, max_boxes, 4]),
+                "labels": _filled_labels(labels, labels_default_value, batch, max_boxes)}
+    if isinstance(boxes, list) and boxes and isinstance(boxes[0], list) and boxes[0]:
+        batched = isinstance(boxes[0][0], list)
+        rows = list(zip(boxes, labels)) if batched else [(boxes, labels)]
+        most = max(len(row) for row, _ in rows) if max_boxes is None else max_boxes
+        filled = [[list(row[:most]) + [value] * (most - len(row)) for row, value in zip(
+            pair, ([boxes_default_value] * 4, labels_default_value))] for pair in rows]
+        boxes, labels = ([pair[place] for pair in filled] if batched else filled[0][place] for place in (0, 1))
     boxes, labels = convert_to_tensor(boxes, dtype="float32"), convert_to_tensor(labels)
     if len(boxes.shape) not in (2, 3) or len(labels.shape) not in (len(boxes.shape) - 1, len(boxes.shape)):
         raise ValueError("Expected `bounding_boxes['boxes']` of rank 2 or 3, and `bounding_boxes['labels']` to fit. "
                          f"Received: shapes {tuple(boxes.shape)} and {tuple(labels.shape)}")
     return {**bounding_boxes, "boxes": boxes, "labels": labels}
+
+
+def _filled_labels(labels, value, batch, most):
+    """Return ragged labels as a dense tensor, those of one-hot rows too."""
+    rest = [None] * (len(labels.shape) - len(batch) - 1)
+    return labels.to_tensor(default_value=value, shape=None if most is None else [*batch, most, *rest])

@@ -82,7 +82,7 @@ class RandomSaturation(_FactorLayer):
             return images
         factor = K.reshape(self._computed(transformation["factor"]), (-1, 1, 1))
         hue, saturation, value = self._channels(K.image.rgb_to_hsv(images, data_format=self.data_format))
-        saturation = K.clip(saturation * factor, *self.value_range)
+        saturation = K.clip(K.multiply(saturation, factor), *self.value_range)
         return K.image.hsv_to_rgb(K.stack([hue, saturation, value], axis=self._axes[0]),
                                   data_format=self.data_format)
 
@@ -253,5 +253,8 @@ class RandomColorJitter(ColorLayer):
             return images
         images = self._computed(images)
         for step in self._steps():
-            images = step.transform_images(images, step.get_random_transformation(images, seed=self.generator))
+            drawn = step.get_random_transformation(images, seed=self.generator)
+            if "contrast_factor" in drawn:  # in the step's dtype, which is not the layer's where numbers are short
+                drawn["contrast_factor"] = self._computed(drawn["contrast_factor"])
+            images = step.transform_images(images, drawn)
         return self._computed(images)

@@ -139,7 +139,7 @@ class Resizing(_SizedLayer):
     Parameters
     ----------
     interpolation : str, optional, default="bilinear"
-        That, "nearest", "bicubic", "lanczos3" or "lanczos5".
+        That, "nearest", "bicubic", "lanczos3", "lanczos5" or "area".
     crop_to_aspect_ratio, pad_to_aspect_ratio : bool, optional, default=False
         Cut or pad images so that nothing is distorted.
     fill_mode : str, optional, default="constant"

@@ -59,7 +59,7 @@ class RandomPerspective(ColorLayer):
         made = K.image.perspective_transform(
             images, transformation["start_points"], transformation["end_points"], interpolation=interpolation,
             fill_value=self.fill_value, data_format=self.data_format)
-        return K.where(K.reshape(transformation["apply_perspective"], (-1, 1, 1, 1)), made, images)
+        return K.where(_beside(transformation["apply_perspective"], images), made, images)
 
     def transform_images(self, images, transformation, training=True):
         """Return images, some of them seen from aside."""
@@ -89,6 +89,11 @@ class RandomPerspective(ColorLayer):
         chosen = K.reshape(transformation["apply_perspective"], (-1, 1, 1))
         made["boxes"] = K.where(chosen, boxes, made["boxes"])
         return boxes_of.clip_to_image_size(made, height, width, "xyxy")
+
+
+def _beside(chosen, images):
+    """Return what is chosen of a batch as a tensor of the images' rank; a single image may come without a batch."""
+    return K.reshape(chosen, (-1,) + (1,) * (len(images.shape) - 1))
 
 
 def _homography(start, end):
@@ -151,7 +156,7 @@ class RandomElasticTransform(BaseImagePreprocessingLayer):
             images, alpha=max(height, width) * 0.1 * strength, sigma=min(height, width) * 0.05 * strength,
             interpolation=interpolation, fill_mode=self.fill_mode, fill_value=self.fill_value,
             seed=transformation["seed"], data_format=self.data_format)
-        chosen = K.reshape(transformation["apply_transform"], (-1, 1, 1, 1))
+        chosen = _beside(transformation["apply_transform"], images)
         return self._computed(K.clip(K.where(chosen, made, images), *self.value_range))
 
 
