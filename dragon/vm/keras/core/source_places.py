@@ -115,6 +115,9 @@ optimizers.schedules: learning_rate_schedule
 quantizers: awq_config gptq_config quantization_config utils < quantizers.configuration models.model \
 validate_and_resolve_config=quantizers.configuration.resolve \
 get_block_size_for_layer=quantizers.configuration.block_size_of should_quantize_layer=models.model.is_meant
+quantizers: awq_core gptq_core < quantizers.calibration gptq_quantize=quantizers.calibration.calibrate \
+awq_quantize=quantizers.calibration.calibrate
+quantizers: gptq < quantizers.gptq _stable_permutation=quantizers.gptq.order_by_importance
 quantizers < quantizers quantizers.groups
 quantizers: quantizers < quantizers quantizers.quantizer quantizers.rounding quantizers.groups
 random: random

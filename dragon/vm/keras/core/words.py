@@ -59,7 +59,7 @@ name : str : The endpoint's name.
 seed : Optional[Union[int, SeedGenerator]] : What decides the numbers.
 [keras.layers]
 **kwargs :  : What all layers have, see `Layer`: `name`, `dtype`, `trainable`.
-quantization_config : Any : Not supported.
+quantization_config : QuantizationConfig : What makes integers of the weight, where the dtype policy asks for them.
 activation : Union[str, Callable] : Applied to the result.
 activity_regularizer : Optional[Union[str, Regularizer]] : A penalty on the output.
 batch_shape : Sequence[Optional[int]] : The sizes with the batch's.
