@@ -122,7 +122,8 @@ quantizers < quantizers quantizers.groups
 quantizers: quantizers < quantizers quantizers.quantizer quantizers.rounding quantizers.groups
 random: random
 regularizers: regularizers < regularizers regularizers.regularizer
-saving: object_registration < saving.registration
+saving: object_registration < saving.registration GLOBAL_CUSTOM_OBJECTS=saving.registration._objects \
+GLOBAL_CUSTOM_NAMES=saving.registration._names
 saving: saving_api saving_lib < saving.api saving.files saving.stores H5IOStore=saving.stores.WeightsStore \
 save_weights_only=saving.files.write_weights load_weights_only=saving.files.read_weights \
 _METADATA_FILENAME=saving.files.METADATA _CONFIG_FILENAME=saving.files.CONFIG
