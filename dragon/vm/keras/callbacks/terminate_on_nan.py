@@ -24,6 +24,6 @@ class TerminateOnNaN(Callback):
         if loss is None or math.isfinite(loss):
             return
         if self.raise_error:
-            raise RuntimeError(f"TerminateOnNaN: the loss is no finite number at batch {batch}. Received: {loss}")
+            raise RuntimeError(f"TerminateOnNaN: NaN or Inf loss encountered at batch {batch}. Received: {loss}")
         print_msg(f"Batch {batch}: Invalid loss, terminating training")
         self.model.stop_training = True

@@ -340,8 +340,13 @@ class BaseLayer(Operation, LayerState):
         else:
             self.__dict__["_dtype_policy"] = policy
         self._note_plain()
-        if policy.quantization_mode is not None and self.built and not getattr(self, "_is_quantized", False):
-            self.quantize(policy.quantization_mode)
+        mode = policy.quantization_mode
+        if mode is not None and self.built and not getattr(self, "_is_quantized", False):
+            if mode in ("gptq", "awq"):
+                raise ValueError(f"Implicitly enabling {mode.upper()} quantization by setting `dtype_policy` to "
+                                 f"'{value}' is not supported: it wants data. Please call `quantize(config=...)` of "
+                                 f"the layer or the model with a `{mode.upper()}Config`.")
+            self.quantize(mode)
 
     def _own_policy(self):
         policy = self._dtype_policy

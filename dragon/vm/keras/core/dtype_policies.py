@@ -163,8 +163,8 @@ class _Blocked(QuantizedDTypePolicy):
 
     def _check(self, name, number, mode):
         if name == "weight_bits" and number not in ([4] if self._base == "awq" else [2, 3, 4, 8]):
-            raise ValueError(f"Invalid weight_bits in mode. Supported values are "
-                             f"{'4' if self._base == 'awq' else '2, 3, 4, and 8'}, but got {number} from '{mode}'.")
+            known = "AWQ only supports 4-bit weights" if self._base == "awq" else "Supported values are 2, 3, 4, and 8"
+            raise ValueError(f"Invalid weight_bits in mode. {known}, but got {number} from '{mode}'.")
         if name != "weight_bits" and (number < -1 or number == 0):
             raise ValueError(f"Invalid {name} in mode. Supported values are -1 (per-channel) or a positive integer, "
                              f"but got {number} from '{mode}'.")
@@ -199,8 +199,6 @@ class DTypePolicyMap(DTypePolicy, MutableMapping):
 
     """
 
-    _arguments = "default_policy=_default_policy_arg ..."
-
     def __init__(self, default_policy=None, policy_map=None):
         if isinstance(default_policy, DTypePolicyMap):
             raise ValueError(f"`default_policy` cannot be a `DTypePolicyMap`. Received: {default_policy}")
@@ -231,7 +229,11 @@ class DTypePolicyMap(DTypePolicy, MutableMapping):
         if key in self._policy_map:
             raise ValueError(f"{key} already exist in the DTypePolicyMap with value {self._policy_map[key]}. Please "
                              "make sure to not use duplicated keys.")
-        self._policy_map[key] = get(policy)
+        try:
+            self._policy_map[key] = get(policy)
+        except Exception as error:
+            raise ValueError("Cannot interpret the assigned value. Expected a string or an instance of DTypePolicy. "
+                             f"Received: {policy} for '{key}'") from error
 
     def __delitem__(self, key):
         return self._policy_map.pop(key)
@@ -244,6 +246,15 @@ class DTypePolicyMap(DTypePolicy, MutableMapping):
 
     def __iter__(self):
         return iter(self._policy_map)
+
+    def get_config(self):
+        """Return both; without a default, the policies are told without the dtype that they came from as well."""
+        told = {key: serialize(policy) for key, policy in self._policy_map.items()}
+        if self._default_policy_arg is None:
+            for policy in told.values():
+                inner = policy["config"]
+                inner["source_name" if "source_name" in inner else "name"] = None  # whatever is global then
+        return {"default_policy": self._default_policy_arg, "policy_map": told}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

@@ -38,7 +38,7 @@ def write_node(node, own_nodes=()):
 def _find_output(layers, name, index, number):
     """Return an output of a call that was read; IndexError if the call was not made yet."""
     if name not in layers:
-        raise ValueError(f"Invalid Functional model configuration. Unknown layer: {name}")
+        raise ValueError(f"Invalid Functional model configuration. Missing node: {name}")
     nodes = layers[name]._inbound_nodes
     if len(nodes) <= index:
         raise IndexError(f"Layer node index out of bounds: layer {name} was called {len(nodes)} times. "

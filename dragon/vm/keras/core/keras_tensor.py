@@ -47,8 +47,8 @@ class KerasTensor:
         return above("ops").squeeze(self, axis=axis)
 
     def __array__(self, *args, **kwargs):
-        raise ValueError("A KerasTensor is symbolic: it's a placeholder for a shape and a dtype. It has no numbers and "
-                         f"can't be converted to a NumPy array. Received: {self}")
+        raise ValueError("A KerasTensor is symbolic: it's a placeholder for a shape and a dtype. It doesn't have any "
+                         f"actual numerical value and cannot be converted to a NumPy array. Received: {self}")
 
     def __tf_tensor__(self, dtype=None, name=None):
         raise ValueError("A KerasTensor cannot be used as input to a TensorFlow function. It is a symbolic placeholder "

@@ -11,13 +11,15 @@ class LazyModule:
         The module.
     pip_name : str, optional
         How it is installed; the module's name by default.
+    attribute : str, optional
+        The part of it that is meant.
     import_error_msg : str, optional
         What is said where it is missing.
 
     """
 
-    def __init__(self, name, pip_name=None, import_error_msg=None):
-        self.name, self.pip_name = name, pip_name or name
+    def __init__(self, name, pip_name=None, import_error_msg=None, attribute=None):
+        self.name, self.pip_name, self.attribute = name, pip_name or name, attribute
         self.import_error_msg = import_error_msg or (
             f"This requires the {name} module. You can install it via `pip install {self.pip_name}`")
         self.module, self._available = None, None
@@ -38,6 +40,8 @@ class LazyModule:
         self.module = import_or_none(self.name)
         if self.module is None:
             raise ImportError(self.import_error_msg)
+        if self.attribute is not None:
+            self.module = getattr(self.module, self.attribute)
 
     def __getattr__(self, name):
         if name.startswith("__") and name.endswith("__") or name == "_api_export_path":
@@ -54,6 +58,6 @@ tensorflow, tensorflow_io = LazyModule("tensorflow"), LazyModule("tensorflow_io"
 gfile = LazyModule("tensorflow.io.gfile", pip_name="tensorflow")
 scipy, jax, h5py, torch_xla, optree, tf2onnx, grain = map(LazyModule, (
     "scipy", "jax", "h5py", "torch_xla", "optree", "tf2onnx", "grain"))
-dmtree = LazyModule("tree")
-ocp = LazyModule("orbax.checkpoint.v1", pip_name="orbax-checkpoint")
+dmtree, torch_data = LazyModule("tree"), LazyModule("torch.utils.data", pip_name="torch")
+ocp = LazyModule("orbax.checkpoint", pip_name="orbax-checkpoint", attribute="v1")
 litert = LazyModule("ai_edge_litert")

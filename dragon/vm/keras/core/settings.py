@@ -26,12 +26,6 @@ def store(layer, given, names="", weights=""):
         setattr(layer, name, given[name] if kind is None else kind.get(given[name]))
 
 
-def refuse_calibration(layer, given):
-    """Raise for weights that were quantized by data, which Dragon does not do."""
-    raise NotImplementedError(f"{type(layer).__name__}: weights that GPTQ or AWQ quantized by data are not supported "
-                              f"by Dragon, 'int8', 'int4' and 'float8' are. Received: {given}")
-
-
 def int_tuple(value, count, name, allow_zero=False):
     """Return `count` numbers from one number or a sequence, or raise for what is neither or too small."""
     numbers = (value,) * count if isinstance(value, int) else value

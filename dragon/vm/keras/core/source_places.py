@@ -116,11 +116,15 @@ optimizers.schedules: learning_rate_schedule
 quantizers: awq_config gptq_config quantization_config utils < quantizers.configuration models.model \
 validate_and_resolve_config=quantizers.configuration.resolve \
 get_block_size_for_layer=quantizers.configuration.block_size_of should_quantize_layer=models.model.is_meant
+quantizers: awq_core gptq_core < quantizers.calibration gptq_quantize=quantizers.calibration.calibrate \
+awq_quantize=quantizers.calibration.calibrate
+quantizers: gptq < quantizers.gptq _stable_permutation=quantizers.gptq.order_by_importance
 quantizers < quantizers quantizers.groups
 quantizers: quantizers < quantizers quantizers.quantizer quantizers.rounding quantizers.groups
 random: random
 regularizers: regularizers < regularizers regularizers.regularizer
-saving: object_registration < saving.registration
+saving: object_registration < saving.registration GLOBAL_CUSTOM_OBJECTS=saving.registration._objects \
+GLOBAL_CUSTOM_NAMES=saving.registration._names
 saving: saving_api saving_lib < saving.api saving.files saving.stores H5IOStore=saving.stores.WeightsStore \
 save_weights_only=saving.files.write_weights load_weights_only=saving.files.read_weights \
 _METADATA_FILENAME=saving.files.METADATA _CONFIG_FILENAME=saving.files.CONFIG

@@ -59,7 +59,7 @@ name : str : The endpoint's name.
 seed : Optional[Union[int, SeedGenerator]] : What decides the numbers.
 [keras.layers]
 **kwargs :  : What all layers have, see `Layer`: `name`, `dtype`, `trainable`.
-quantization_config : Any : Not supported.
+quantization_config : QuantizationConfig : What makes integers of the weight, where the dtype policy asks for them.
 activation : Union[str, Callable] : Applied to the result.
 activity_regularizer : Optional[Union[str, Regularizer]] : A penalty on the output.
 batch_shape : Sequence[Optional[int]] : The sizes with the batch's.
@@ -253,7 +253,7 @@ color_mode : str : "rgb", "rgba" or "grayscale".
 directory : str : The directory, of which each folder is a class if labels are inferred.
 expand_nested : bool : Whether models within stand for their layers.
 follow_links : bool : Whether links are followed.
-format : str : "tf".
+format : str : "tf" for a `tf.data.Dataset`, "grain" for a `grain.IterDataset`.
 image_shape : Optional[Sequence[int]] : Height, width and channels; for relative formats.
 label_mode : str : Labels are numbers ("int"), vectors ("categorical"), 0.0 or 1.0 ("binary"), or not there (None).
 labels : Union[str, Sequence[int]] : "inferred", one for each file, or None.

@@ -5,9 +5,9 @@ import types
 
 from dragon.core import warnings
 from dragon.vm.keras.core.operation import is_default
-from dragon.vm.keras.core.settings import refuse_calibration
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.keras.quantizers.configuration import CALIBRATED
+from dragon.vm.keras.quantizers.calibration import calibrate, require_structure
+from dragon.vm.keras.quantizers.configuration import CALIBRATED, resolve
 from dragon.vm.keras.trainers.trainer import Trainer
 
 # Models that are graphs: `functional.py`, which this package always imports, enters what it has.
@@ -213,9 +213,9 @@ class Model(Trainer, Layer):
         Parameters
         ----------
         mode : str, optional
-            "int8", "int4" or "float8"; that of the configuration by default.
+            "int8", "int4", "float8", "gptq" or "awq"; that of the configuration by default.
         config : QuantizationConfig, optional
-            What makes integers of weights and of inputs.
+            What makes integers of weights and of inputs; "gptq" and "awq" have the data to run in it.
         filters : Union[str, Sequence[str], Callable], optional
             Which layers: regular expressions of their names, or what is called with a layer.
 
@@ -226,9 +226,11 @@ class Model(Trainer, Layer):
         if filters is not None and not (callable(filters) or isinstance(filters, (str, list, tuple))):
             raise ValueError("The `filters` argument must be a regex string, a list of regex strings, or a callable. "
                              f"Received: {type(filters)}")
+        mode, done = resolve(mode, config).mode, False
         if mode in CALIBRATED:
-            refuse_calibration(self, f"mode={mode!r}")
-        done = False
+            structure = config.quantization_layer_structure
+            structure = self.get_quantization_layer_structure(mode) if structure is None else structure
+            require_structure(f"mode='{mode}'", structure)
         for layer in self._flatten_layers(include_self=False):
             if len(layer._flatten_layers()) == 1 and is_meant(layer, filters):
                 try:
@@ -236,6 +238,8 @@ class Model(Trainer, Layer):
                     done = True
                 except NotImplementedError as error:
                     warnings.warn(str(error))
+        if mode in CALIBRATED:
+            calibrate(config, structure, lambda layer: is_meant(layer, filters))
         if done:
             self.train_function = self.test_function = self.predict_function = None
 

@@ -48,6 +48,8 @@ def compute_quantization_parameters(x, *, bits, symmetric=False, per_channel=Fal
     flat = low == high  # a group of one number has no range of its own
     low, high = ops.where(flat, low - 1, low), ops.where(flat, high + 1, high)
     most = ops.cast(convert_to_tensor(2 ** bits - 1), compute_dtype)
+    if not signed and not symmetric:
+        low, high = _around_zero(low, high, 2 ** bits - 1)
     step = ops.div(high - low + epsilon, ops.cast(most, x.dtype))
     step = ops.where(step <= 0, 1e-8, step)
     least = -(2 ** (bits - 1)) if signed else 0
@@ -56,6 +58,12 @@ def compute_quantization_parameters(x, *, bits, symmetric=False, per_channel=Fal
     if not per_channel:
         step, zero = ops.tile(step, (rows, 1)), ops.tile(zero, (rows, 1))
     return step, ops.cast(zero, "int8" if signed else "uint8"), most
+
+
+def _around_zero(low, high, most):
+    """Return ranges with zero in those that lie so far from it that no byte could say which integer stands for it."""
+    far = -low * most > 255 * (high - low)
+    return ops.where(low > 0, ops.zeros_like(low), low), ops.where(far, ops.zeros_like(high), high)
 
 
 def quantize_with_zero_point(input_tensor, scale, zero, maxq):

@@ -4,7 +4,7 @@ import os
 
 from dragon.core import warnings
 from dragon.vm.keras.core.messages import ask_to_proceed_with_overwrite
-from dragon.vm.keras.saving import files
+from dragon.vm.keras.saving import files, orbax
 from dragon.vm.keras.saving.registration import custom_object_scope
 
 
@@ -69,7 +69,7 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
     Parameters
     ----------
     filepath : Union[str, io.IOBase]
-        The file.
+        The file, or a folder of `OrbaxCheckpoint`.
     compile : bool, optional, default=True
         Whether the model is compiled as it was.
     safe_mode : bool, optional, default=True
@@ -104,6 +104,8 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
         from dragon.vm.keras.saving import legacy_h5
         with custom_object_scope(custom_objects or {}):
             return legacy_h5.read_model(path, custom_objects, compile, safe_mode)
+    if orbax.is_checkpoint(path):
+        return orbax.read_model(path, custom_objects, compile, safe_mode)
     if os.path.isdir(path):
         raise ValueError("File format not supported: Keras 3 only supports V3 `.keras` files and legacy H5 format "
                          f"files (`.h5` extension), no SavedModel folders. Received: filepath={path}")
@@ -128,7 +130,7 @@ def save_weights(model, filepath, overwrite=True, max_shard_size=None, **kwargs)
 
 
 def load_weights(model, filepath, skip_mismatch=False, **kwargs):
-    """Read a model's weights from a file: `.weights.h5`, `.keras`, or a legacy `.h5`.
+    """Read a model's weights from a file: `.weights.h5`, `.keras`, a legacy `.h5`, or a folder of `OrbaxCheckpoint`.
 
     Parameters
     ----------
@@ -149,6 +151,8 @@ def load_weights(model, filepath, skip_mismatch=False, **kwargs):
         raise ValueError(f"`by_name` only supports loading legacy '.h5' or '.hdf5' files. Received: filepath={path}")
     if skip is not None and not path.endswith((".weights.h5", ".weights.json")):
         raise ValueError(f"`objects_to_skip` only supports loading '.weights.h5' files. Received: filepath={path}")
+    if orbax.is_checkpoint(path):
+        return orbax.read_weights(model, path)
     if not is_legacy and not path.endswith((".keras", ".weights.h5", ".weights.json")):
         raise ValueError("File format not supported. Keras 3 only supports V3 `.keras` and `.weights.h5` files, or "
                          f"legacy V1/V2 `.h5` files. Received: filepath={path}")

@@ -68,19 +68,20 @@ def read_archive(file, custom_objects=None, compile=True, safe_mode=True):
     """Return the model of a `.keras` archive, of a folder of its files, or of a binary stream."""
     if isinstance(file, (str, os.PathLike)) and os.path.isdir(file):
         with open(os.path.join(file, CONFIG), "rb") as source:
-            model = _build(source.read(), custom_objects, compile, safe_mode)
+            model = build(source.read(), custom_objects, compile, safe_mode)
         _fill(model, WeightsStore(os.path.join(file, WEIGHTS), "r"),
               AssetsStore(folder=os.path.join(file, ASSETS)))
         return model
     with open_archive(file) as archive:
         if CONFIG not in archive.namelist():
             raise ValueError(f"Expected a file '{CONFIG}' in the archive. Received files: {archive.namelist()[:20]}")
-        model = _build(read_member(archive, CONFIG), custom_objects, compile, safe_mode)
+        model = build(read_member(archive, CONFIG), custom_objects, compile, safe_mode)
         _fill(model, read_weights_of(archive), AssetsStore(archive))
     return model
 
 
-def _build(text, custom_objects, compile, safe_mode):
+def build(text, custom_objects, compile, safe_mode):
+    """Return the model of a configuration as JSON."""
     try:
         config = json.loads(text)
     except (ValueError, RecursionError) as error:

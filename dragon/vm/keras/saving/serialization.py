@@ -267,6 +267,9 @@ def _deserialize_special(config, custom_objects, safe_mode):
         return True, load_function(inner["value"])
     if name == "__typespec__":
         from dragon.vm.shared.tensors.type_spec import TensorSpec
+        if not isinstance(inner, (list, tuple)):
+            raise TypeError("Invalid configuration of a type spec. Expected 'config' to be a list or a tuple. "
+                            f"Received: config={inner!r}")
         if config.get("spec_name") != "TensorSpec":
             raise NotImplementedError(f"Could not deserialize a type spec: expected TensorSpec. Received: {config}")
         return True, TensorSpec(*inner)

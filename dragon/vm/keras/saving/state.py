@@ -123,8 +123,8 @@ class Reader:
 
     Parameters
     ----------
-    weights : WeightsStore
-        Where variables are.
+    weights : Optional[WeightsStore]
+        Where variables are; None for assets alone.
     assets : AssetsStore, optional
         Where assets are.
     skip_mismatch : bool, optional, default=False
@@ -173,7 +173,8 @@ class Reader:
             containers.add(value)
             for name, item in _items(value):
                 below = _join(path, name)
-                if name.startswith("container") and not self.weights.has_path(below):
+                kept = self.assets if self.weights is None else self.weights
+                if name.startswith("container") and not kept.has_path(below):
                     continue  # files of older versions have no containers within containers
                 self._read_any(item, below, containers)
 

@@ -108,9 +108,9 @@ class CompileLoss:
 
     def _name_structure(self, y_pred):
         names = self.output_names
+        if isinstance(y_pred, dict) and not any(map(tree.is_nested, y_pred.values())):
+            return {name: name for name in y_pred}
         if names and len(names) == len(tree.flatten(y_pred)):
-            if isinstance(y_pred, dict) and set(names) == set(y_pred):
-                return {name: name for name in y_pred}
             return tree.pack_sequence_as(y_pred, list(names))
         return tree.map_structure(lambda leaf: None, y_pred)
 

@@ -23,12 +23,17 @@ def audio_dataset_from_directory(directory, labels="inferred", label_mode="int",
         raise ValueError("Cannot set both `ragged` and `output_sequence_length`. "
                          f"Received: ragged={ragged}, output_sequence_length={output_sequence_length}")
     if sampling_rate is not None:
-        raise NotImplementedError("audio_dataset_from_directory: sounds are not resampled. "
+        if not isinstance(sampling_rate, int):
+            raise ValueError(f"`sampling_rate` should have an integer value. Received: sampling_rate={sampling_rate}")
+        if sampling_rate <= 0:
+            raise ValueError(f"`sampling_rate` should be higher than 0. Received: sampling_rate={sampling_rate}")
+        raise NotImplementedError("audio_dataset_from_directory: sounds are not resampled. To use the argument "
+                                  "`sampling_rate` genuine Keras needs tensorflow_io, which Dragon does not run. "
                                   f"Received: sampling_rate={sampling_rate}")
     padded = output_sequence_length is None and not ragged
     return make_datasets(directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split,
                          subset, follow_links, verbose, (".wav",), _loader(output_sequence_length, ragged),
-                         _pad if padded else None)
+                         _pad if padded else None, what="audio files")
 
 
 def _loader(length, ragged):

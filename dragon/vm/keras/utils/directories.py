@@ -2,6 +2,8 @@
 import os
 
 from dragon.vm.keras.core.messages import print_msg
+from dragon.vm.keras.utils import grain_datasets
+from dragon.vm.keras.utils.grain_datasets import check_format
 
 LABEL_MODES = ("int", "categorical", "binary", None)
 
@@ -18,10 +20,7 @@ def check_arguments(labels, label_mode, class_names, format, validation_split, s
     if label_mode not in LABEL_MODES:
         raise ValueError("`label_mode` argument must be one of \"int\", \"categorical\", \"binary\", or None. "
                          f"Received: label_mode={label_mode}")
-    if format == "grain":
-        raise NotImplementedError("Data sets of grain are not there, those of tf.data are. Received: format=grain")
-    if format != "tf":
-        raise ValueError(f"`format` should be either \"tf\" or \"grain\". Received: format={format}")
+    check_format(format)
     if validation_split and not 0 < validation_split < 1:
         raise ValueError(f"`validation_split` must be between 0 and 1. Received: {validation_split}")
     if bool(validation_split) != bool(subset):
@@ -111,10 +110,10 @@ def take_subset(paths, labels, validation_split, subset):
 
 
 def make_datasets(directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split, subset,
-                  follow_links, verbose, formats, load, batch=None):
+                  follow_links, verbose, formats, load, batch=None, what="files", format="tf"):
     """Return one data set of a directory, or two for both subsets; `load` makes an element of a path.
 
-    `batch` makes batches of a data set, where its own are not wanted.
+    `batch` makes batches of a data set, where its own are not wanted; `what` the files hold, for errors.
     """
     import numpy as np
     seed = np.random.randint(int(1e6)) if seed is None else seed
@@ -127,32 +126,43 @@ def make_datasets(directory, labels, label_mode, class_names, batch_size, shuffl
     for part in ("training", "validation") if subset == "both" else (subset,):
         files, numbers = take_subset(paths, labels, validation_split, part)
         if not len(files):
-            raise ValueError(f"No files found in directory {directory}. Allowed formats: {formats}. "
+            wanted = f"{part} {what}" if subset == "both" else what
+            raise ValueError(f"No {wanted} found in directory {directory}. Allowed formats: {formats}. "
                              f"Received: directory={directory}")
         mixed = shuffle and not (subset == "both" and part == "validation")
-        dataset = _dataset_of(files, numbers, label_mode, len(names or ()), load, mixed, batch_size, seed, batch)
+        targets = _targets_of(numbers, label_mode, len(names or ()))
+        if format == "grain":
+            dataset = grain_datasets.make_batches(
+                grain_datasets.make_elements(files, targets, mixed, seed, load), batch_size)
+        else:
+            dataset = _dataset_of(files, targets, load, mixed, batch_size, seed, batch)
         dataset.class_names, dataset.file_paths = names, files
         made.append(dataset)
     return made if subset == "both" else made[0]
 
 
-def _dataset_of(paths, labels, label_mode, classes, load, shuffle, batch_size, seed, batch):
+def _targets_of(labels, label_mode, classes):
+    """Return labels as a mode has them, or None without one."""
     import numpy as np
 
     from dragon.vm.keras.ops.nn.encoding import one_hot
+    if not label_mode:
+        return None
+    numbers = np.asarray(labels)
+    if label_mode == "binary":
+        return numbers.astype("float32")[:, None]
+    return one_hot(numbers, classes).numpy() if label_mode == "categorical" else numbers
+
+
+def _dataset_of(paths, targets, load, shuffle, batch_size, seed, batch):
     from dragon.vm.shared.data import AUTOTUNE
     from dragon.vm.shared.data.dataset import Dataset
     dataset = Dataset.from_tensor_slices(paths)
-    if label_mode:
-        numbers = np.asarray(labels)
-        if label_mode == "binary":
-            numbers = numbers.astype("float32")[:, None]
-        elif label_mode == "categorical":
-            numbers = one_hot(numbers, classes).numpy()
-        dataset = Dataset.zip((dataset, Dataset.from_tensor_slices(numbers)))
+    if targets is not None:
+        dataset = Dataset.zip((dataset, Dataset.from_tensor_slices(targets)))
     if shuffle:
         dataset = dataset.shuffle(buffer_size=8 * batch_size if batch_size else 1024, seed=seed)
-    dataset = dataset.map((lambda path, label: (load(path), label)) if label_mode else load,
+    dataset = dataset.map(load if targets is None else (lambda path, label: (load(path), label)),
                           num_parallel_calls=AUTOTUNE)
     if batch_size is not None:
         dataset = dataset.batch(batch_size) if batch is None else batch(dataset, batch_size)

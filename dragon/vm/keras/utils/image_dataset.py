@@ -12,7 +12,7 @@ def image_dataset_from_directory(directory, labels="inferred", label_mode="int",
                                  batch_size=32, image_size=(256, 256), shuffle=True, seed=None, validation_split=None,
                                  subset=None, interpolation="bilinear", follow_links=False, crop_to_aspect_ratio=False,
                                  pad_to_aspect_ratio=False, data_format=None, format="tf", verbose=True):
-    """Return a `tf.data.Dataset` of the pictures in a directory.
+    """Return a `tf.data.Dataset` of the pictures in a directory, or one of the package `grain`.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def image_dataset_from_directory(directory, labels="inferred", label_mode="int",
     load = _loader(tuple(image_size), CHANNELS[color_mode], interpolation, standard_format(data_format),
                    crop_to_aspect_ratio, pad_to_aspect_ratio)
     return make_datasets(directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split,
-                         subset, follow_links, verbose, FORMATS, load)
+                         subset, follow_links, verbose, FORMATS, load, what="images", format=format)
 
 
 def _loader(size, channels, interpolation, data_format, crop, pad):

@@ -39,7 +39,7 @@ class Progbar:
     def __init__(self, target, width=20, verbose=1, interval=0.05, stateful_metrics=None, stateless_metrics=None,
                  unit_name="step"):
         if stateful_metrics is not None and stateless_metrics is not None:
-            raise ValueError("Progbar: only one of `stateful_metrics` and `stateless_metrics` can be given. Received: "
+            raise ValueError("Only one of `stateful_metrics` or `stateless_metrics` can be provided. Received: "
                              f"stateful_metrics={stateful_metrics}, stateless_metrics={stateless_metrics}")
         self.target, self.width, self.verbose = target, width, verbose
         self.interval, self.unit_name = interval, unit_name

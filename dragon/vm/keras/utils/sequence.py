@@ -1,4 +1,5 @@
 """Sequences of different lengths as one array, and windows that move over one long series."""
+from dragon.vm.keras.utils.grain_datasets import check_format, make_batches, make_elements
 
 
 def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncating="pre", value=0.0):
@@ -90,8 +91,6 @@ def timeseries_dataset_from_array(data, targets, sequence_length, sequence_strid
         Fixes that order.
     start_index, end_index : int, optional
         The part of the series that is used.
-    format : str, optional, default="tf"
-        Must be "tf": a `tf.data.Dataset`.
 
     Returns
     -------
@@ -111,23 +110,24 @@ def timeseries_dataset_from_array(data, targets, sequence_length, sequence_strid
     import numpy
 
     from dragon.vm.shared.data.dataset import Dataset
-    if format == "grain":
-        raise NotImplementedError("timeseries_dataset_from_array: format='grain' needs the grain package's datasets, "
-                                  "which Dragon does not make. Received: format=grain")
-    if format != "tf":
-        raise ValueError(f'`format` should be either "tf" or "grain". Received: format={format}')
+    check_format(format)
     _check_windows(len(data), sequence_stride, sampling_rate, start_index, end_index)
     start, end = start_index or 0, len(data) if end_index is None else end_index
     count = end - start - (sequence_length - 1) * sampling_rate
     count = count if targets is None else min(count, len(targets))
     starts = numpy.arange(0, count, sequence_stride, dtype="int32" if count < 2 ** 31 - 1 else "int64")
     if shuffle:
-        numpy.random.RandomState(numpy.random.randint(1000000) if seed is None else seed).shuffle(starts)
+        seed = numpy.random.randint(1000000) if seed is None else seed
+        numpy.random.RandomState(seed).shuffle(starts)
     series = numpy.asarray(data)[start:end]
     steps = numpy.arange(sequence_length) * sampling_rate
     # A window is a row of numbers of steps; those of a batch are gathered at once.
-    dataset = Dataset.from_tensor_slices(starts)
     wanted = None if targets is None else numpy.asarray(targets)[start:end]
+    if format == "grain":
+        windows = [series[first + steps] for first in starts]
+        elements = make_elements(windows, None if wanted is None else wanted[starts], shuffle, seed)
+        return make_batches(elements, batch_size)
+    dataset = Dataset.from_tensor_slices(starts)
     if batch_size is not None:
         if shuffle:
             dataset = dataset.shuffle(buffer_size=batch_size * 8, seed=seed)

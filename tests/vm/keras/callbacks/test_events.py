@@ -146,7 +146,6 @@ ERRORS = [
     (ValueError, "Received: often", lambda: callbacks.ModelCheckpoint("m.keras", save_freq="often")),
     (ValueError, "Received: backup_dir=''", lambda: callbacks.BackupAndRestore("")),
     (ValueError, "Received: save_freq=often", lambda: callbacks.BackupAndRestore("b", save_freq="often")),
-    (NotImplementedError, "Orbax", lambda: callbacks.OrbaxCheckpoint("folder")),
     (ValueError, "Received: -1", lambda: callbacks.TensorBoard(profile_batch=-1)),
     (ValueError, "Received: monitor=strange",
      lambda: train(callbacks, callbacks.EarlyStopping(monitor="strange"))),

@@ -140,3 +140,20 @@ def test_files_are_kept(folder, tmp_path):
 def test_errors_tell_what_was_received(folder, options):
     with pytest.raises(ValueError, match="Received"):
         keras.utils.image_dataset_from_directory(str(folder / "pictures"), **options)
+
+
+@pytest.mark.parametrize("options", [
+    {"left_size": 0.7}, {"right_size": 3}, {"left_size": 4, "shuffle": True, "seed": 3}], ids=str)
+def test_splitting_for_pytorch(options):
+    torch = pytest.importorskip("torch")
+    arrays = np.arange(20.0).reshape(10, 2), np.arange(10)
+    source = torch.utils.data.TensorDataset(*map(torch.tensor, arrays))
+    wanted = keras.utils.split_dataset(arrays, **options)
+    for found in (keras.utils.split_dataset(source, **options),
+                  keras.utils.split_dataset(arrays, preferred_backend="torch", **options)):
+        for own, other in zip(found, wanted):
+            assert isinstance(own, torch.utils.data.Dataset)
+            np.testing.assert_array_equal([row[0] for row in own], [row[0] for row in other])
+    assert_alike(keras.utils.split_dataset(source, preferred_backend="tensorflow", **options)[0], wanted[0])
+    with pytest.raises(ValueError, match="preferred_backend=theano"):
+        keras.utils.split_dataset(arrays, preferred_backend="theano", **options)

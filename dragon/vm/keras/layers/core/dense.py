@@ -2,7 +2,7 @@
 from dragon.vm.keras.core.convert import is_parted, with_values
 from dragon.vm.keras.core.promotion import alike
 from dragon.vm.keras.core.settings import store
-from dragon.vm.keras.layers.core.quantized import SMALL, Quantized
+from dragon.vm.keras.layers.core.calibrated import KEPT, Calibrated
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.tensors.tensor import ops
@@ -18,7 +18,7 @@ def _apply(x, kernel, bias):
     return _mm(x, kernel) if bias is None else _addmm(bias, x, kernel)
 
 
-class Dense(Quantized, Layer):
+class Dense(Calibrated, Layer):
     """Multiply by a matrix, add a vector, apply an activation: `activation(inputs @ kernel + bias)`.
 
     Parameters
@@ -48,7 +48,7 @@ class Dense(Quantized, Layer):
 
     """
 
-    quantized_modes = Quantized.quantized_modes
+    quantized_modes = Calibrated.quantized_modes
     _arguments = "... lora_rank=_told_rank? lora_alpha=_told_alpha?"
 
     def __init__(self, units, activation=None, use_bias=True, kernel_initializer="glorot_uniform",
@@ -70,7 +70,7 @@ class Dense(Quantized, Layer):
         shape, mode = (input_shape[-1], self.units), self.quantization_mode
         if mode is not None:
             self.quantized_build(shape, mode, self.quantization_config)
-        if mode not in SMALL:
+        if mode not in KEPT:
             self._kernel = self.add_weight(
                 name="kernel", shape=shape, initializer=self.kernel_initializer, regularizer=self.kernel_regularizer,
                 constraint=self.kernel_constraint)
@@ -105,6 +105,7 @@ class Dense(Quantized, Layer):
     def quantized_call(self, inputs, training=None):
         """Compute with the numbers that integers stand for, or with eight-bit floats."""
         self.check_mode()
+        self.watch(inputs)
         if self.quantization_mode == "float8":
             return self._float8_call(inputs, training)
         made = _apply(*alike(self.quantized_inputs(inputs), self.float_weight()), None)

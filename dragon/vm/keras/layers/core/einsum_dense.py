@@ -3,8 +3,8 @@ import math
 import re
 
 from dragon.vm.keras.core.promotion import alike
-from dragon.vm.keras.core.settings import refuse_calibration, store
-from dragon.vm.keras.layers.core.quantized import SMALL, Quantized
+from dragon.vm.keras.core.settings import store
+from dragon.vm.keras.layers.core.calibrated import KEPT, Calibrated
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.letters import expect
@@ -102,7 +102,7 @@ def _analyze_einsum_string(equation, bias_axes, input_shape, output_shape):
     return list(found.weight), bias, tuple(found.output), found.input_axes, found.output_axes
 
 
-class EinsumDense(Quantized, Layer):
+class EinsumDense(Calibrated, Layer):
     """Multiply by a weight along the axes that an equation names, add a bias, apply an activation.
 
     Parameters
@@ -121,9 +121,10 @@ class EinsumDense(Quantized, Layer):
     """
 
     _arguments = ("output_shape=partial_output_shape ... activity_regularizer kernel_constraint "
-                  "bias_constraint quantization_config lora_rank=_told_rank? lora_alpha=_told_alpha?")
-    _left_out = "gptq_unpacked_column_size"
-    quantized_modes = Quantized.quantized_modes
+                  "bias_constraint quantization_config lora_rank=_told_rank? lora_alpha=_told_alpha? "
+                  "gptq_unpacked_column_size?")
+    zero_name = "zero_point"
+    quantized_modes = Calibrated.quantized_modes
 
     def __init__(self, equation, output_shape, activation=None, bias_axes=None, kernel_initializer="glorot_uniform",
                  bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None, kernel_constraint=None,
@@ -135,8 +136,7 @@ class EinsumDense(Quantized, Layer):
         store(self, locals(), "equation activation bias_axes", "kernel bias")
         self.partial_output_shape = shape
         self.prepare_lora(lora_rank, lora_alpha)
-        if gptq_unpacked_column_size is not None:
-            refuse_calibration(self, f"gptq_unpacked_column_size={gptq_unpacked_column_size}")
+        self.gptq_unpacked_column_size = gptq_unpacked_column_size
         self.quantization_config = quantization_config
 
     def shapes(self, input_shape):
@@ -150,7 +150,7 @@ class EinsumDense(Quantized, Layer):
         mode = self.quantization_mode
         if mode is not None:
             self.quantized_build(shapes.weight, mode, self.quantization_config)
-        if mode not in SMALL:
+        if mode not in KEPT:
             self._kernel = self.add_weight(
                 name="kernel", shape=shapes.weight, initializer=self.placed_initializer(shapes),
                 regularizer=self.kernel_regularizer, constraint=self.kernel_constraint, dtype=self.dtype)
@@ -198,6 +198,24 @@ class EinsumDense(Quantized, Layer):
         rows = math.prod(self.whole_shape[axis] for axis in self.step_axis)
         return rows, math.prod(self.whole_shape) // rows
 
+    def calibrated_shape(self):
+        rows, columns = super().calibrated_shape()
+        shape = self.whole_shape
+        if len(shape) != 3:
+            return rows, columns
+        # Files of genuine Keras: whatever is summed over, the longest axis decides.
+        rows = shape[0] if max(shape) == shape[0] else shape[0] * shape[1]
+        return rows, math.prod(shape) // rows
+
+    def build_calibrated(self, mode, config):
+        super().build_calibrated(mode, config)
+        setattr(self, f"{mode}_unpacked_column_size", self.calibrated_shape()[1])
+
+    def check_matrix(self, mode):
+        if self.step_axis != tuple(range(len(self.step_axis))):
+            raise NotImplementedError(f"EinsumDense: got mode='{mode}' for the equation '{self.equation}', expected "
+                                      "one whose weight has the axes that are summed over in front")
+
     def as_matrix(self, weight):
         return ops.reshape(weight, self.matrix_shape())
 
@@ -225,6 +243,7 @@ class EinsumDense(Quantized, Layer):
     def quantized_call(self, inputs, training=None):
         """Compute with the numbers that integers stand for, or with eight-bit floats."""
         self.check_mode()
+        self.watch(inputs)
         if self.quantization_mode == "float8":
             return self._float8_call(inputs, training)
         given, _, made = self._letters()

@@ -175,8 +175,11 @@ class Quantized(Float8, LowRank):
             if value is not None:
                 getattr(self, name).assign(value)
         if self.dtype_policy.quantization_mode is None:
-            word = f"int4/{block_size_of(self, config) or -1}" if mode == "int4" else mode
-            self.dtype_policy = dtype_policies.get(f"{word}_from_{self.dtype_policy.name}")
+            self.dtype_policy = dtype_policies.get(f"{self.policy_word(mode, config)}_from_{self.dtype_policy.name}")
+
+    def policy_word(self, mode, config):
+        """Return how a policy names a mode."""
+        return f"int4/{block_size_of(self, config) or -1}" if mode == "int4" else mode
 
     def to_stored(self, mode, config):
         """Return {attribute: what files hold} of the weights that become integers."""

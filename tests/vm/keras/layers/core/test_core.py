@@ -179,7 +179,5 @@ def test_bad_calls():
         layer(np.ones((2, 4), "float32"))
     with pytest.raises(ValueError, match="Invalid einsum equation"):
         keras.layers.EinsumDense("ab->ab", 3)(np.ones((2, 3), "float32"))
-    with pytest.raises(NotImplementedError, match="GPTQ or AWQ"):
-        keras.layers.EinsumDense("ab,bc->ac", 2, gptq_unpacked_column_size=2)
     with pytest.raises((ValueError, IndexError)):
         keras.layers.Embedding(3, 2)(np.array([3]))
