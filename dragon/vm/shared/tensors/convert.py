@@ -220,7 +220,9 @@ def _strings(value, dtype):
             raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype string: "
                              f"{value!r}")
         raise _refuse(value, dtype)
-    return value if isinstance(value, StringTensor) else StringTensor(value)
+    if isinstance(value, StringTensor):
+        return value.read_value() if hasattr(value, "is_string_variable") else value
+    return StringTensor(value)
 
 
 def _array(array, dtype):
