@@ -6,6 +6,7 @@ from dragon.vm.shared.arrays import reducing as _reducing
 from dragon.vm.tensorflow.core.numbers import elementwise as _elementwise, special as _integrals
 from dragon.vm.tensorflow.core.numbers.rankings import approx_max_k, approx_min_k  # noqa: F401
 from dragon.vm.tensorflow.core.numbers.rows import fill as _fill
+from dragon.vm.tensorflow.core.numbers.sequences import sobol_sample  # noqa: F401
 from dragon.vm.tensorflow.core.numbers.special import betainc  # noqa: F401
 
 _gather(globals(), _elementwise, _reducing)

@@ -11,6 +11,7 @@ from dragon.vm.shared.seed import permutation
 from dragon.vm.shared.seed import next_captured_seed, next_stream, set_seed  # noqa: F401: tf.random.set_seed
 from dragon.vm.shared.tensors.shape import as_shape
 from dragon.vm.shared.tensors.tensor import as_tensor, ops
+from dragon.vm.tensorflow.core.numbers.sequences import index_shuffle
 
 PHILOX, THREEFRY = 1, 2
 
@@ -469,6 +470,7 @@ class experimental:
     set_global_generator = staticmethod(set_global_generator)
     stateless_split = staticmethod(split)
     stateless_fold_in = staticmethod(fold_in)
+    index_shuffle = staticmethod(index_shuffle)
 
     @staticmethod
     def stateless_shuffle(value, seed, alg="auto_select", name=None):

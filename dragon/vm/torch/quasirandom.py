@@ -1,6 +1,6 @@
 """`torch.quasirandom`: points that fill a cube more evenly than random ones."""
 from dragon.vm import torch
-from dragon.vm.torch.core.functions import sobol
+from dragon.core import sobol
 
 
 class SobolEngine:

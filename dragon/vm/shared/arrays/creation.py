@@ -5,7 +5,7 @@ from dragon.vm.shared import nest
 from dragon.vm.shared.arrays.array import as_ints, indices_of
 from dragon.vm.shared.arrays.moving import is_ragged, is_text, moving, take
 from dragon.vm.shared.errors import UnimplementedError, invalid_argument
-from dragon.vm.shared.tensors.convert import convert_to_tensor, default_device
+from dragon.vm.shared.tensors.convert import cast_numbers, convert_to_tensor, default_device
 from dragon.vm.shared.tensors.dtypes import as_dtype, fits_into, float32, int32, string
 from dragon.vm.shared.tensors.shape import TensorShape, as_shape
 from dragon.vm.shared.tensors.tensor import Base, ops
@@ -388,7 +388,7 @@ def cast(x, dtype, name=None):
         x = ops.real(x)
         if x.dtype is dtype:
             return x
-    return ops.cast(x, dtype)
+    return cast_numbers(x, dtype)
 
 
 def saturate_cast(value, dtype, name=None):

@@ -21,6 +21,7 @@ KINDS = {
     "caching": ("Cache",),
     "prefetching": ("Prefetch",),
     "saving": ("save", "Saved"),
+    "snapshots": ("Snapshot",),
     "options": ("Options", "ThreadingOptions"),
     "optional": ("Optional", "OptionalSpec"),
     "specs": ("DatasetSpec", "IteratorSpec"),

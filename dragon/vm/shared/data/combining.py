@@ -149,5 +149,18 @@ class Combining:
         kinds.save(self, path, compression, shard_func, checkpoint_args)
 
     def snapshot(self, path, compression="AUTO", reader_func=None, shard_func=None, name=None):
-        """Raise: snapshots that other runs share are not written."""
-        raise NotImplementedError("Dataset.snapshot: snapshots are not written; `cache(filename)` and `save` are")
+        """Return a dataset that writes its elements into files when they are first made, and reads them then.
+
+        Parameters
+        ----------
+        path : str
+            The folder. Programs that make the elements in the same way share what is in it.
+        compression : Optional[str], optional, default="AUTO"
+            "GZIP", "ZLIB", "AUTO" or None.
+        reader_func : Callable, optional
+            Makes one dataset of a dataset of those that the files hold; by default all are read in turns.
+        shard_func : Callable, optional
+            Tells of an element the number of the file that it goes into.
+
+        """
+        return kinds.Snapshot(self, path, compression, reader_func, shard_func)

@@ -121,8 +121,14 @@ class Dataset(Making, Transforming, Combining):
         return merged
 
     def fingerprint(self):
-        """Raise: a dataset is no graph whose bytes could be hashed."""
-        raise NotImplementedError("Dataset.fingerprint: a dataset is no serialized graph here")
+        """Return a number for what the dataset is made of: the same in each run of a program; not TensorFlow's."""
+        from dragon.vm.shared.data.fingerprints import fingerprint
+        from dragon.vm.shared.tensors.convert import convert_to_tensor
+        number = fingerprint(self)
+        if number is None:
+            raise NotImplementedError("Dataset.fingerprint: got a dataset that is made of more than numbers, tensors "
+                                      "and functions of such, of which nobody knows whether they are the same again")
+        return convert_to_tensor(number, "uint64")
 
 
 class OneEach(Dataset):

@@ -4,6 +4,7 @@ from collections import deque
 from itertools import chain
 
 from dragon.vm.shared import errors
+from dragon.vm.shared.data import settings
 from dragon.vm.shared.data.dataset import Dataset, INFINITE, OneEach, UNKNOWN
 from dragon.vm.shared.data.probing import result_spec
 from dragon.vm.shared.data.specs import TensorSpec
@@ -41,7 +42,7 @@ class Map(Given, OneEach):
 
     def _iterate(self):
         elements, function = self._sources[0]._iterate(), applied(self._function)
-        if not self._threads:
+        if not self._threads or settings.debugging[0]:
             return map(function, elements)
         return self._in_threads(elements, function)
 

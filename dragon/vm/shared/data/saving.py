@@ -1,16 +1,20 @@
 """Datasets in files: the elements as records, each record the components one after the other."""
+import contextlib
 import json
 import os
 import struct
 
 from dragon.core import files
 from dragon.vm.shared import errors
-from dragon.vm.shared.data.dataset import Dataset
-from dragon.vm.shared.data.structure import flatten, pack
+from dragon.vm.shared.data import kinds
+from dragon.vm.shared.data.dataset import Dataset, UNKNOWN
+from dragon.vm.shared.data.structure import call, flatten, pack
 from dragon.vm.shared.files.records import TFRecordWriter, check_compression, make_folder, read_records
+from dragon.vm.shared.letters import expect
 
 LENGTH = struct.Struct("<Q")
 DATA_FILE, SPEC_FILE = "elements.tfrecord", "dataset_spec.json"
+SHARD_FILE = "elements-"  # with the number of the shard, where elements are spread
 
 
 def pack_element(element):
@@ -70,21 +74,81 @@ def restore(description):
     return TensorSpec(description["shape"], description["dtype"])
 
 
+def _shard_of(shard_func, element):
+    """Return the number of the file that an element goes into."""
+    number = call(shard_func, element)
+    shape, dtype = getattr(number, "shape", ()), getattr(number, "dtype", None)
+    if tuple(shape) or getattr(dtype, "name", "int64") != "int64" or (dtype is None and type(number) is not int):
+        raise errors.InvalidArgumentError(None, None, "`shard_func` must return a scalar int64. "
+                                          f"Received: {number!r}")
+    return int(number)
+
+
+def written(elements, path, spec, compression, shard_func=None):
+    """Yield elements, and write them into a folder that appears when all are there.
+
+    Parameters
+    ----------
+    elements : Iterable
+        The elements.
+    path : str
+        The folder.
+    spec : Any
+        The structure of specs of the elements.
+    compression : str
+        The kind of compression.
+    shard_func : Callable, optional
+        Tells of an element the number of the file that it goes into.
+
+    """
+    description = {"element_spec": describe(spec), "compression": compression}
+    make_folder(path)
+    former = {name for name in os.listdir(path) if name.startswith(SHARD_FILE)}
+    with files.replacing_folder(path, {DATA_FILE, SPEC_FILE, *former}) as place, contextlib.ExitStack() as opened:
+        writers = {}
+
+        def writer_of(shard):
+            if shard not in writers:
+                name = DATA_FILE if shard is None else f"{SHARD_FILE}{shard}.tfrecord"
+                writers[shard] = opened.enter_context(TFRecordWriter(os.path.join(place, name), compression))
+            return writers[shard]
+        if shard_func is None:
+            writer_of(None)
+        count = 0
+        for count, element in enumerate(elements, 1):
+            writer_of(None if shard_func is None else _shard_of(shard_func, element)).write(pack_element(element))
+            yield element
+        description["count"] = count
+        if shard_func is not None:
+            description["shards"] = sorted(writers)
+        with open(os.path.join(place, SPEC_FILE), "w", encoding="utf-8") as file:
+            json.dump(description, file)
+
+
 def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None):
     """Write a dataset into a folder."""
-    for name, value in (("shard_func", shard_func), ("checkpoint_args", checkpoint_args)):
-        if value is not None:
-            raise NotImplementedError(f"Dataset.save: {name} is not supported. Received: {value!r}")
+    if checkpoint_args is not None:
+        raise NotImplementedError("Dataset.save: checkpoint_args is not supported. "
+                                  f"Received: checkpoint_args={checkpoint_args!r}")
     kind = check_compression(compression, "save")
-    path = os.fspath(path)
-    description = json.dumps({"element_spec": describe(dataset.element_spec), "compression": kind})
-    make_folder(path)
-    with files.replacing_folder(path, {DATA_FILE, SPEC_FILE}) as place:
-        with TFRecordWriter(os.path.join(place, DATA_FILE), kind) as writer:
-            for element in dataset._iterate():
-                writer.write(pack_element(element))
-        with open(os.path.join(place, SPEC_FILE), "w", encoding="utf-8") as file:
-            file.write(description)
+    for _ in written(dataset._iterate(), os.fspath(path), dataset.element_spec, kind, shard_func):
+        pass
+
+
+class Elements(Dataset):
+    """The elements of one file of a folder that `save` wrote."""
+
+    def __init__(self, path, spec, compression):
+        super().__init__()
+        self._path, self._spec, self._compression = path, (spec,), compression
+
+    def _iterate(self):
+        return read_elements(self._path, self.element_spec, self._compression)
+
+
+def _in_turns(datasets):
+    """Return the elements of datasets in turns."""
+    return datasets.interleave(lambda one: one, cycle_length=max(int(datasets.cardinality()), 1))
 
 
 class Saved(Dataset):
@@ -92,9 +156,9 @@ class Saved(Dataset):
 
     def __init__(self, path, element_spec=None, compression=None, reader_func=None, wait=False):
         super().__init__()
-        for name, value in (("reader_func", reader_func), ("wait", wait)):
-            if value:
-                raise NotImplementedError(f"Dataset.load: {name} is not supported. Received: {value!r}")
+        if wait:
+            raise NotImplementedError("Dataset.load: got wait=True, expected a folder that is there: nobody else "
+                                      "writes it")
         path = os.fspath(path)
         try:
             with open(os.path.join(path, SPEC_FILE), encoding="utf-8") as file:
@@ -104,16 +168,27 @@ class Saved(Dataset):
                                        "written by TensorFlow itself are not read") from None
         except (ValueError, RecursionError) as error:
             raise errors.DataLossError(None, None, f"Dataset.load: {path}: {error}") from None
-        self._path = os.path.join(path, DATA_FILE)
         try:
             wanted = description["compression"] if compression is None else compression
-            self._compression = check_compression(wanted, "load")
-            self._spec = (restore(description["element_spec"]) if element_spec is None else element_spec,)
+            kind = check_compression(wanted, "load")
+            spec = restore(description["element_spec"]) if element_spec is None else element_spec
+            names = [DATA_FILE] if "shards" not in description else [
+                f"{SHARD_FILE}{int(shard)}.tfrecord" for shard in description["shards"]]
         except errors.OpError:
             raise
         except (KeyError, AttributeError, TypeError, ValueError, RecursionError) as error:
             raise errors.DataLossError(None, None, f"Dataset.load: {path} holds a damaged description: "
                                        f"{type(error).__name__}: {error}") from None
+        self._spec, self._size = (spec,), description.get("count", UNKNOWN) if reader_func is None else UNKNOWN
+        parts = [Elements(os.path.join(path, name), spec, kind) for name in names]
+        if reader_func is None and len(parts) == 1:
+            self._read = parts[0]
+            return
+        read = (reader_func or _in_turns)(kinds.Listed(parts, kinds.DatasetSpec(spec)))
+        self._read = expect(read, Dataset, "Dataset.load", "reader_func's result")
 
     def _iterate(self):
-        return read_elements(self._path, self.element_spec, self._compression)
+        return self._read._iterate()
+
+    def _count(self):
+        return self._size

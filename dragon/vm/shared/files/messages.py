@@ -56,14 +56,17 @@ class Repeated(list):
 
 
 class MessageMap(dict):
-    """The messages of a field that maps names to them; one that is asked for and missing is made."""
+    """The values of a field that maps keys to them; one that is asked for and missing is made."""
 
-    def __init__(self, message, kind):
+    def __init__(self, message, field):
         super().__init__()
-        self._message, self._kind = message, kind
+        self._message, (self._key, self._value) = message, field.entry
 
     def __missing__(self, key):
-        made = self._kind()
+        if not isinstance(self._value.kind, type):
+            self[key] = self._value.default
+            return self._value.default
+        made = self._value.kind()
         made._parent = self._message
         self[key] = made
         return made
@@ -73,9 +76,12 @@ class MessageMap(dict):
         return self[key]
 
     def __setitem__(self, key, value):
-        if not isinstance(key, str) or not isinstance(value, self._kind):
-            raise TypeError(f"{type(self._message).__name__}: expected str: {self._kind.__name__}. "
-                            f"Received: {key!r}: {value!r}")
+        who, kind = type(self._message).__name__, self._value.kind
+        key = self._key.check(key, who)
+        if not isinstance(kind, type):
+            value = self._value.check(value, who)
+        elif not isinstance(value, kind):
+            raise TypeError(f"{who}: expected {kind.__name__}. Received: {key!r}: {value!r}")
         self._message._touch()
         super().__setitem__(key, value)
 
@@ -98,8 +104,9 @@ class Message:
 
     def _fill(self, name, field, value):
         if field.mapped:
+            whole = not isinstance(field.kind, type)
             for key, one in dict(value).items():
-                getattr(self, name)[key] = one if isinstance(one, field.kind) else field.kind(**one)
+                getattr(self, name)[key] = one if whole or isinstance(one, field.kind) else field.kind(**one)
         elif field.repeated:
             getattr(self, name).extend(value)
         elif isinstance(field.kind, type):
@@ -118,7 +125,7 @@ class Message:
         if found is not None:
             return found
         if field.mapped:
-            return self._values.setdefault(name, MessageMap(self, field.kind))
+            return self._values.setdefault(name, MessageMap(self, field))
         if field.repeated:
             return self._values.setdefault(name, Repeated(self, name))
         if isinstance(field.kind, type):
@@ -241,12 +248,14 @@ class Message:
 
     def _read(self, name, field, wire, value):
         if field.mapped:
-            key, made = "", field.kind()
+            found = [one.kind() if isinstance(one.kind, type) else one.default for one in field.entry]
             for part, inner, content in read_fields(value):
-                if inner != BYTES:
-                    raise DecodeError(f"{type(self).__name__}.{name}: got wire type {inner}, expected {BYTES}")
-                key, made = (content.decode(), made) if part == 1 else (key, field.kind.FromString(content))
-            dict.__setitem__(getattr(self, name), key, made)
+                one = field.entry[part - 1]
+                if inner != one.wire:
+                    raise DecodeError(f"{type(self).__name__}.{name}: got wire type {inner}, expected {one.wire}")
+                found[part - 1] = one.kind.FromString(content) if isinstance(one.kind, type) else (
+                    one.read(inner, content)[-1])
+            dict.__setitem__(getattr(self, name), *found)
         elif not isinstance(field.kind, type):
             values = field.read(wire, value)
             if field.repeated:
@@ -299,8 +308,10 @@ def _piece(number, content):
 def _write(field, value):
     """Return a field with its key as bytes."""
     if field.mapped:
-        return b"".join(_piece(field.number, _piece(1, key.encode()) + _piece(2, one.SerializeToString()))
-                        for key, one in sorted(value.items()))
+        first, second = field.entry  # both are written, whatever they are
+        return b"".join(_piece(field.number, write_varint(8 | first.wire) + first.write(key) + (
+            _piece(2, one.SerializeToString()) if isinstance(field.kind, type) else
+            write_varint(16 | second.wire) + second.write(one))) for key, one in sorted(value.items()))
     if isinstance(field.kind, type):
         return b"".join(_piece(field.number, one.SerializeToString()) for one in (value if field.repeated else [value]))
     if not field.repeated:
@@ -321,9 +332,13 @@ def _lines(message, depth):
         value = message._values[name]
         if field.mapped:
             for key, one in sorted(value.items()):
-                yield f'{pad}{name} {{\n{pad}  key: "{key}"\n{pad}  value {{\n'
-                yield from _lines(one, depth + 2)
-                yield f"{pad}  }}\n{pad}}}\n"
+                yield f"{pad}{name} {{\n{pad}  key: {_text(field.entry[0], key)}\n"
+                if isinstance(field.kind, type):
+                    yield f"{pad}  value {{\n"
+                    yield from _lines(one, depth + 2)
+                    yield f"{pad}  }}\n{pad}}}\n"
+                else:
+                    yield f"{pad}  value: {_text(field.entry[1], one)}\n{pad}}}\n"
             continue
         for one in value if field.repeated else [value]:
             if isinstance(field.kind, type):

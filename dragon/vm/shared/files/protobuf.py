@@ -84,15 +84,17 @@ class Field:
         Whether it is a list.
     oneof : str, optional
         The group of fields of which one is set.
-    mapped : bool, optional, default=False
-        Whether it is a dict from strings.
+    mapped : Union[bool, str], optional, default=False
+        Whether it is a dict from strings, or the kind of its keys.
 
     """
 
-    __slots__ = ("number", "kind", "repeated", "oneof", "mapped")
+    __slots__ = ("number", "kind", "repeated", "oneof", "mapped", "entry")
 
     def __init__(self, number, kind, repeated=False, oneof=None, mapped=False):
         self.number, self.kind, self.repeated, self.oneof, self.mapped = number, kind, repeated, oneof, mapped
+        # The key and the value of an entry of a dict, as fields of their own.
+        self.entry = (Field(1, "string" if mapped is True else mapped), Field(2, kind)) if mapped else None
 
     @property
     def default(self):

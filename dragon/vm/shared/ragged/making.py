@@ -43,12 +43,12 @@ def from_row_splits(values, row_splits, name=None, validate=True):
         if (splits[1:] < splits[:-1]).any() or splits[-1] != int(values.shape[0]):
             raise _invalid("Arguments to from_row_splits do not form a valid RaggedTensor: row_splits must increase up "
                            f"to the number of values, {values.shape[0]}. Received: {splits.tolist()}")
-    return _class()(values, splits, dtype)
+    return _class()._of(values, splits, dtype)
 
 
 def _from_lengths(values, lengths, dtype, uniform=None):
     import numpy as np
-    return _class()(values, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), dtype, uniform)
+    return _class()._of(values, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), dtype, uniform)
 
 
 def from_row_lengths(values, row_lengths, name=None, validate=True):
@@ -67,7 +67,7 @@ def from_row_starts(values, row_starts, name=None, validate=True):
     starts, dtype = _integers(row_starts, "row_starts")
     values = _values(values)
     made = from_row_splits(values, np.concatenate([starts, [int(values.shape[0])]]), validate=validate)
-    return _class()(values, made._splits, dtype)
+    return _class()._of(values, made._splits, dtype)
 
 
 def from_row_limits(values, row_limits, name=None, validate=True):
@@ -75,7 +75,7 @@ def from_row_limits(values, row_limits, name=None, validate=True):
     import numpy as np
     limits, dtype = _integers(row_limits, "row_limits")
     made = from_row_splits(values, np.concatenate([[0], limits]), validate=validate)
-    return _class()(made._values, made._splits, dtype)
+    return _class()._of(made._values, made._splits, dtype)
 
 
 def from_value_rowids(values, value_rowids, nrows=None, name=None, validate=True):
@@ -181,7 +181,7 @@ def from_sparse(st_input, name=None, row_splits_dtype="int64"):
     if (within != places[:, 1]).any():
         raise _invalid("from_sparse: the values of a row must stand without gaps. "
                        f"Received: places {places.tolist()}")
-    return _class()(made._values, made._splits, as_dtype(row_splits_dtype))
+    return _class()._of(made._values, made._splits, as_dtype(row_splits_dtype))
 
 
 def _reshape(tensor, shape):

@@ -183,7 +183,7 @@ def reduce(name, ragged, axis=None, keepdims=False):
     found = segments(name, ragged._values, places, count)
     if not keepdims:
         return found
-    return RaggedTensor(found, np.array([0, count]), ragged._splits_dtype) if axis == 0 else ops.unsqueeze(found, 1)
+    return RaggedTensor._of(found, np.array([0, count]), ragged._splits_dtype) if axis == 0 else ops.unsqueeze(found, 1)
 
 
 def _reduce_outer(name, ragged, axis, keepdims):
@@ -310,7 +310,7 @@ def boolean_mask(data, mask, name=None):
         data = data if isinstance(data, RaggedTensor) else from_tensor(convert_to_tensor(data))
         if isinstance(mask._values, RaggedTensor):
             inner = boolean_mask(data._values, mask._values)
-            return RaggedTensor(inner, mask._splits, data._splits_dtype)
+            return RaggedTensor._of(inner, mask._splits, data._splits_dtype)
         import numpy as np
         marked = array_of(mask._values)
         counts = np.add.reduceat(np.append(marked, False).astype(np.int64), mask._splits[:-1])
@@ -364,9 +364,9 @@ def expand_dims(ragged, axis):
     import numpy as np
     axis = axis_within(axis, ragged.ndim + 1)
     if axis == 0:
-        return RaggedTensor(ragged, np.array([0, len(ragged)]), ragged._splits_dtype)
+        return RaggedTensor._of(ragged, np.array([0, len(ragged)]), ragged._splits_dtype)
     if axis == 1:
-        return RaggedTensor(ragged, np.arange(len(ragged) + 1), ragged._splits_dtype, 1)
+        return RaggedTensor._of(ragged, np.arange(len(ragged) + 1), ragged._splits_dtype, 1)
     values = ragged._values
     return ragged.with_values(expand_dims(values, axis - 1) if isinstance(values, RaggedTensor)
                               else ops.unsqueeze(values, axis - 1))

@@ -5,7 +5,7 @@ from dragon.vm.shared.ragged import later, making as ragged_make
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.shape import TensorShape
-from dragon.vm.shared.tensors.tensor import ops
+from dragon.vm.shared.tensors.tensor import Tensor, ops
 from dragon.vm.shared.tensors.type_spec import TensorSpec, TypeSpec
 
 
@@ -106,9 +106,27 @@ class RaggedTensor:
     __array_priority__ = 100
     __hash__ = None
 
-    def __init__(self, values, splits, splits_dtype, uniform=None):
+    def __init__(self, values, row_partition, internal=False):
+        if not internal:
+            raise ValueError("RaggedTensor constructor is private; please use one of the factory methods instead "
+                             "(e.g., RaggedTensor.from_row_lengths())")
+        if not isinstance(values, (Tensor, RaggedTensor)):
+            raise TypeError(f"type(values) must be one of: Tensor, RaggedTensor, got {values}.")
+        if not hasattr(row_partition, "uniform_row_length"):
+            raise TypeError(f"Argument `row_partition` must be a RowPartition. Received {row_partition}.")
+        self._put(values, row_partition.row_splits().numpy(), row_partition.dtype,
+                  row_partition.static_uniform_row_length)
+
+    def _put(self, values, splits, splits_dtype, uniform):
         self._values, self._splits = values, splits
         self._splits_dtype, self._uniform = splits_dtype, uniform
+
+    @classmethod
+    def _of(cls, values, splits, splits_dtype, uniform=None):
+        """Return values in rows that begin and end where an array of NumPy tells."""
+        made = object.__new__(cls)
+        made._put(values, splits, splits_dtype, uniform)
+        return made
 
     from_row_splits = staticmethod(ragged_make.from_row_splits)
     from_row_lengths = staticmethod(ragged_make.from_row_lengths)
@@ -160,6 +178,19 @@ class RaggedTensor:
     @property
     def _type_spec(self):
         return RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._splits_dtype)
+
+    def _component_tensors(self):
+        return [self.flat_values, *self.nested_row_splits]
+
+    def _from_components(self, parts):
+        """Return such rows of other values and splits; splits that are None, as gradients are, stay what they are."""
+        values, splits = parts[0], parts[1:]
+        if values is None:
+            return None
+        if isinstance(self._values, RaggedTensor):
+            values = self._values._from_components([values, *splits[1:]])
+        own = self._splits if splits[0] is None else array_of(splits[0]).astype(self._splits.dtype)
+        return RaggedTensor._of(values, own, self._splits_dtype, self._uniform)
 
     def get_shape(self):
         """Return the shape."""
@@ -235,7 +266,7 @@ class RaggedTensor:
         if int(new_values.shape[0]) != int(self._values.shape[0]):
             raise ValueError(f"with_values: expected {self._values.shape[0]} values. "
                              f"Received: values of shape {new_values.shape}")
-        return RaggedTensor(new_values, self._splits, self._splits_dtype, self._uniform)
+        return RaggedTensor._of(new_values, self._splits, self._splits_dtype, self._uniform)
 
     def with_flat_values(self, new_values):
         """Return rows of the same lengths with other values within all ragged axes."""
@@ -246,7 +277,7 @@ class RaggedTensor:
     def with_row_splits_dtype(self, dtype):
         """Return the same rows with places of another dtype."""
         values = self._values.with_row_splits_dtype(dtype) if isinstance(self._values, RaggedTensor) else self._values
-        return RaggedTensor(values, self._splits, as_dtype(dtype), self._uniform)
+        return RaggedTensor._of(values, self._splits, as_dtype(dtype), self._uniform)
 
     def merge_dims(self, outer_axis, inner_axis):
         """Return the same values with several axes as one."""

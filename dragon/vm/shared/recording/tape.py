@@ -221,7 +221,7 @@ class GradientTape:
                    and (item.dtype.is_floating_point or item.dtype.is_complex)]
         inputs = _leaves(sources)
         for source in inputs:
-            if not isinstance(source, _C.Tensor):
+            if not isinstance(source, _C.Tensor) and not hasattr(source, "is_string_variable"):
                 raise ValueError(f"Expected a tensor or a variable as source. Received: {source!r}")
         grads = self._output_gradients(targets, output_gradients)
         rows = [lookups.only_rows(targets, source, self._looked_up) if self._looked_up and (

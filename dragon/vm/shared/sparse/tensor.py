@@ -104,6 +104,15 @@ class SparseTensor:
     device = property(lambda self: self._values.device, doc="Device: where the values are.")
     ndim = property(lambda self: len(self._sizes), doc="int: the number of axes.")
 
+    def _component_tensors(self):
+        return [self._indices, self._values, self.dense_shape]
+
+    def _from_components(self, parts):
+        """Return such a tensor of other parts; those but the values that are None, as gradients are, stay."""
+        if parts[1] is None:
+            return None
+        return SparseTensor(*(own if part is None else part for own, part in zip(self._component_tensors(), parts)))
+
     dense_shape = property(lambda self: convert_to_tensor(self._sizes, dtype="int64"),
                            doc="Tensor: the sizes of the box as an int64 tensor.")
 

@@ -3,7 +3,7 @@ from dragon import _C
 from dragon.core.capture.settings import is_capturing
 from dragon.core.dtypes import NAMES, SHORT_FLOATS
 from dragon.vm.shared.tensors.device import Device
-from dragon.vm.shared.tensors.dtypes import OBJECTS, as_dtype, wrapped
+from dragon.vm.shared.tensors.dtypes import OBJECTS, as_dtype, float32, wrapped
 from dragon.vm.shared.tensors.host import host_array
 from dragon.vm.shared.tensors.tensor import Base, Tensor, as_tensor, ops
 
@@ -11,6 +11,7 @@ CPU = Device("cpu")
 NATURAL = {bool: OBJECTS["bool"], int: OBJECTS["int32"], float: OBJECTS["float32"], complex: OBJECTS["complex128"]}
 NO_VALUE = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
 MOST_TRACED = 1 << 20  # elements of an array that becomes a constant of a graph
+BEYOND_FLOAT8 = 464.0  # what is larger is no number of `float8_e4m3fn`
 DEEPEST = 64  # lists in lists, as in NumPy
 TOO_DEEP = f"Can't convert a Python sequence that is nested more than {DEEPEST} deep, or holds itself, to a Tensor."
 INT32 = range(-2 ** 31, 2 ** 31)
@@ -35,10 +36,12 @@ def is_tensor(x):
     Returns
     -------
     bool
-        True for ragged and sparse tensors as well.
+        True for rows of tensors and for extension types as well; what is kept in parts, as ragged and sparse tensors
+        are, is asked for by itself.
 
     """
-    return isinstance(x, _C.Tensor) or getattr(type(x), "is_string_tensor", False) or hasattr(x, "_component_tensors")
+    return isinstance(x, _C.Tensor) or getattr(type(x), "is_string_tensor", False) or (
+        hasattr(x, "_component_tensors") and not hasattr(x, "kept_in_parts"))
 
 
 def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
@@ -78,7 +81,32 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
             pass
     if isinstance(value, _C.Tensor):
         return _adopt(value, dtype)
+    if dtype is not None and dtype.name == "float8_e4m3fn" and getattr(value, "dtype", None) != dtype:
+        return cast_numbers(_from_python(value, float32), dtype)
     return _from_python(value, dtype)
+
+
+def cast_numbers(x, dtype):
+    """Return a tensor's numbers in another dtype, those beyond `float8_e4m3fn` as TensorFlow has them: NaN.
+
+    Parameters
+    ----------
+    x : Tensor
+        The numbers.
+    dtype : DType
+        What they become.
+
+    Returns
+    -------
+    Tensor
+        Of the same shape.
+
+    """
+    if dtype.name == "float8_e4m3fn" and dtype != x.dtype:
+        x = x if x.dtype.is_floating else ops.cast(x, float32)
+        # Half a step above the largest number; the engine has that one for all that is larger, as PyTorch has.
+        x = ops.where(ops.abs(x) > BEYOND_FLOAT8, ops.full((), float("nan"), dtype=x.dtype), x)
+    return ops.cast(x, dtype)
 
 
 def _adopt(value, dtype):
@@ -192,7 +220,9 @@ def _strings(value, dtype):
             raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype string: "
                              f"{value!r}")
         raise _refuse(value, dtype)
-    return value if isinstance(value, StringTensor) else StringTensor(value)
+    if isinstance(value, StringTensor):
+        return value.read_value() if hasattr(value, "is_string_variable") else value
+    return StringTensor(value)
 
 
 def _array(array, dtype):

@@ -8,7 +8,10 @@ NUMBERS = {"bool": 10, "uint8": 4, "int8": 6, "int16": 5, "int32": 3, "int64": 9
            "float8_e5m2": 24, "float8_e4m3fn": 25, "float8_e4m3fnuz": 26, "float8_e5m2fnuz": 28}
 # Known by name alone: no tensor can have them.
 NAMED_ONLY = {"qint8": ("qint8", 11),
-              "quint8": ("quint8", 12), "qint32": ("qint32", 13), "qint16": ("bits16", 15), "quint16": ("bits8", 16)}
+              "quint8": ("quint8", 12), "qint32": ("qint32", 13), "qint16": ("bits16", 15), "quint16": ("bits8", 16),
+              "int4": ("int4", 29), "uint4": ("uint4", 30), "int2": ("int2", 31), "uint2": ("uint6", 32),
+              "float8_e4m3b11fnuz": ("float8_e8m0fnu", 27), "float4_e2m1fn": ("float4_e2m1fn_x2", 33)}
+LITTLE = ("int4", "uint4", "int2", "uint2", "float8_e4m3b11fnuz", "float4_e2m1fn")  # of the package ml_dtypes
 # Of the host, beside the engine: the stand-in only makes them differ from each other.
 HOST = {"string": ("uint1", 7), "resource": ("uint2", 20), "variant": ("uint3", 21)}
 ENUM = {**NUMBERS, **{name: number for table in (NAMED_ONLY, HOST) for name, (_, number) in table.items()}}
@@ -55,7 +58,7 @@ class DType(_C.dtype):
     def as_numpy_dtype(self):
         """type: NumPy's class of such a number."""
         import numpy as np
-        if self.name in SHORT_FLOATS:
+        if self.name in SHORT_FLOATS or self.name in LITTLE:
             return getattr(ml_dtypes(self.name), self.name)
         if self.name in ("string", "resource", "variant"):
             return np.object_
@@ -67,8 +70,8 @@ class DType(_C.dtype):
     is_floating = property(lambda self: "float" in self.name, doc="bool: whether elements are real numbers.")
     is_integer = property(lambda self: self.name.startswith(("int", "uint")),
                           doc="bool: whether elements are integers, other than quantized ones.")
-    is_numeric = property(lambda self: self.is_integer or self.is_floating or self.is_complex,
-                          doc="bool: whether elements are numbers.")
+    is_numeric = property(lambda self: (self.is_integer or self.is_floating or self.is_complex)
+                          and self.name not in LITTLE, doc="bool: whether elements are numbers.")
     is_quantized = property(lambda self: self.name.startswith("q"),
                             doc="bool: whether elements stand for others by a scale.")
     is_unsigned = property(lambda self: self.name.startswith("uint"),
@@ -77,8 +80,13 @@ class DType(_C.dtype):
                     doc="int: bytes of an element.")
     min = property(lambda self: self._limits()[0], doc="number: the smallest element.")
     max = property(lambda self: self._limits()[1], doc="number: the greatest element.")
-    limits = property(lambda self: (self.min, self.max) if self.is_integer else (0, 1),
-                      doc="Tuple[number, number]: the range that images in this dtype use.")
+
+    @property
+    def limits(self):
+        """Tuple[number, number]: the range that images in this dtype use."""
+        if self.name in LITTLE:
+            raise ValueError(f"{self} does not have defined limits.")
+        return (self.min, self.max) if self.is_integer else (0, 1)
 
     def is_compatible_with(self, other):
         """Return whether the other dtype is the same one."""
@@ -88,10 +96,14 @@ class DType(_C.dtype):
         import numpy as np
         if self.is_bool:
             return False, True
+        if self.name in LITTLE:
+            told = (ml_dtypes(self.name).iinfo if self.is_integer else ml_dtypes(self.name).finfo)(self.as_numpy_dtype)
+            return told.min, told.max
         if self.is_integer:
             return np.iinfo(self.name).min, np.iinfo(self.name).max
         if self.is_floating:
-            info = ml_dtypes(self.name).finfo(self.as_numpy_dtype) if "b" in self.name else np.finfo(self.name)
+            short = self.name in SHORT_FLOATS
+            info = ml_dtypes(self.name).finfo(self.as_numpy_dtype) if short else np.finfo(self.name)
             return info.min, info.max
         raise TypeError(f"Cannot find minimum value of {self}.")
 

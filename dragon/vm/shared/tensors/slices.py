@@ -6,7 +6,7 @@ from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype, float32
 from dragon.vm.shared.tensors.shape import TensorShape
-from dragon.vm.shared.tensors.type_spec import TypeSpec
+from dragon.vm.shared.tensors.type_spec import TensorSpec, TypeSpec
 
 
 @known_as("tensorflow")
@@ -40,6 +40,11 @@ class IndexedSlices:
         if self._dense_shape is not None:
             return TensorShape(self._dense_shape.numpy().tolist())
         return TensorShape([None, *self._values.shape[1:]])
+
+    @property
+    def _type_spec(self):
+        whole = None if self._dense_shape is None else self._dense_shape.dtype
+        return IndexedSlicesSpec(self.shape, self.dtype, self._indices.dtype, whole, self._indices.shape)
 
     def __neg__(self):
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
@@ -75,20 +80,41 @@ class IndexedSlicesSpec(TypeSpec):
         Of the rows.
     indices_dtype : DType, optional, default=int64
         Of the rows' places.
+    dense_shape_dtype : DType, optional
+        Of the whole tensor's shape; None where it is not told.
+    indices_shape : TensorShape, optional
+        Of the rows' places, as far as it is known.
 
     """
 
-    def __init__(self, shape=None, dtype=float32, indices_dtype="int64"):
+    def __init__(self, shape=None, dtype=float32, indices_dtype="int64", dense_shape_dtype=None, indices_shape=None):
         self._shape, self._dtype, self._indices = TensorShape(shape), as_dtype(dtype), as_dtype(indices_dtype)
+        self._whole = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
+        self._places = TensorShape(indices_shape).with_rank(1)
 
     def _parts(self):
-        return self._shape, self._dtype, self._indices
+        return self._shape, self._dtype, self._indices, self._whole, self._places
+
+    @property
+    def _component_specs(self):
+        """tuple: the specs of the rows, of their places and, where it is told, of the whole tensor's shape."""
+        rows = TensorSpec(self._places.concatenate(self._shape[1:]), self._dtype)
+        parts = rows, TensorSpec(self._places, self._indices)
+        return parts if self._whole is None else (*parts, TensorSpec([self._shape.rank], self._whole))
+
+    def is_compatible_with(self, spec_or_value):
+        """Return whether rows of a tensor, or such ones that another spec describes, may be such ones."""
+        other = spec_or_value
+        if isinstance(other, IndexedSlices):
+            other = other._type_spec
+        return (type(other) is type(self) and (self._dtype, self._indices, self._whole)
+                == (other._dtype, other._indices, other._whole) and self._shape.is_compatible_with(other._shape)
+                and self._places.is_compatible_with(other._places))
 
     value_type = property(lambda self: IndexedSlices, doc="type: the class of such values.")
 
     def __repr__(self):
-        return (f"IndexedSlicesSpec(shape={self._shape}, dtype={self._dtype!r}, "
-                f"indices_dtype={self._indices!r})")
+        return f"IndexedSlicesSpec({', '.join(map(repr, self._parts()))})"
 
 
 def whole_all(grads):

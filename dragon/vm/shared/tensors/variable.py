@@ -7,7 +7,7 @@ from dragon.core import modes
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
-from dragon.vm.shared.tensors.dtypes import as_dtype, fits_into
+from dragon.vm.shared.tensors.dtypes import as_dtype, fits_into, string
 from dragon.vm.shared.tensors.shape import TensorShape, UNKNOWN
 from dragon.vm.shared.tensors.tensor import Base, IdentityDictionary, as_tensor, ops
 from dragon.vm.shared.tensors.variable_parts import VariableParts
@@ -120,8 +120,15 @@ def open_scope(name):
         _local.scopes = before
 
 
+class _Kind(type(Base)):
+    """The class of `tf.Variable`: variables of strings, which the engine does not have, are such too."""
+
+    def __instancecheck__(cls, value):
+        return super().__instancecheck__(value) or cls is Variable and hasattr(type(value), "is_string_variable")
+
+
 @known_as("tensorflow")
-class Variable(VariableParts, Base):
+class Variable(VariableParts, Base, metaclass=_Kind):
     """Numbers that a program keeps and replaces.
 
     Parameters
@@ -180,8 +187,14 @@ class Variable(VariableParts, Base):
         if initial_value is None:
             raise ValueError("The `initial_value` arg to `tf.Variable` must be specified except when you are not "
                              "providing a `variable_def`. You provided neither.")
+        initial_value = initial_value() if callable(initial_value) else initial_value
+        if cls is Variable and _is_text(initial_value, dtype):
+            from dragon.vm.shared.tensors.string_variable import StringVariable
+            declared = TensorShape(shape) if shape is not None else None if validate_shape else UNKNOWN
+            return StringVariable(convert_to_tensor(initial_value, dtype), trainable is None or bool(trainable),
+                                  unique_name(name or "Variable"), declared, synchronization, aggregation)
         with modes.no_grad():
-            self = _hold(cls, initial_value() if callable(initial_value) else initial_value, dtype)
+            self = _hold(cls, initial_value, dtype)
         self._trainable = trainable is None or bool(trainable)
         if self._trainable and (self.dtype.is_floating or self.dtype.is_complex):
             self.requires_grad = True
@@ -309,6 +322,15 @@ class Variable(VariableParts, Base):
     def to_proto(self, export_scope=None):
         """Refuse: there are no graphs of TensorFlow 1."""
         raise RuntimeError("to_proto() is not supported in EAGER mode.")
+
+
+def _is_text(value, dtype):
+    """Return whether a variable of this value, and of this dtype if one is named, holds strings."""
+    if dtype is not None:
+        return as_dtype(dtype) is string
+    if isinstance(value, _C.Tensor):
+        return False
+    return convert_to_tensor(value).dtype is string
 
 
 def _hold(cls, value, dtype):

@@ -1,4 +1,5 @@
 """`tf.config`: devices, threads, and whether functions run as graphs."""
+from dragon.vm.guest import lookup as _lookup
 from dragon.vm.shared.tensors.devices import (  # noqa: F401
     LogicalDevice, LogicalDeviceConfiguration, PhysicalDevice, get_logical_device_configuration,
     get_soft_device_placement, get_visible_devices, list_logical_devices, list_physical_devices,
@@ -17,3 +18,6 @@ def functions_run_eagerly():
 
 
 experimental_run_functions_eagerly, experimental_functions_run_eagerly = run_functions_eagerly, functions_run_eagerly
+
+__getattr__, __dir__ = _lookup(globals(), {
+    "core.servers": "experimental_connect_to_cluster experimental_connect_to_host"})

@@ -1,4 +1,17 @@
 """`tf.train.ClusterSpec`: which machines do which job; programs of several machines describe them so."""
+from dragon.vm.shared.files.messages import make_message
+from dragon.vm.shared.files.protobuf import Field
+from dragon.vm.tensorflow.core.first.graphs import ConfigProto
+
+JobDef = make_message("JobDef", "A job: the addresses of its tasks by their numbers.", name=Field(1, "string"),
+                      tasks=Field(2, "string", mapped="int32"))
+ClusterDef = make_message("ClusterDef", "The jobs of a cluster.", job=Field(1, JobDef, True))
+ServerDef = make_message(
+    "ServerDef", "One task of a cluster, and how it serves.", cluster=Field(1, ClusterDef), job_name=Field(2, "string"),
+    task_index=Field(3, "int32"), default_session_config=Field(4, ConfigProto), protocol=Field(5, "string"),
+    port=Field(6, "int32"))
+for _kind in (JobDef, ClusterDef, ServerDef):
+    _kind.__module__ = __name__
 
 
 class ClusterSpec:
@@ -6,7 +19,7 @@ class ClusterSpec:
 
     Parameters
     ----------
-    cluster : Union[Dict[str, Union[List[str], Dict[int, str]]], ClusterSpec]
+    cluster : Union[Dict[str, Union[List[str], Dict[int, str]]], ClusterSpec, ClusterDef]
         For each job, addresses in order, or by the numbers of tasks.
 
     Examples
@@ -20,6 +33,9 @@ class ClusterSpec:
     def __init__(self, cluster):
         if isinstance(cluster, ClusterSpec):
             self._jobs = {job: dict(tasks) for job, tasks in cluster._jobs.items()}
+            return
+        if isinstance(cluster, ClusterDef):
+            self._jobs = {job.name: dict(job.tasks) for job in cluster.job}
             return
         if not isinstance(cluster, dict):
             raise TypeError("`cluster` must be a dictionary mapping one or more job names to lists of network "
@@ -71,8 +87,9 @@ class ClusterSpec:
                 else dict(tasks) for job, tasks in self._jobs.items()}
 
     def as_cluster_def(self):
-        """Raise: clusters are in no message."""
-        raise NotImplementedError("ClusterSpec.as_cluster_def: there are no ClusterDef messages, expected as_dict()")
+        """Return the cluster as a message, the jobs by name."""
+        return ClusterDef(job=[JobDef(name=job, tasks=dict(sorted(self._jobs[job].items()))) for job in
+                               sorted(self._jobs)])
 
     def __bool__(self):
         return bool(self._jobs)

@@ -149,7 +149,7 @@ class Module:
 
 
 def _is_variable(value):
-    return isinstance(value, Base) and not isinstance(value, Tensor)
+    return isinstance(value, Base) and not isinstance(value, Tensor) or hasattr(value, "is_string_variable")
 
 
 def _is_module(value):

@@ -6,7 +6,7 @@ PLACES = {
     "dragon.vm.shared.tensors.tensor": "Tensor",
     "dragon.vm.shared.tensors.variable": "Variable variable_creator_scope",
     "dragon.vm.shared.tensors.shape": "TensorShape",
-    "dragon.vm.shared.tensors.convert": "convert_to_tensor is_tensor",
+    "dragon.vm.shared.tensors.convert": "convert_to_tensor",
     "dragon.vm.shared.recording.tape": "GradientTape UnconnectedGradients gradients stop_gradient",
     "dragon.vm.shared.tensors.dtypes": "DType as_dtype",
     "dragon.vm.shared.tensors.indexing": "newaxis",
@@ -20,8 +20,10 @@ PLACES = {
     "dragon.vm.shared.tensors.slices": "IndexedSlices IndexedSlicesSpec",
     "core.flow.execution": "AggregationMethod DeviceSpec VariableAggregation VariableSynchronization "
                            "control_dependencies executing_eagerly get_logger get_static_value group "
-                           "guarantee_const init_scope inside_function is_symbolic_tensor no_op numpy_function "
-                           "print=print_ py_function register_tensor_conversion_function timestamp tuple=tuple_",
+                           "guarantee_const init_scope inside_function is_symbolic_tensor is_tensor no_op "
+                           "numpy_function print=print_ py_function register_tensor_conversion_function timestamp "
+                           "tuple=tuple_",
+    "core.places_of_code": "load_library load_op_library",
     "core.protos": "make_ndarray make_tensor_proto",
     "core.flow.asserts": "Assert assert_equal assert_greater assert_less assert_rank ensure_shape",
     "dragon.vm.shared.arrays.creation": "bitcast cast constant eye fill identity identity_n linspace meshgrid one_hot "
@@ -50,12 +52,17 @@ PLACES = {
     "core.flow.sections": "CriticalSection nondifferentiable_batch_function",
     "core.numbers.filling": "extract_volume_patches ragged_fill_empty_rows ragged_fill_empty_rows_grad",
     "core.numbers.rankings": "approx_top_k",
+    "core.numbers.sequences": "random_index_shuffle",
+    "core.flow.overrides": "RegisterGradient no_gradient",
+    "nn.general": "conv conv2d_backprop_filter_v2 conv2d_backprop_input_v2",
     "core.function_graphs": "Graph Operation",
     "core.first.graphs": "hessians import_graph_def",
     "dragon.vm.shared.data.optional": "OptionalSpec",
     "sparse": "SparseTensor SparseTensorSpec",
     "ragged": "RaggedTensor RaggedTensorSpec",
-    "signal": "fftnd ifftnd irfftnd rfftnd",
-    "dragon.vm.keras.initializers": "constant_initializer=Constant ones_initializer=Ones zeros_initializer=Zeros "
+    "core.numbers.transforms": "fftnd=operator_fftnd ifftnd=operator_ifftnd irfftnd=operator_irfftnd "
+                               "rfftnd=operator_rfftnd",
+    "core.initializers": "constant_initializer=Constant",
+    "dragon.vm.keras.initializers": "ones_initializer=Ones zeros_initializer=Zeros "
                                     "random_normal_initializer=RandomNormal random_uniform_initializer=RandomUniform",
 }

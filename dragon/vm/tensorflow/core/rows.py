@@ -8,6 +8,7 @@ from dragon.vm.shared.tensors.shape import TensorShape
 from dragon.vm.shared.tensors.tensor import ops
 
 _INTEGERS = (int32, int64)
+_INTERNAL = object()  # the key of the constructor, which the methods below have
 
 
 def _vector(values, dtype, hint, what):
@@ -39,10 +40,12 @@ class RowPartition:
 
     """
 
-    def __init__(self, row_splits, *, uniform_row_length=None, internal=False):
-        if not internal:
+    def __init__(self, row_splits, row_lengths=None, value_rowids=None, nrows=None, uniform_row_length=None, nvals=None,
+                 internal=None):
+        if internal is not _INTERNAL:
             raise ValueError("RowPartition constructor is private; please use one of the factory methods instead "
                              "(e.g., RowPartition.from_row_lengths())")
+        # The splits tell lengths, numbers of rows and all else: what comes with them would be told twice.
         self._splits, self._uniform = row_splits, uniform_row_length
 
     @classmethod
@@ -71,7 +74,7 @@ class RowPartition:
             values = splits.numpy()
             _require(values[0] == 0, "from_row_splits", f"it begins with {values[0]}, and not with 0")
             _require((values[1:] >= values[:-1]).all(), "from_row_splits", "it does not ascend")
-        return cls(splits, internal=True)
+        return cls(splits, internal=_INTERNAL)
 
     @classmethod
     def from_row_lengths(cls, row_lengths, validate=True, dtype=None, dtype_hint=None):
@@ -80,7 +83,7 @@ class RowPartition:
         if validate:
             _require((lengths.numpy() >= 0).all(), "from_row_lengths", "a length is negative")
         begin = ops.zeros((1,), dtype=lengths.dtype)
-        return cls(ops.cat([begin, ops.cumsum(lengths, 0, dtype=lengths.dtype)], 0), internal=True)
+        return cls(ops.cat([begin, ops.cumsum(lengths, 0, dtype=lengths.dtype)], 0), internal=_INTERNAL)
 
     @classmethod
     def from_row_starts(cls, row_starts, nvals, validate=True, dtype=None, dtype_hint=None):
@@ -92,7 +95,7 @@ class RowPartition:
             _require(values[0] == 0, "from_row_starts", f"it begins with {values[0]}, and not with 0")
             _require((values[1:] >= values[:-1]).all() and values[-1] <= int(last[0]), "from_row_starts",
                      "it does not ascend to the number of values")
-        return cls(ops.cat([starts, ops.cast(last, starts.dtype)], 0), internal=True)
+        return cls(ops.cat([starts, ops.cast(last, starts.dtype)], 0), internal=_INTERNAL)
 
     @classmethod
     def from_row_limits(cls, row_limits, validate=True, dtype=None, dtype_hint=None):
@@ -101,7 +104,7 @@ class RowPartition:
         if validate and limits.shape[0]:
             values = limits.numpy()
             _require(values[0] >= 0 and (values[1:] >= values[:-1]).all(), "from_row_limits", "it does not ascend")
-        return cls(ops.cat([ops.zeros((1,), dtype=limits.dtype), limits], 0), internal=True)
+        return cls(ops.cat([ops.zeros((1,), dtype=limits.dtype), limits], 0), internal=_INTERNAL)
 
     @classmethod
     def from_value_rowids(cls, value_rowids, nrows=None, validate=True, dtype=None, dtype_hint=None):
@@ -156,7 +159,7 @@ class RowPartition:
         if rows * length != values:
             raise ValueError(f"uniform_row_length={length} times nrows={rows} must equal nvals={values}")
         splits = ops.arange(0, rows + 1, dtype="int64") * length
-        return cls(ops.cast(splits, kind), uniform_row_length=length, internal=True)
+        return cls(ops.cast(splits, kind), uniform_row_length=length, internal=_INTERNAL)
 
     dtype = property(lambda self: self._splits.dtype, doc="DType: int32 or int64.")
     static_nrows = property(lambda self: self._splits.shape[0] - 1, doc="int: how many rows there are.")
@@ -217,7 +220,7 @@ class RowPartition:
         dtype = as_dtype(dtype)
         if dtype not in _INTEGERS:
             raise ValueError(f"dtype must be int32 or int64: got {dtype}")
-        return RowPartition(ops.cast(self._splits, dtype), uniform_row_length=self._uniform, internal=True)
+        return RowPartition(ops.cast(self._splits, dtype), uniform_row_length=self._uniform, internal=_INTERNAL)
 
     def __repr__(self):
         if self._uniform is not None:
@@ -270,8 +273,8 @@ class DynamicRaggedShape:
         partitions = []
         while isinstance(t, RaggedTensor):
             length = t.uniform_row_length
-            partitions.append(RowPartition(take(t.row_splits), internal=True, uniform_row_length=None if length is None
-                                           else int(length)))
+            partitions.append(RowPartition(take(t.row_splits), internal=_INTERNAL,
+                                           uniform_row_length=None if length is None else int(length)))
             t = t.values
         shape = tuple(t.shape if hasattr(t, "shape") else convert_to_tensor(t).shape)
         return cls(partitions, shape, dtype if dtype is not None or partitions else int32)

@@ -1,6 +1,7 @@
 """`tf.data.experimental`: further ways to make and change datasets, many of them old names of methods."""
 from dragon.vm.guest import lookup as _lookup
 from dragon.vm.shared import data as _kinds, errors as _errors
+from dragon.vm.shared.data import settings as _settings
 from dragon.vm.shared.data.dataset import Dataset as _Dataset
 from dragon.vm.shared.data.iterator import Iterator as _Iterator
 from dragon.vm.shared.letters import expect as _expect
@@ -18,6 +19,7 @@ __getattr__, __dir__ = _lookup(globals(), {
     "dragon.vm.shared.data.grouping": "Reducer group_by_reducer",
     "core.examples.lookups": "DatasetInitializer index_table_from_dataset table_from_dataset",
     "core.examples.sources": "SqlDataset TFRecordWriter dense_to_sparse_batch pad_to_cardinality",
+    "core.examples.variants": "distributed_save from_variant get_model_proto make_saveable_from_iterator to_variant",
     "core.examples.datasets": "make_batched_features_dataset parse_example_dataset",
 })
 
@@ -171,6 +173,16 @@ def _method(name):
 def dense_to_ragged_batch(batch_size, drop_remainder=False, row_splits_dtype="int64"):
     """Return a function for `dataset.apply` that makes ragged batches."""
     return lambda dataset: dataset.ragged_batch(batch_size, drop_remainder, row_splits_dtype)
+
+
+def snapshot(path, compression="AUTO", reader_func=None, shard_func=None):
+    """Return a function for `dataset.apply` that keeps elements in files; see `tf.data.Dataset.snapshot`."""
+    return lambda dataset: dataset.snapshot(path, compression, reader_func, shard_func)
+
+
+def enable_debug_mode():
+    """Have datasets run one element after another, and functions of elements as plain Python."""
+    _settings.debugging[0] = True
 
 
 bucket_by_sequence_length = _method("bucket_by_sequence_length")

@@ -10,5 +10,6 @@ __getattr__, __dir__ = _lookup(globals(), {
                  "encode_jpeg encode_png is_jpeg extract_jpeg_shape",
     ".sparse": "deserialize_many_sparse serialize_many_sparse serialize_sparse",
     ".files": "read_file write_file matching_files match_filenames_once",
+    "core.protos": "write_graph",
     ".encoding": "decode_raw decode_csv decode_compressed decode_base64 encode_base64 serialize_tensor parse_tensor",
 })

@@ -1,4 +1,10 @@
 """`tf.io`: from the bytes of examples to tensors."""
+import numpy as np
+
+from dragon.vm.shared.data.rows import over_strings
+from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.files.message_json import from_json
+from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.examples.parsing import parse_many, parse_sequence, parse_sequences, parse_single
 
 
@@ -36,6 +42,26 @@ def parse_sequence_example(serialized, context_features=None, sequence_features=
 
 
 def decode_json_example(json_examples, name=None):
-    """Raise: examples are not read from JSON."""
-    raise NotImplementedError("tf.io.decode_json_example: examples are not read from JSON; "
-                              f"`tf.train.Example.FromString` reads their bytes. Received: {json_examples!r}")
+    """Return the bytes of examples that are told in JSON.
+
+    Parameters
+    ----------
+    json_examples : Tensor
+        Strings, each an object with the key "features".
+
+    Returns
+    -------
+    Tensor
+        Strings of the same shape: what `tf.train.Example.FromString` reads.
+
+    """
+    from dragon.vm.tensorflow.core.examples.example import Example
+    array = convert_to_tensor(json_examples, "string").numpy()
+    array = np.asarray(array, object)
+    found = np.empty(array.shape, object)
+    for place in np.ndindex(array.shape):
+        try:
+            found[place] = from_json(Example, array[place]).SerializeToString()
+        except (ValueError, RecursionError) as error:
+            raise invalid_argument(f"Error while parsing JSON: {error} [Op:DecodeJSONExample]") from None
+    return over_strings(found)

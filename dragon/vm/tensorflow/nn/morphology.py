@@ -203,7 +203,8 @@ def _spatial(dilations):
 
 def _backwards(run, sizes, like, slope):
     """Return the gradient of a linear function with respect to its argument of these sizes."""
-    point = ops.zeros(tuple(int(one) for one in take(sizes).numpy()), dtype=like.dtype)
+    sizes = sizes if isinstance(sizes, tuple) else tuple(int(one) for one in take(sizes).numpy())
+    point = ops.zeros(sizes, dtype=like.dtype)
     with _Tape() as tape:
         tape.watch(point)
         found = run(point)

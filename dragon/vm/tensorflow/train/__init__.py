@@ -6,7 +6,7 @@ __getattr__, __dir__ = _lookup(globals(), {
                                   "latest_checkpoint list_variables load_checkpoint load_variable",
     "core.checkpoint.manager": "CheckpointManager",
     "core.checkpoint.views": "CheckpointView TrackableView",
-    "core.cluster": "ClusterSpec",
+    "core.cluster": "ClusterDef ClusterSpec JobDef ServerDef",
     "core.coordinator": "Coordinator",
     "core.checkpoint.averaging": "ExponentialMovingAverage",
     "core.examples.example": "BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List "

@@ -217,3 +217,35 @@ def test_a_type_of_itself():
     assert total(made).numpy() == 10 and total(Tree(3, [Tree(4)])).numpy() == 7
     with pytest.raises(TypeError, match="branches"):
         Tree(3, [4])
+
+
+BATCHES = """
+class M(tf.experimental.BatchableExtensionType):
+    a: tf.Tensor
+    b: tf.RaggedTensor
+    s: tf.TensorShape
+    k: str
+E, m = tf.experimental.ExtensionTypeBatchEncoder(), M([1, 2, 3], tf.ragged.constant([[1], [2, 3], []]), [3], "z")
+spec = tf.type_spec_from_value(m)
+"""
+
+
+@pytest.mark.parametrize("text", ["E.batch(spec, 7)", "E.batch(spec, None)", "E.unbatch(spec)", "E.encode(spec, m)",
+                                  "E.encoding_specs(spec)", "E.decode(spec, E.encode(spec, m))"])
+def test_encoders_of_batches(text):
+    check(f"{BATCHES}\nreturn str({text})")
+
+
+def test_encoders_are_the_one_there_is():
+    class Other(tf.experimental.ExtensionTypeBatchEncoder):
+        def encode(self, spec, value, minimum_rank=0):
+            return [value.x]
+
+    def make(encoder):
+        return type("Made", (tf.experimental.BatchableExtensionType,),
+                    {"__batch_encoder__": encoder, "__annotations__": {"x": tf.Tensor}})
+    rows = tf.data.Dataset.from_tensor_slices(make(tf.experimental.ExtensionTypeBatchEncoder())([1, 2, 3])).batch(2)
+    assert [one.x.numpy().tolist() for one in rows] == [[1, 2], [3]]
+    for wrong in (Other(), 3):
+        with pytest.raises(NotImplementedError, match="got __batch_encoder__=.*, expected an Ext"):
+            make(wrong)

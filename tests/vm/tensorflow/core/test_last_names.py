@@ -32,6 +32,10 @@ tf.extract_volume_patches(tf.zeros([1, 2, 2, 2, 1]), [1, 0, 1, 1, 1], [1, 1, 1, 
 tf.extract_volume_patches(tf.zeros([1, 2, 2, 2, 1]), [1, 1, -1, 1, 1], [1, 1, 1, 1, 1], "SAME")
 tf.cast(tf.cast([1., -2.3, 500., 0.001], tf.experimental.float8_e5m2), tf.float32)
 tf.cast(tf.cast([1., -2.3, 400., 0.001], tf.experimental.float8_e4m3fn), tf.float32)
+tf.cast(tf.cast([448., 464., 465., 500., -500., 1e10, np.inf, np.nan], tf.experimental.float8_e4m3fn), tf.float32)
+tf.cast(tf.cast(tf.constant([500., 464.], tf.float64), tf.experimental.float8_e4m3fn), tf.float32)
+tf.cast(tf.constant([500., 464.], tf.experimental.float8_e4m3fn), tf.float32)
+tf.cast(tf.saturate_cast(tf.constant([500., -500.]), tf.experimental.float8_e4m3fn), tf.float32)
 [tf.experimental.float8_e4m3fnuz.name, tf.experimental.float8_e5m2fnuz.size]
 tf.CriticalSection().execute(lambda: tf.Variable(1.).assign_add(1.))
 tf.CriticalSection().execute(3)

@@ -268,3 +268,12 @@ def test_a_spectrum_that_makes_no_real_matrix():
     linalg.LinearOperatorCirculant(ours.constant([6 + 0j, 4, 4], ours.complex64)).assert_hermitian_spectrum()
     with pytest.raises(ours.errors.InvalidArgumentError, match="not Hermitian"):
         linalg.LinearOperatorCirculant(ours.constant([6 + 0j, 4, 5], ours.complex64)).assert_hermitian_spectrum()
+
+
+@pytest.mark.parametrize("name", "full fulld batch tril diag diagc id sid zeros toep bd comp adj".split())
+def test_they_are_made_of_tensors(name):
+    check(f"L, o = tf.linalg, tf.linalg{OPERATORS[name][1:]}\n"
+          "flat = tf.nest.flatten(o, expand_composites=True)\n"
+          "made = tf.nest.pack_sequence_as(o, [2 * x for x in flat], expand_composites=True)\n"
+          "f = tf.function(lambda x: x.to_dense())\n"
+          "return [flat, made.to_dense(), f(o), f(made)]")

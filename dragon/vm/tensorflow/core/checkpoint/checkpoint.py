@@ -5,8 +5,8 @@ import time
 from dragon.core import warnings
 from dragon.core import modes
 from dragon.core import files
+from dragon.vm.shared.data.rows import array_of
 from dragon.vm.shared.tensors.convert import convert_to_tensor
-from dragon.vm.shared.tensors.host import host_array
 from dragon.vm.shared.tensors.variable import Variable, pending, write
 from dragon.vm.tensorflow.core.checkpoint import trackable
 from dragon.vm.tensorflow.core.checkpoint.bundle import Bundle, write_bundle
@@ -87,9 +87,10 @@ class Status:
         array = self._bundle.read(key)
         try:
             value = convert_to_tensor(array, variable.dtype)
-            if tuple(value.shape) != tuple(variable.shape) and not isinstance(variable, Variable):
+            takes = isinstance(variable, Variable) or hasattr(variable, "is_string_variable")
+            if tuple(value.shape) != tuple(variable.shape) and not takes:
                 raise ValueError("shapes differ")
-            if isinstance(variable, Variable):
+            if takes:
                 variable.assign(value)
             else:
                 write(variable, value)
@@ -186,7 +187,7 @@ class Checkpoint:
         if self._status is not None:
             self._status.match()
         objects = trackable.walk(self)
-        arrays = {key: host_array(value) for value, _, key in objects if key is not None}
+        arrays = {key: array_of(value) for value, _, key in objects if key is not None}
         import numpy as np
         graph = np.empty((), object)
         graph[()] = trackable.write_graph(objects)

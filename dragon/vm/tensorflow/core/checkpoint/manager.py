@@ -26,11 +26,13 @@ class CheckpointManager:
         How many steps apart checkpoints are at least.
     init_fn : Callable, optional
         Called by `restore_or_initialize` where there is no checkpoint.
+    last_checkpoint_step : int, optional
+        The step of the last checkpoint, from which the interval is counted.
 
     """
 
     def __init__(self, checkpoint, directory, max_to_keep, keep_checkpoint_every_n_hours=None, checkpoint_name="ckpt",
-                 step_counter=None, checkpoint_interval=None, init_fn=None):
+                 step_counter=None, checkpoint_interval=None, init_fn=None, last_checkpoint_step=None):
         if max_to_keep is not None and max_to_keep <= 0:
             raise ValueError(f"Expected a positive integer or `None` for `max_to_keep`, got {max_to_keep}")
         if checkpoint_interval is not None and step_counter is None:
@@ -40,7 +42,7 @@ class CheckpointManager:
         self._limit, self._hours = max_to_keep, keep_checkpoint_every_n_hours
         self._prefix = os.path.join(self._directory, checkpoint_name)
         self._counter, self._interval, self._init = step_counter, checkpoint_interval, init_fn
-        self._last_step = None
+        self._last_step = last_checkpoint_step
         state = get_checkpoint_state(self._directory)
         self._kept_since = state.last_preserved_timestamp if state and state.last_preserved_timestamp else time.time()
         self._paths = {}

@@ -11,7 +11,7 @@ SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 def is_variable(value):
     """Return whether something is a variable, of TensorFlow or Keras."""
-    return isinstance(value, Base) and not isinstance(value, Tensor)
+    return isinstance(value, Base) and not isinstance(value, Tensor) or hasattr(value, "is_string_variable")
 
 
 def is_trackable(value):

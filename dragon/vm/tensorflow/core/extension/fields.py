@@ -160,7 +160,7 @@ def leaves_of(value):
     """Return the tensors of a field's value, or the specs of such, in order."""
     if hasattr(value, "_field_values"):
         return [leaf for item in value._field_values() for leaf in leaves_of(item)]
-    if isinstance(value, TypeSpec) or is_tensor(value):
+    if isinstance(value, (TypeSpec, *COMPOSITES)) or is_tensor(value):
         return [value]
     if isinstance(value, collections.abc.Mapping):
         return [leaf for key in sorted(value) for leaf in leaves_of(value[key])]
@@ -171,12 +171,14 @@ def filled(value, leaves):
     """Return a field's value with others in the place of its tensors or specs; `leaves` is an iterator."""
     if hasattr(value, "_field_values"):
         return value._with_leaves(leaves)
-    if isinstance(value, TypeSpec) or is_tensor(value):
+    if isinstance(value, (TypeSpec, *COMPOSITES)) or is_tensor(value):
         return next(leaves)
     if isinstance(value, collections.abc.Mapping):
         made = {key: filled(value[key], leaves) for key in sorted(value)}
         return ImmutableDict((key, made[key]) for key in value)
-    return tuple(filled(item, leaves) for item in value) if isinstance(value, tuple) else value
+    if isinstance(value, tuple) and not isinstance(value, TensorShape):
+        return tuple(filled(item, leaves) for item in value)
+    return value
 
 
 def parameters_of(fields, defaults):

@@ -5,6 +5,7 @@ import typing
 from dragon.vm.shared.arrays.creation import constant
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.type_spec import TypeSpec, type_spec_from_value
+from dragon.vm.tensorflow.core.extension.batching import require_default_encoder
 from dragon.vm.tensorflow.core.extension.fields import converted, filled, leaves_of, parameters_of, require_known
 
 OPEN = "_is_open_to_change"  # among an object's attributes while its constructor runs
@@ -154,6 +155,7 @@ class ExtensionType(Fields):
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
+        require_default_encoder(cls)
         own = _annotations_of(cls)
         for name, annotation in own.items():
             require_known(annotation, name, cls)

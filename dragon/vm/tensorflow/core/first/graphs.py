@@ -18,11 +18,18 @@ OptimizerOptions = make_message(
     global_jit_level=Field(5, _ENUM), max_folded_constant_in_bytes=Field(6, "int64"), cpu_global_jit=Field(7, _FLAG))
 for _name, _number in (("L1", 0), ("L0", -1), ("DEFAULT", 0), ("OFF", -1), ("ON_1", 1), ("ON_2", 2)):
     setattr(OptimizerOptions, _name, _number)
+RewriterConfig = make_message(
+    "RewriterConfig", "Which ways of improving graphs are taken.", layout_optimizer=Field(1, _ENUM),
+    disable_model_pruning=Field(2, _FLAG), constant_folding=Field(3, _ENUM), memory_optimization=Field(4, _ENUM),
+    arithmetic_optimization=Field(7, _ENUM), dependency_optimization=Field(8, _ENUM),
+    loop_optimization=Field(9, _ENUM), function_optimization=Field(10, _ENUM), disable_meta_optimizer=Field(19, _FLAG))
+for _name, _number in (("DEFAULT", 0), ("ON", 1), ("OFF", 2), ("AGGRESSIVE", 3)):
+    setattr(RewriterConfig, _name, _number)
 GraphOptions = make_message(
     "GraphOptions", "How graphs run.", enable_recv_scheduling=Field(2, _FLAG),
     optimizer_options=Field(3, OptimizerOptions), build_cost_model=Field(4, "int64"), infer_shapes=Field(5, _FLAG),
     place_pruned_graph=Field(6, _FLAG), enable_bfloat16_sendrecv=Field(7, _FLAG), timeline_step=Field(8, _WHOLE),
-    build_cost_model_after=Field(9, "int64"))
+    build_cost_model_after=Field(9, "int64"), rewrite_options=Field(10, RewriterConfig))
 DeviceCount = make_message("DeviceCount", "How many devices of a kind are used.", key=Field(1, _TEXT),
                            value=Field(2, _WHOLE))
 ConfigProto = make_message(

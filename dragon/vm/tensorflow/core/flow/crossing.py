@@ -7,6 +7,7 @@ import enum
 
 from dragon.vm.shared.data.dataset import Dataset
 from dragon.vm.shared.data.iterator import Iterator
+from dragon.vm.shared.letters import expect
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import Base
 from dragon.vm.tensorflow.core.flow.strategies import Strategy, reduce_op_of
@@ -231,6 +232,16 @@ class DistributedIterator(metaclass=_Seen):
 
 
 class StrategyExtended(metaclass=_Seen):
-    """The part of a strategy that libraries call: with one replica that is the strategy itself."""
+    """The part of a strategy that libraries call: with one replica that is the strategy itself.
+
+    Parameters
+    ----------
+    container_strategy : Strategy
+        The strategy that it is a part of.
+
+    """
+
+    def __new__(cls, container_strategy):
+        return expect(container_strategy, Strategy, "tf.distribute.StrategyExtended", "container_strategy")
 
     _kinds = (Strategy,)

@@ -92,6 +92,23 @@ class DeviceSpec:
         return f"<DeviceSpec {self.to_string()!r}>"
 
 
+def is_tensor(x):
+    """Return whether something is a tensor, also one that is kept in parts, as ragged and sparse ones are.
+
+    Parameters
+    ----------
+    x : Any
+        What is asked about.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+
+    """
+    return convert.is_tensor(x) or getattr(x, "kept_in_parts", False)
+
+
 # --- printing
 
 def _shown(value, summarize):

@@ -1,6 +1,8 @@
 """Strategies of distribution with one replica: programs written for several run on the one device there is."""
 import contextlib
 import enum
+import json
+import os
 import threading
 
 from dragon.core import config
@@ -230,6 +232,48 @@ class MirroredStrategy(Strategy):
             raise NotImplementedError("tf.distribute.MirroredStrategy: one device is driven; name one. Received: "
                                       f"devices={devices}")
         self._device = devices[0] if devices else None
+
+
+class MultiWorkerMirroredStrategy(MirroredStrategy):
+    """A replica in each of several processes, of which there may be one here.
+
+    Parameters
+    ----------
+    cluster_resolver : ClusterResolver, optional
+        Which processes there are; by default those that the environment variable `TF_CONFIG` tells.
+    communication_options : CommunicationOptions, optional
+        How values are joined: with one process there is nothing to be moved.
+
+    """
+
+    def __init__(self, cluster_resolver=None, communication_options=None):
+        super().__init__()
+        cluster = json.loads(os.environ.get("TF_CONFIG") or "{}").get("cluster", {}) if cluster_resolver is None else (
+            cluster_resolver.cluster_spec().as_dict())
+        tasks = [address for job in cluster.values() for address in job]
+        if len(tasks) > 1:
+            raise NotImplementedError("tf.distribute.MultiWorkerMirroredStrategy: got a cluster of "
+                                      f"{len(tasks)} tasks, {tasks}, expected one: training runs in one process")
+        self._resolver = cluster_resolver
+
+    cluster_resolver = property(lambda self: self._resolver, doc="Optional[ClusterResolver]: what tells the processes.")
+
+
+class ParameterServerStrategy(Strategy):
+    """Variables in processes of their own, of which there are none here: a class for libraries to ask about.
+
+    Parameters
+    ----------
+    cluster_resolver : ClusterResolver
+        Which processes there are.
+    variable_partitioner : Callable, optional
+        How variables are cut.
+
+    """
+
+    def __init__(self, cluster_resolver, variable_partitioner=None):
+        raise NotImplementedError(f"tf.distribute.ParameterServerStrategy: got {cluster_resolver!r}, expected no "
+                                  "servers: training runs in one process, which tf.distribute.get_strategy() drives")
 
 
 class TPUStrategy(Strategy):

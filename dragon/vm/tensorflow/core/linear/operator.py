@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 
+from dragon.vm.shared import nest
 from dragon.vm.shared.arrays.creation import eye
 from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -101,6 +102,29 @@ class LinearOperator(Module):
         if self._square is False and same:
             raise ValueError("User set is_square hint to False, but the operator was square.")
         return same if self._square is None else self._square
+
+    # --- parts
+
+    kept_in_parts = False  # no tensor to tf.is_tensor, though it is made of such
+
+    def _own_parts(self):
+        """Return the arguments, by name, that are tensors or operators, or lists of operators."""
+        found = {}
+        for name in sorted(self._RANKS):
+            value = self._given.get(name)
+            if value is not None:
+                found[name] = value if isinstance(value, (list, tuple, LinearOperator)) and name in (
+                    "operators", "operator", "base_operator") else convert_to_tensor(value)
+        return found
+
+    def _component_tensors(self):
+        return nest.flatten(list(self._own_parts().values()), expand_composites=True)
+
+    def _from_components(self, parts):
+        """Return such an operator of other tensors."""
+        own = self._own_parts()
+        made = nest.pack_sequence_as(list(own.values()), list(parts), expand_composites=True)
+        return type(self)(**{**self._given, **dict(zip(own, made))})
 
     # --- sizes
 

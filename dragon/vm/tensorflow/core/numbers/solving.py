@@ -25,9 +25,15 @@ def inv(input, adjoint=False, name=None):
 
 
 def solve(matrix, rhs, adjoint=False, name=None):
-    """Return x with matrix @ x = rhs."""
+    """Return x with matrix @ x = rhs, one for each of equally many matrices and right-hand sides."""
     a, b = _pair(matrix, rhs, "MatrixSolve")
+    if a.ndim != b.ndim:
+        raise invalid_argument(f"All input tensors must have the same rank. Received: {tuple(a.shape)} and "
+                               f"{tuple(b.shape)} [Op:MatrixSolve]")
     a = _square(a)
+    if tuple(a.shape[:-2]) != tuple(b.shape[:-2]):
+        raise invalid_argument("All input tensors must have the same outer dimensions. Received: "
+                               f"{tuple(a.shape)} and {tuple(b.shape)} [Op:MatrixSolve]")
     a = ops.conj_physical(ops.matrix_transpose(a)) if adjoint else a
     if b.ndim < 2 or b.shape[-2] != a.shape[-1]:
         raise invalid_argument(f"Input matrix and rhs are incompatible: {tuple(a.shape)} and {tuple(b.shape)} "

@@ -59,21 +59,6 @@ irfft2d = _real_transform("irfft2d", 2, ops.fft_irfftn, "the inverse Fourier tra
 irfft3d = _real_transform("irfft3d", 3, ops.fft_irfftn, "the inverse Fourier transform to real numbers", True)
 
 
-def _any_axes(name, run, words):
-    def function(input_tensor, fft_length=None, axes=None, norm=None, name=None):
-        lengths = None if fft_length is None else as_ints(fft_length)
-        return run(take(input_tensor), lengths, None if axes is None else as_ints(axes), norm)
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Return {words} over any axes."
-    return function
-
-
-fftnd = _any_axes("fftnd", ops.fft_fftn, "the Fourier transform")
-ifftnd = _any_axes("ifftnd", ops.fft_ifftn, "the inverse Fourier transform")
-rfftnd = _any_axes("rfftnd", ops.fft_rfftn, "the Fourier transform of real numbers")
-irfftnd = _any_axes("irfftnd", ops.fft_irfftn, "the inverse Fourier transform to real numbers")
-
-
 def _shift_axes(axes):
     axes = None if axes is None else as_ints(axes)
     return [axes] if isinstance(axes, int) else axes
