@@ -1,11 +1,13 @@
 """Sums of exponentials as logarithms, of complex numbers too: what is largest goes before, so nothing overflows."""
+from dragon.vm.torch._api.tensors_only import guarded
 from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.register import FUNCTIONS, both
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
 # The engine's, of real numbers: what is asked before them is as little as can be, as they take less than a microsecond.
-_logaddexp, _logsumexp, _logcumsumexp = ops.logaddexp, ops.logsumexp, ops.logcumsumexp
+_logaddexp = guarded("logaddexp", ops.logaddexp, ops)
+_logsumexp, _logcumsumexp = ops.logsumexp, ops.logcumsumexp
 
 
 def _is_complex(x):
