@@ -6,6 +6,7 @@ from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.regions import step_apart, step_back
 from dragon.core.refusals import refusing
+from dragon.vm.torch.core.dispatching.stack import count_packers
 from dragon.vm.torch.core.functions.history import accumulator
 from dragon.vm.torch.core.gradients import GradientEdge
 from dragon.vm.torch.core.nodes import Node  # noqa: F401
@@ -63,11 +64,13 @@ class saved_tensors_hooks:
         if _local.disabled:
             raise RuntimeError(_local.disabled[-1])
         modes.push_saved_tensor_hooks(self.pack_hook, self.unpack_hook, Tensor)
+        count_packers(1)
         step_apart()  # graphs keep what they need by themselves
         return self
 
     def __exit__(self, *args):
         step_back()
+        count_packers(-1)
         modes.pop_saved_tensor_hooks()
 
 

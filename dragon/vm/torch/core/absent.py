@@ -103,15 +103,8 @@ fx.experimental.symbolic_shapes ShapeEnv*
 fx.experimental.proxy_tensor ProxyTorchDispatchMode* get_proxy_mode
 package PackageExporter* PackageImporter*
 mobile
-quantization QuantStub* DeQuantStub* QuantWrapper* QConfig* quantize quantize_dynamic quantize_qat prepare prepare_qat
-    convert fuse_modules get_default_qconfig get_default_qat_qconfig default_qconfig
-ao
-ao.nn
-ao.quantization QuantStub* DeQuantStub* QuantWrapper* QConfig* FakeQuantize* MinMaxObserver* quantize
-    quantize_dynamic quantize_qat prepare prepare_qat convert fuse_modules fuse_modules_qat get_default_qconfig
-    get_default_qat_qconfig default_observer default_weight_observer default_per_channel_weight_observer
-ao.quantization.observer ObserverBase* MinMaxObserver* HistogramObserver*
-ao.quantization.fake_quantize FakeQuantize* FakeQuantizeBase*
+ao.quantization HistogramObserver* FixedQParamsObserver* FixedQParamsFakeQuantize* quantize quantize_qat prepare
+    prepare_qat fuse_modules fuse_modules_qat get_default_qconfig get_default_qat_qconfig
 utils.mobile_optimizer optimize_for_mobile
 utils.bundled_inputs augment_model_with_bundled_inputs bundle_inputs
 utils.cpp_extension load load_inline CppExtension CUDAExtension SyclExtension BuildExtension* include_paths
@@ -124,7 +117,8 @@ onnx.symbolic_helper parse_args cast_pytorch_to_onnx
 onnx.symbolic_opset9 masked_fill
 onnx.symbolic_opset11 select unsqueeze squeeze
 onnx.operators shape_as_tensor
-sparse.semi_structured SparseSemiStructuredTensor* to_sparse_semi_structured
+sparse.semi_structured SparseSemiStructuredTensor* SparseSemiStructuredTensorCUTLASS*
+    SparseSemiStructuredTensorCUSPARSELT*
 """
 
 

@@ -70,9 +70,10 @@ class iinfo:
 
     def __init__(self, type):
         name = getattr(as_dtype(type), "name", "")
-        if name not in INTEGERS:
+        held = name[1:] if name in ("qint8", "quint8", "qint32") else name  # by what quantized numbers are held in
+        if held not in INTEGERS:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle {type!r}")
-        self.bits, signed = INTEGERS[name]
+        self.bits, signed = INTEGERS[held]
         self.min = -(1 << self.bits - 1) if signed else 0
         self.max = (1 << self.bits - signed) - 1
         self.dtype = name

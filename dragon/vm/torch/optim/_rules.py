@@ -3,6 +3,7 @@ from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.recording import symbol
 from dragon.core.capture.settings import captures
+from dragon.vm.torch.core.dispatching.stack import dispatch_modes
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.sparse.parts import is_sparse
 from dragon.vm.torch.core.tensor import ops
@@ -98,7 +99,7 @@ class RuleOptimizer(Optimizer):
         previous = modes.set_recording(recorded)
         try:
             for group in self.param_groups:
-                (step_recorded if recorded else type(self).update)(self, group)
+                (step_recorded if recorded or is_heard(group) else type(self).update)(self, group)
         finally:
             modes.set_recording(previous)
         return loss
@@ -143,6 +144,12 @@ class RuleOptimizer(Optimizer):
             params, grads, *lists = ([ops.view_as_real(item) if item.dtype.is_complex else item for item in items]
                                      for items in (params, grads, *lists))
         self.rule(params, grads, *lists, **options)
+
+
+def is_heard(group):
+    """Return whether modes hear operators: the engine's rule is none of PyTorch's, so steps are made of those then."""
+    return bool(dispatch_modes()) and not any(param.grad is not None and is_sparse(param.grad)
+                                              for param in group["params"])
 
 
 def number(value):

@@ -1,6 +1,5 @@
 """Checkpointing: a part of a model is computed again in the backward pass, and keeps nothing until then."""
 import contextlib
-import enum
 import threading
 import weakref
 
@@ -15,23 +14,15 @@ from dragon.vm.torch.autograd.function import Function
 from dragon.vm.torch.autograd.grad_mode import enable_grad, no_grad
 from dragon.vm.torch.autograd.graph import saved_tensors_hooks
 from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.utils._selective_checkpoint import (  # noqa: F401
+    SAC_IGNORED_OPS, CheckpointPolicy, SelectiveCheckpointContext, _CachedTorchDispatchMode, _CachingTorchDispatchMode,
+    create_selective_checkpoint_contexts)
 
 _options = threading.local()
 
 
 class CheckpointError(RuntimeError):
     """The second computation differs from the first."""
-
-
-class CheckpointPolicy(enum.Enum):
-    """The ways in which a selective checkpoint would treat an operator's results."""
-
-    MUST_SAVE = 0
-    PREFER_SAVE = 1
-    MUST_RECOMPUTE = 2
-    PREFER_RECOMPUTE = 3
-    MUST_CPU_OFFLOAD = 4
-    PREFER_CPU_OFFLOAD = 5
 
 
 class _StopRecomputationError(Exception):
@@ -325,12 +316,6 @@ def set_device_states(devices, states, *, device_type=None):
     """Set the random states of devices."""
     if devices:
         raise NotImplementedError(f"set_device_states: got {devices}, expected none: only the CPU has random numbers")
-
-
-def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
-    """Say that single operators cannot be chosen."""
-    raise NotImplementedError("create_selective_checkpoint_contexts: Dragon checkpoints whole functions; it has no "
-                              "dispatch modes to choose operators by")
 
 
 class GraphExecGroup:

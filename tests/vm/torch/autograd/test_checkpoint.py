@@ -227,7 +227,7 @@ def test_warns_without_choice():
 
 
 def test_missing_by_name():
-    for call in (lambda C: C.create_selective_checkpoint_contexts([]), lambda C: C.set_checkpoint_debug_enabled(True),
+    for call in (lambda C: C.set_checkpoint_debug_enabled(True),
                  lambda C: C.checkpoint(lambda v: v, make(dt)[0], use_reentrant=False, debug=True)):
         with pytest.raises(NotImplementedError):
             call(tool(dt))

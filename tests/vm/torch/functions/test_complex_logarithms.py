@@ -55,5 +55,8 @@ def test_gradients(code):
 def test_numbers_are_no_tensors():
     with pytest.raises(TypeError, match="got 'int' for argument 'other', expected Tensor"):
         dt.logaddexp(dt.tensor(C), 1)
+    for numbers in ((dt.ones(3), 2), (2, dt.ones(3)), (2, 3)):
+        with pytest.raises(TypeError, match="Tensor"):
+            dt.logaddexp(*numbers)
     with pytest.raises(IndexError, match="5"):
         dt.logsumexp(dt.tensor(C), 5)

@@ -1,6 +1,8 @@
 """Writes into destinations, through views, subscripts and in-place twins reach what genuine PyTorch's reach."""
 import pytest
+import torch
 
+from dragon.vm import torch as dt
 from harness.twin import rows, same
 
 DESTINATIONS = """
@@ -211,3 +213,14 @@ def test_memory_apart_in_one_storage_is_written():
     torch.add(x[:4], 1, out=x[4:])
     x[:4].mul_(x[:4].view(4))
     assert x.tolist() == [0, 1, 4, 9, 1, 2, 3, 4]
+
+
+def test_one_number_into_places_that_an_axis_repeats():
+    """As in genuine PyTorch: a number is written once, a tensor is refused."""
+    for T in (dt, torch):
+        base = T.zeros(2, 1)
+        spread = base.expand(2, 3)
+        assert spread.fill_(2) is spread and base.tolist() == [[2.0], [2.0]] and base._version == 1
+        assert T.zero_(spread) is spread and spread.tolist() == [[0.0] * 3] * 2
+        with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single"):
+            spread.fill_(T.tensor(4.0))

@@ -5,15 +5,21 @@ from dragon.core.custom_function import FREED
 from dragon.vm.torch.core.dispatching.formulas import FORMULAS
 from dragon.vm.torch.core.dispatching.replaying import replayed
 from dragon.vm.torch.core.dispatching.shells import bare, is_wrapper, revive, revive_all, stand_in
-from dragon.vm.torch.core.dispatching.stack import leaves
+from dragon.vm.torch.core.dispatching.stack import asking_nobody, is_packing, leaves
 from dragon.vm.torch.core.exporting.listening import aten
 from dragon.vm.torch.core.exporting.resolving import bind
 from dragon.vm.torch.core.tensor import Tensor, ops
+from dragon.vm.torch.utils._pytree import tree_map
 
 # Operators whose results have no history, whatever they are made of.
 CONSTANT = frozenset("""detach zeros_like ones_like empty_like full_like rand_like randn_like randint_like new_zeros
     new_ones new_empty new_full new_empty_strided floor ceil round trunc sign bernoulli lift_fresh argmax argmin
     _local_scalar_dense equal allclose""".split())
+# Operators whose gradients read nothing, no numbers of arguments, no results: what nobody reads need not be packed.
+_NOTHING = """add sub rsub neg sum mean view reshape _unsafe_view expand t transpose permute squeeze unsqueeze select
+    slice split split_with_sizes unbind narrow cat stack clone alias _to_copy copy"""
+UNREAD_ARGUMENTS = frozenset(f"{_NOTHING} exp sigmoid tanh sqrt relu _softmax _log_softmax".split())
+UNREAD_RESULTS = frozenset(f"{_NOTHING} mul div pow sin cos abs mm bmm mv addmm".split())
 
 
 class _Forms:
@@ -53,7 +59,7 @@ class Answered:
                       for place, item in (enumerate(value) if isinstance(value, (list, tuple)) else ((None, value),))
                       if isinstance(item, Tensor) and item.requires_grad]
         self.form = _Forms(self.values)
-        self.node, self.kept, self.versions = None, (), {}
+        self.node, self.kept, self.versions, self.packed = None, (), {}, {}
 
     def __getattr__(self, name):
         return self.read(getattr(self.__dict__.get("form"), name))
@@ -61,17 +67,38 @@ class Answered:
     def remember(self, results):
         """Note what has been written so far: a later write to what a gradient reads is an error."""
         # Results are kept without their history, which is the node that keeps them.
-        self.kept = tuple((_C.SavedTensor(item, True), _version(item)) if isinstance(item, Tensor) else None
-                          for item in results)
+        name = self.target.overloadpacket.__name__.rstrip("_")
+        if str(self.target).removeprefix("aten.") in FORMULAS and name not in UNREAD_RESULTS:
+            self.kept = tuple((_C.SavedTensor(item, True), _version(item)) if isinstance(item, Tensor) else None
+                              for item in results)
         self.versions = {id(item): _version(item) for item in leaves(self.args, self.kwargs)
-                         if isinstance(item, Tensor)}
+                         if isinstance(item, Tensor) and id(item) not in self.packed}
+
+    def pack(self):
+        """Hand the arguments to who packs what is saved, and hold others in their places that have no memory."""
+        if not is_packing() or self.target.overloadpacket.__name__.rstrip("_") in UNREAD_ARGUMENTS:
+            return
+        others = {}
+        for item in leaves(self.args, self.kwargs):
+            if isinstance(item, Tensor) and id(item) not in others and not is_wrapper(item):
+                other = others[id(item)] = _like(item)
+                self.packed[id(other)] = _C.SavedTensor(item)
+
+        def swapped(tree):
+            return tree_map(lambda item: others.get(id(item), item), tree)
+        self.args, self.kwargs, self.values = swapped((self.args, self.kwargs, self.values))
+        self.slots = [(name, place, others.get(id(item), item)) for name, place, item in self.slots]
+        self.form = _Forms(self.values)
 
     def read(self, value):
         """Return an argument whose numbers a gradient asks for."""
         for item in leaves(value):
             if id(item) in self.versions:
                 self.unwritten(item, self.versions[id(item)])
-        return value
+        if not self.packed:
+            return value
+        return tree_map(lambda item: revive(self.packed[id(item)].unpack(self.node)) if id(item) in self.packed
+                        else item, value)
 
     def unwritten(self, item, version):
         """Return a tensor that has not been written to since it had a version."""
@@ -96,7 +123,7 @@ class Answered:
     def release(self):
         """Let go of everything, once a backward pass has used it."""
         self.kept = self.values = self.form = self.args = self.kwargs = None
-        self.versions = {}
+        self.versions, self.packed = {}, {}
 
     def gradients(self, grads):
         """Return the gradients of the arguments that have any, in the order of `slots`."""
@@ -150,6 +177,7 @@ def recorded(speaker, target, args, kwargs):
         originals = [item for item in leaves(args, kwargs) if isinstance(item, Tensor) and item.requires_grad]
     else:
         originals = [item for _, _, item in call.slots]
+    call.pack()  # before the call, as a checkpoint that has all it needs computes no more
     result = speaker.answered(target, args, kwargs)
     _count_writes(target, args, kwargs)
     given = [item for item in leaves(args, kwargs) if isinstance(item, Tensor)]
@@ -158,6 +186,17 @@ def recorded(speaker, target, args, kwargs):
     if call.slots and any(_has_history(item) for item in outputs):
         _record(call, originals, outputs)
     return type(result)(outputs) if many and type(result) in (list, tuple) else outputs if many else outputs[0]
+
+
+def _like(item):
+    """Return a tensor that lies on no memory of its size, and is otherwise as another."""
+    disabled = switches.set_override_disabled(True)
+    try:
+        with asking_nobody():
+            single = ops.zeros((), dtype=item.dtype, device=item.device)
+            return ops.expand(single, tuple(item.shape)).requires_grad_(item.requires_grad)
+    finally:
+        switches.set_override_disabled(disabled)
 
 
 def _written(target, args, kwargs):

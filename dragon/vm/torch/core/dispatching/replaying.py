@@ -38,10 +38,8 @@ def replayed(call, grads):
         while len(_graphs) >= KEPT:
             _graphs.pop(next(iter(_graphs)), None)
         graph = _graphs[key] = _graph(call.target, flat, spec, wanted, grads)
-    for item, node in zip(tensors, graph.graph.nodes):
-        if node.users:
-            call.read(item)
-    found = iter(graph.forward(*tensors, *given))  # no module of the program's: no hook hears of it
+    read = [call.read(item) if node.users else item for item, node in zip(tensors, graph.graph.nodes)]
+    found = iter(graph.forward(*read, *given))  # no module of the program's: no hook hears of it
     made = [(item, next(found)) for item, is_wanted in zip(tensors, wanted) if is_wanted]
     slots, used = [], set()
     for _, _, slot in call.slots:  # one that was handed in twice has two gradients

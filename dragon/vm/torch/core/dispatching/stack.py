@@ -22,6 +22,16 @@ def dispatch_modes():
     return _local.modes
 
 
+def count_packers(step):
+    """Count those that pack what this thread saves for backward passes."""
+    _local.packers = getattr(_local, "packers", 0) + step
+
+
+def is_packing():
+    """Return whether anybody packs what this thread saves."""
+    return getattr(_local, "packers", 0) > 0
+
+
 class without_modes:
     """Have no mode of operators, within a `with` block; which ones stay may be said."""
 

@@ -150,7 +150,21 @@ def fill_(self, value):
             raise RuntimeError("fill_ only supports 0-dimension value tensor but got tensor with "
                                f"{value.ndim} dimensions.")
         return write(self, value)
-    return ops.fill_(self, value)
+    return _fill_places(self, value)
+
+
+def _fill_places(x, value):
+    """Write one number to every place, once to those that an axis repeats."""
+    try:
+        return ops.fill_(x, value)
+    except _C.InvalidValue:
+        places = x
+        for axis, (size, stride) in enumerate(zip(x.shape, x.strides)):
+            places = ops.narrow(places, axis, 0, 1) if size > 1 and stride == 0 else places
+        if places is x:
+            raise
+        ops.fill_(places, value)
+        return x
 
 
 @function
@@ -164,7 +178,7 @@ def fill(input, value):
 @both
 def zero_(input):
     """Write zeros to every element."""
-    return ops.fill_(input, 0)
+    return _fill_places(input, 0)
 
 
 function(fill_.__wrapped__)
