@@ -324,3 +324,13 @@ def test_transforms_that_scripts_know_by_their_first_version():
                             (T.AutoAugment(fill={"others": 1}), "dictionary")):
         with pytest.raises((RuntimeError, ValueError), match=said):
             dt.jit.script(transform)
+
+
+@pytest.mark.parametrize("name", ["get_dimensions", "get_num_channels", "get_image_num_channels"])
+def test_masks_and_boxes_have_no_channels(name):
+    for module, convert, functional in ((MT, mine, T.functional), (GT, lambda tensor: tensor, G.functional)):
+        for held in (module.Mask(convert(MASK)), module.KeyPoints(convert(POINTS), canvas_size=(20, 24)),
+                     module.BoundingBoxes(convert(BOXES), format="XYXY", canvas_size=(20, 24))):
+            with pytest.raises(TypeError, match=type(held).__name__):
+                getattr(functional, name)(held)
+        assert getattr(functional, name)(module.Image(convert(BYTES))) in (3, [3, 20, 24])

@@ -30,8 +30,7 @@ def resize_image(image, size, interpolation=BILINEAR, max_size=None, antialias=T
     """Return the image in another size."""
     interpolation, before = check_interpolation(interpolation), list(image.shape[-2:])
     if interpolation is InterpolationMode.LANCZOS:
-        raise NotImplementedError("resize: got InterpolationMode.LANCZOS for a tensor; Dragon has it for images of "
-                                  "Pillow only")
+        raise NotImplementedError("resize: got lanczos for a tensor; Dragon has it for images of Pillow only")
     after = sizes_after(before, size, max_size)
     if after == before:
         return image

@@ -57,12 +57,19 @@ def _get_size_image_pil(image):
 
 def get_dimensions(inpt):
     """Return [channels, height, width]."""
+    _require_image("get_dimensions", inpt)
     return F1.get_dimensions(inpt)
 
 
 def get_num_channels(inpt):
     """Return the number of channels."""
-    return get_dimensions(inpt)[0]
+    _require_image("get_num_channels", inpt)
+    return F1.get_dimensions(inpt)[0]
+
+
+def _require_image(who, inpt):
+    if isinstance(inpt, tv_tensors.TVTensor) and not isinstance(inpt, (tv_tensors.Image, tv_tensors.Video)):
+        raise TypeError(f"Functional F.{who} supports images and videos, but got {type(inpt)} instead.")
 
 
 get_image_num_channels = get_num_channels
