@@ -203,11 +203,10 @@ class Scripts:
         made = getattr(found, "_script_function", None)
         if made is not None:
             return made
-        form = getattr(found, "_script_form", found)  # of ours, in the words of scripts, None where those lack
-        if form is None:
+        if getattr(found, "_script_form", found) is None:
             raise Missing(f"torch.jit.script: got {found.__module__}.{found.__name__}, a function that Dragon has no "
                           "script of")
-        found = inspect.unwrap(form)
+        found = inspect.unwrap(found)
         if found not in self.functions:
             source, tree = frontend.read_function(found)
             self.functions[found] = Function(self, found.__name__, self.qualified(found), source, tree,
