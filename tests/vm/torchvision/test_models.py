@@ -1,5 +1,6 @@
 """Models beside genuine torchvision: the same seed makes the same parameters, and they the same results."""
 import inspect
+import warnings
 from operator import attrgetter
 
 import genuine
@@ -192,3 +193,25 @@ def test_backbones_by_place():
         backbone_utils.resnet_fpn_backbone("resnet18", None, weights=None)
     with pytest.raises(TypeError, match="positional"):
         backbone_utils.mobilenet_backbone(*range(9))
+
+
+def test_flags_of_old_mean_checkpoints():
+    def told(module, meant, *args, **kwargs):
+        @module.handle_legacy_interface(weights=("pretrained", meant))
+        def build(*, weights=None, **others):
+            return str(weights), others
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                made = build(*args, **kwargs)
+            except ValueError as error:
+                made = str(error)
+        return made, [str(warning.message) for warning in caught]
+
+    for args, kwargs in (((), {}), ((True,), {}), ((False,), {}), ((None,), {}), (("IMAGENET1K_V1",), {}),
+                         (("legacy",), {}), ((), {"pretrained": True, "other": 1}), ((), {"pretrained": False}),
+                         ((), {"weights": None, "other": 1}), ((), {"weights": True})):
+        for make in (lambda zoo: zoo.ResNet18_Weights.IMAGENET1K_V1, lambda zoo: None,
+                     lambda zoo: lambda given: zoo.ResNet18_Weights.DEFAULT if given["pretrained"] else None):
+            both = [told(zoo._utils, make(zoo), *args, **kwargs) for zoo in (models, tv.models)]
+            assert both[0] == both[1]

@@ -113,3 +113,10 @@ def test_write_and_read(tmp_path):
         io.decode_png(dt.frombuffer(huge, dtype=dt.uint8))
     with pytest.raises(NotImplementedError, match="HEIC"):
         io.decode_heic(pixels)
+
+
+def test_bytes_that_are_no_gif_are_told_by_the_number_that_programs_look_for():
+    from dragon.vm import torch as framework
+    from dragon.vm.torchvision import io as pictures
+    with pytest.raises(RuntimeError, match=r"DGifOpenFileName\(\) failed - 103"):
+        pictures.decode_gif(framework.full((100,), 120, dtype=framework.uint8))

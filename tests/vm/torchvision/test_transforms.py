@@ -195,3 +195,15 @@ def test_augmix():
         transform = T.AugMix()
         same(seeded(seed, transform, PILLOW).size, PILLOW.size)
     assert repr(T.AugMix()) == repr(G.AugMix())
+
+
+@pytest.mark.parametrize("name", ["brightness", "contrast", "saturation", "sharpness", "hue"])
+def test_factors_of_pillow_go_by_their_names(name):
+    from torchvision.transforms import _functional_pil as theirs
+
+    from dragon.vm.torchvision.transforms import _functional_pil as ours
+    image = Image.new("RGB", (3, 4), (20, 90, 200))
+    made = [getattr(module, f"adjust_{name}")(image, **{f"{name}_factor": 0.25}) for module in (ours, theirs)]
+    assert made[0].tobytes() == made[1].tobytes()
+    assert ours.get_image_size(image) == theirs.get_image_size(image) == [3, 4]
+    assert ours.get_image_num_channels(image) == theirs.get_image_num_channels(image) == 3

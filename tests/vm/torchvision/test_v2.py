@@ -1,4 +1,6 @@
 """The second version of the transforms beside genuine torchvision: images, masks, boxes and keypoints in structures."""
+import io
+
 import genuine
 import numpy
 import pytest
@@ -250,3 +252,85 @@ def test_a_transform_without_one_says_so():
 
     with pytest.raises(NotImplementedError, match="Mine: has no transform"):
         Mine()(dt.zeros(3, 4, 4))
+
+
+def test_functions_of_pillow_have_the_names_that_suites_ask_for():
+    wanted = 0
+    for room in ("_augment", "_color", "_geometry", "_meta", "_misc"):
+        theirs = getattr(G.functional, room)
+        for name, function in vars(theirs).items():
+            if name.endswith("_image_pil") and function.__module__.endswith(room):
+                assert callable(getattr(getattr(T.functional, room), name)), name
+                wanted += 1
+    assert wanted > 15
+    for room, name in (("_meta", "_get_size_image_pil"), ("_meta", "_get_num_channels_image_pil"),
+                       ("_meta", "_get_dimensions_image_pil")):
+        ours, theirs = (getattr(getattr(module, room), name) for module in (T.functional, G.functional))
+        assert ours(PILLOW) == theirs(PILLOW)
+
+
+@pytest.mark.parametrize("name", ["horizontal_flip", "resize", "resize_image", "rgb_to_grayscale", "erase_image"])
+def test_scripts_of_functions_run_their_python_code(name):
+    """And what is saved of them says so by name."""
+    function = getattr(T.functional, name)
+    args = {"resize": ([4, 4],), "resize_image": ([4, 4],), "erase_image": (0, 0, 1, 1, dt.zeros(1, 1, 1))}
+    args = args.get(name, ())
+    image = dt.arange(75, dtype=dt.uint8).reshape(3, 5, 5)
+    script = dt.jit.script(function)
+    assert script(image, *args).tolist() == function(image, *args).tolist()
+    with pytest.raises(NotImplementedError, match=f"{name}: runs its Python code"):
+        dt.jit.save(script, io.BytesIO())
+
+
+def test_scripts_that_call_functions_of_images_run_too():
+    from dragon.vm.torchvision.transforms import functional as F1
+
+    @dt.jit.script
+    def brighter(image: dt.Tensor) -> dt.Tensor:
+        return F1.adjust_brightness(F1.hflip(image), 1.5)
+    image = dt.arange(75, dtype=dt.uint8).reshape(3, 5, 5)
+    assert brighter(image).tolist() == F1.adjust_brightness(F1.hflip(image), 1.5).tolist()
+
+
+@pytest.mark.parametrize("old, new", [("XYXY", "XYWH"), ("XYWH", "CXCYWH"), ("XYWHR", "CXCYWHR"), ("XYXY", "XYXY"),
+                                      ("XYWHR", "XYXYXYXY")])
+def test_boxes_change_their_format_in_place(old, new):
+    for module, framework in ((MT, dt), (GT, torch)):
+        functional = (T if module is MT else G).functional
+        old_format, new_format = (module.BoundingBoxFormat[name] for name in (old, new))
+        boxes = framework.tensor([[2.0, 3.0, 12.0, 14.0, 30.0][:5 if old.endswith("R") else 4]])
+        wanted = functional.convert_bounding_box_format(boxes.clone(), old_format, new_format)
+        made = functional.convert_bounding_box_format(boxes, old_format, new_format, inplace=True)
+        assert (made is boxes) == (new != "XYXYXYXY") and made.tolist() == wanted.tolist()
+        held = module.BoundingBoxes(framework.tensor(boxes.tolist()), format=new if made is boxes else old,
+                                    canvas_size=(20, 24))
+        back = functional.convert_bounding_box_format(held, new_format=old_format, inplace=True)
+        assert back.format == old_format and (back.data_ptr() == held.data_ptr())
+
+
+def test_transforms_that_scripts_know_by_their_first_version():
+    from dragon.vm.torchvision import transforms as first
+    for transform, kind in ((T.Resize(5), first.Resize), (T.ColorJitter(0.5), first.ColorJitter),
+                            (T.RandomCrop(4, padding=(1, 2, 3, 4)), first.RandomCrop), (T.Pad(2), first.Pad),
+                            (T.RandomSolarize(100), first.RandomSolarize), (T.AugMix(), first.AugMix),
+                            (T.RandomErasing(value="random"), first.RandomErasing),
+                            (T.RandomApply([T.Resize(5)]), first.RandomApply)):
+        theirs = getattr(G, type(transform).__name__)
+        assert transform._v1_transform_cls is kind and theirs._v1_transform_cls.__name__ == kind.__name__
+        assert type(transform.__prepare_scriptable__()) is kind
+    assert T.RandomCrop(4, padding=(1, 2, 3, 4)).__prepare_scriptable__().padding == [1, 2, 3, 4]
+    for transform, said in ((T.ToDtype(dt.float32), "cannot be JIT"), (T.Compose([T.Resize(5)]), "cannot be JIT"),
+                            (T.Pad(2, fill=[1, 2, 3]), "scalar `fill`"),
+                            (T.AutoAugment(fill={"others": 1}), "dictionary")):
+        with pytest.raises((RuntimeError, ValueError), match=said):
+            dt.jit.script(transform)
+
+
+@pytest.mark.parametrize("name", ["get_dimensions", "get_num_channels", "get_image_num_channels"])
+def test_masks_and_boxes_have_no_channels(name):
+    for module, convert, functional in ((MT, mine, T.functional), (GT, lambda tensor: tensor, G.functional)):
+        for held in (module.Mask(convert(MASK)), module.KeyPoints(convert(POINTS), canvas_size=(20, 24)),
+                     module.BoundingBoxes(convert(BOXES), format="XYXY", canvas_size=(20, 24))):
+            with pytest.raises(TypeError, match=type(held).__name__):
+                getattr(functional, name)(held)
+        assert getattr(functional, name)(module.Image(convert(BYTES))) in (3, [3, 20, 24])

@@ -42,8 +42,6 @@ distributed._composable.fsdp fully_shard FSDPModule* CPUOffloadPolicy* OffloadPo
 distributed._composable replicate fully_shard checkpoint contract
 distributed.checkpoint FileSystemReader* FileSystemWriter* load save load_state_dict save_state_dict async_save
     StorageReader* StorageWriter* DefaultLoadPlanner* DefaultSavePlanner*
-distributed.checkpoint.state_dict StateDictOptions* get_model_state_dict get_optimizer_state_dict get_state_dict
-    set_model_state_dict set_optimizer_state_dict set_state_dict _init_optim_state
 distributed.checkpoint.default_planner DefaultLoadPlanner* DefaultSavePlanner*
 distributed.checkpoint.format_utils _EmptyStateDictLoadPlanner* _load_state_dict dcp_to_torch_save torch_save_to_dcp
 distributed.checkpoint.hf_storage HuggingFaceStorageReader* HuggingFaceStorageWriter*

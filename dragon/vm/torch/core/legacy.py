@@ -40,7 +40,8 @@ def __new__(cls, *args, device=None, **kwargs):
         raise TypeError(f"new(): got an unexpected keyword argument {next(iter(kwargs))!r}")
     if cls is not Tensor and len(args) >= 1 and isinstance(args[0], Tensor):
         return _C.Tensor.__new__(cls, args[0])
-    made = construct(default_dtype(), args, device)
+    like = args[0].dtype if len(args) == 1 and isinstance(args[0], Tensor) else default_dtype()
+    made = construct(like, args, device)
     if cls is Tensor:
         return made
     return _C.Tensor.__new__(cls, made)

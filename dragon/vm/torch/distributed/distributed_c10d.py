@@ -9,7 +9,7 @@ from dragon.vm.torch.distributed import groups as _groups, rendezvous as _rendez
 from dragon.vm.torch.distributed.files import FileStore  # noqa: F401
 from dragon.vm.torch.distributed.groups import (Backend, DistBackendError, DistError, DistNetworkError,  # noqa: F401
                                                 DistStoreError, GroupMember, P2POp, ProcessGroup, ReduceOp, Work,
-                                                _world)
+                                                _pg_map, _world)
 from dragon.vm.torch.distributed.options import (AllreduceCoalescedOptions, AllreduceOptions,  # noqa: F401
                                                  AllToAllOptions, BackendConfig, BarrierOptions, BroadcastOptions,
                                                  BuiltinCommHookType, GatherOptions, ReduceOptions,
@@ -79,6 +79,7 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
             raise ValueError(f"Unknown backend name: init_process_group got {name!r}, expected one of {_BACKENDS}")
     _world["default"] = ProcessGroup(backend if backend and ":" not in backend else names[0], "0", "default_pg")
     GroupMember.WORLD = _world["default"]
+    _pg_map[_world["default"]] = (str(_world["default"]._backend), store)
 
 
 def destroy_process_group(group=None):
@@ -87,9 +88,9 @@ def destroy_process_group(group=None):
         raise AssertionError("destroy_process_group: got no default group, expected one from init_process_group")
     if group is None or group is _world["default"]:
         _world["default"] = GroupMember.WORLD = None
-        _world["groups"].clear()
-    elif group in _world["groups"]:
-        _world["groups"].remove(group)
+        _pg_map.clear()
+    else:
+        _pg_map.pop(group, None)
 
 
 def _group(group=None):
@@ -118,7 +119,7 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local
                          f"got ranks {list(ranks)}, expected [0]")
     _world["count"] += 1
     made = ProcessGroup(backend or _world["default"]._backend, str(_world["count"]), group_desc)
-    _world["groups"].append(made)
+    _pg_map[made] = (str(made._backend), _pg_map[_world["default"]][1])
     return made
 
 
@@ -209,7 +210,7 @@ def get_group_rank(group, global_rank):
 
 def get_pg_count():
     """Return how many groups there are."""
-    return is_initialized() + len(_world["groups"])
+    return len(_pg_map)
 
 
 def get_node_local_rank(fallback_rank=None):

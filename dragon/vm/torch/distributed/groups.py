@@ -1,7 +1,8 @@
 """The objects of a world of one: groups, the work that is done, the ways to reduce."""
 import enum
 
-_world = {"default": None, "groups": [], "count": 0}
+_world = {"default": None, "count": 0}
+_pg_map = {}  # each group with its backend and store; libraries look a group up here
 
 
 class DistError(RuntimeError):
@@ -36,6 +37,7 @@ class Backend(str):
     """A backend's name in lower case."""
 
     UNDEFINED, GLOO, NCCL, MPI, UCC, XCCL = "undefined", "gloo", "nccl", "mpi", "ucc", "xccl"
+    default_device_backend_map = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}
 
     def __new__(cls, name):
         if not isinstance(name, str):
@@ -61,7 +63,9 @@ class ReduceOp:
 
 
 for _number, _name in enumerate("SUM AVG PRODUCT MIN MAX BAND BOR BXOR PREMUL_SUM".split()):
-    setattr(ReduceOp, _name, ReduceOp.RedOpType(_name, _number))
+    _way = ReduceOp.RedOpType(_name, _number)
+    setattr(ReduceOp, _name, _way)
+    setattr(ReduceOp.RedOpType, _name, _way)
 
 
 class Work:

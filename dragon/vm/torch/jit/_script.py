@@ -165,8 +165,8 @@ def _script_function(obj):
         return ScriptFunction(obj, None, "it is no Python function")
     if getattr(obj, "__code__", None) is not None and inspect.ismethod(obj):
         return ScriptFunction(obj, None, "it is a bound method: script its module")
-    function = scripts.function(obj)
     try:
+        function = scripts.function(obj)
         function.ready()
     except Missing as error:
         return ScriptFunction(obj, None, str(error).split("\n")[0])

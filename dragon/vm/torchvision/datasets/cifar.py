@@ -42,6 +42,9 @@ class CIFAR10(ArchivedDataset):
         self.data = numpy.vstack(batches).reshape(-1, 3, 32, 32).transpose((0, 2, 3, 1))
         self._load_meta()
 
+    def _is_intact(self, path, md5):
+        return check_integrity(path, md5)  # this module's, which test suites put their own in the place of
+
     def _load_meta(self):
         path = self._path(self.meta["filename"])
         if not check_integrity(path, self.meta["md5"]):

@@ -17,7 +17,7 @@ from dragon.core import files
 from dragon.core.progress import Progress, length_of
 
 USER_AGENT = "pytorch/vision"
-_COMPRESSED = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
+_COMPRESSED_FILE_OPENERS = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 _TARS = (".tar", ".tgz", ".tbz2", ".tbz", ".tar.gz", ".tar.xz", ".tar.bz2")
 
 
@@ -106,11 +106,11 @@ def extract_archive(from_path, to_path=None, remove_finished=False):
             archive.extractall(to_path)
     else:
         stem, suffix = os.path.splitext(source)
-        if suffix not in _COMPRESSED:
+        if suffix not in _COMPRESSED_FILE_OPENERS:
             raise RuntimeError(f"Unknown compression or archive type: '{suffix}'. Known suffixes are: "
-                               f"'{sorted([*_COMPRESSED, *_TARS, '.zip'])}'.")
+                               f"'{sorted([*_COMPRESSED_FILE_OPENERS, *_TARS, '.zip'])}'.")
         to_path = os.path.join(to_path, os.path.basename(stem))
-        with _COMPRESSED[suffix](source, "rb") as packed, files.rewriting(to_path) as file:
+        with _COMPRESSED_FILE_OPENERS[suffix](source, "rb") as packed, files.rewriting(to_path) as file:
             while chunk := packed.read(1 << 20):
                 file.write(chunk)
     if remove_finished:

@@ -64,7 +64,8 @@ def _trouble(error, formats):
     letter = f"decode_image: the bytes are no image that Pillow reads: {error}"
     known = {"JPEG": (("truncated", "Image is incomplete or truncated"), ("broken", "Unsupported marker type"),
                       ("identify", "Not a JPEG file")),
-             "PNG": (("Truncated", "Out of bound read in decode_png"), ("identify", "Content is not png"))}
+             "PNG": (("Truncated", "Out of bound read in decode_png"), ("identify", "Content is not png")),
+             "GIF": (("identify", "DGifOpenFileName() failed - 103"),)}
     words = [word for sign, word in known.get((formats or ("",))[0], ()) if sign in str(error)]
     return f"{letter}. {words[0]}" if words else letter
 

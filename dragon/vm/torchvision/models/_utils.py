@@ -6,6 +6,7 @@ from collections import OrderedDict
 from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torchvision._utils import sequence_to_str
+from dragon.vm.torchvision.models._api import WeightsEnum
 
 nn = torch.nn
 
@@ -36,6 +37,55 @@ def kwonly_to_pos_or_kw(fn):
             raise TypeError(f"{fn.__name__}() got multiple values for argument '{min(twice)}'")
         return fn(*args[:count], **given, **kwargs)
     return call
+
+
+def handle_legacy_interface(**weights):
+    """Return a decorator of models' functions, which then take flags as of old, with warnings.
+
+    Parameters
+    ----------
+    **weights : Tuple[str, Union[None, WeightsEnum, Callable]]
+        For each argument that names a checkpoint the flag of old, and the checkpoint that it means, or what makes that
+        of the arguments.
+
+    Returns
+    -------
+    Callable
+        The decorator.
+
+    """
+    def decorate(builder):
+        @kwonly_to_pos_or_kw
+        @functools.wraps(builder)
+        def call(*args, **kwargs):
+            for name, (old, meant) in weights.items():
+                given = kwargs.get(name)
+                flagged = name in kwargs and given is not None and not isinstance(given, WeightsEnum) and (
+                    not isinstance(given, str) or given == "legacy")
+                if flagged or (name not in kwargs and old in kwargs):
+                    kwargs[name] = _meant_by_flag(builder.__name__, name, old, meant, flagged, kwargs)
+            return builder(*args, **kwargs)
+        return call
+    return decorate
+
+
+def _meant_by_flag(builder, name, old, meant, by_place, kwargs):
+    """Return the checkpoint that a flag means, which goes out of the arguments."""
+    if by_place:
+        kwargs[old] = kwargs.pop(name)
+    checkpoint = None
+    if kwargs[old]:
+        checkpoint = meant(kwargs) if callable(meant) else meant
+        if not isinstance(checkpoint, WeightsEnum):
+            raise ValueError(f"No weights available for model {builder}")
+    if not by_place:
+        warnings.warn(f"The parameter '{old}' is deprecated since 0.13 and may be removed in the future, please use "
+                      f"'{name}' instead.")
+    newest = f" You can also use `{name}={type(checkpoint).__name__}.DEFAULT` to get the most up-to-date weights."
+    warnings.warn(f"Arguments other than a weight enum or `None` for '{name}' are deprecated since 0.13 and may be "
+                  f"removed in the future. The current behavior is equivalent to passing `{name}={checkpoint}`."
+                  f"{newest if kwargs.pop(old) else ''}")
+    return checkpoint
 
 
 def initialize(model, conv, linear=None, norms=(nn.BatchNorm2d, nn.GroupNorm)):

@@ -24,6 +24,16 @@ def get_dimensions(img):
     return [len(img.getbands()), img.height, img.width]
 
 
+def get_image_size(img):
+    """Return [width, height]."""
+    return get_dimensions(img)[:0:-1]
+
+
+def get_image_num_channels(img):
+    """Return the number of channels."""
+    return get_dimensions(img)[0]
+
+
 def hflip(img):
     """Return the image with left and right exchanged."""
     return require(img).transpose(Image.Transpose.FLIP_LEFT_RIGHT)
@@ -34,17 +44,24 @@ def vflip(img):
     return require(img).transpose(Image.Transpose.FLIP_TOP_BOTTOM)
 
 
-def _enhancer(kind, factor_name):
-    def adjust(img, factor):
-        return kind(require(img)).enhance(factor)
-    adjust.__doc__ = f"Return the image enhanced by `{factor_name}`."
-    return adjust
+def adjust_brightness(img, brightness_factor):
+    """Return the image mixed with black."""
+    return ImageEnhance.Brightness(require(img)).enhance(brightness_factor)
 
 
-adjust_brightness = _enhancer(ImageEnhance.Brightness, "brightness_factor")
-adjust_contrast = _enhancer(ImageEnhance.Contrast, "contrast_factor")
-adjust_saturation = _enhancer(ImageEnhance.Color, "saturation_factor")
-adjust_sharpness = _enhancer(ImageEnhance.Sharpness, "sharpness_factor")
+def adjust_contrast(img, contrast_factor):
+    """Return the image mixed with its mean grey."""
+    return ImageEnhance.Contrast(require(img)).enhance(contrast_factor)
+
+
+def adjust_saturation(img, saturation_factor):
+    """Return the image mixed with its grey form."""
+    return ImageEnhance.Color(require(img)).enhance(saturation_factor)
+
+
+def adjust_sharpness(img, sharpness_factor):
+    """Return the image mixed with its blurred form."""
+    return ImageEnhance.Sharpness(require(img)).enhance(sharpness_factor)
 
 
 def adjust_hue(img, hue_factor):

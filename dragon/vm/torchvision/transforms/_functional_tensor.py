@@ -26,6 +26,17 @@ def get_dimensions(img):
     return [1 if img.ndim == 2 else img.shape[-3], *img.shape[-2:]]
 
 
+def get_image_size(img):
+    """Return [width, height]."""
+    _assert_image_tensor(img)
+    return [img.shape[-1], img.shape[-2]]
+
+
+def get_image_num_channels(img):
+    """Return the number of channels."""
+    return get_dimensions(img)[0]
+
+
 def _max_value(dtype):
     return MAXIMA.get(str(dtype).rpartition(".")[2], 1)
 

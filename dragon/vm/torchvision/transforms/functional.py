@@ -14,6 +14,7 @@ from dragon.vm.torchvision.transforms._arguments import _setup_size
 from dragon.vm.torchvision.transforms._functional_tensor import convert_image_dtype as _convert_image_dtype
 from dragon.vm.torchvision.transforms._geometry import (inverse_affine_matrix as _get_inverse_affine_matrix,
                                                         perspective_coefficients as _get_perspective_coeffs)
+from dragon.vm.torchvision.transforms._scripts import leave_to_python
 
 
 class InterpolationMode(Enum):
@@ -55,8 +56,6 @@ def _either(name, pil_name=None):
     def call(img, *args, **kwargs):
         if isinstance(img, torch.Tensor):
             return of_tensor(img, *args, **kwargs)
-        if kwargs and name.startswith("adjust_") and name != "adjust_gamma":
-            args, kwargs = (*args, *kwargs.values()), {}
         return of_pillow(img, *args, **kwargs)
     call.__name__ = call.__qualname__ = name
     call.__doc__, call.__signature__ = of_tensor.__doc__, inspect.signature(of_tensor)
@@ -69,16 +68,7 @@ adjust_brightness, adjust_contrast, adjust_saturation, adjust_hue, adjust_gamma,
 invert, solarize, autocontrast, equalize = (_either(_name) for _name in "invert solarize autocontrast equalize".split())
 _posterize = _either("posterize")
 _rgb_to_grayscale = _either("rgb_to_grayscale", "to_grayscale")
-
-
-def get_image_size(img):
-    """Return [width, height]."""
-    return get_dimensions(img)[:0:-1]
-
-
-def get_image_num_channels(img):
-    """Return the number of channels."""
-    return get_dimensions(img)[0]
+get_image_size, get_image_num_channels = _either("get_image_size"), _either("get_image_num_channels")
 
 
 def _is_numpy(img):
@@ -413,3 +403,7 @@ def elastic_transform(img, displacement, interpolation=InterpolationMode.BILINEA
     if shape != tuple(displacement.shape):
         raise ValueError(f"Argument displacement shape should be {shape}, but given {displacement.shape}")
     return through_tensor(lambda tensor: F_t.elastic_transform(tensor, displacement, interpolation.value, fill), img)
+
+
+leave_to_python(vars(F_t))
+leave_to_python(globals())

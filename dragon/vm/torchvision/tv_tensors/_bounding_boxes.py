@@ -27,6 +27,9 @@ def is_rotated_bounding_format(format):
     return (format.value if isinstance(format, BoundingBoxFormat) else format) in _TURNED
 
 
+is_rotated_bounding_format._script_form = None  # its argument is of two types: scripts run it as Python code
+
+
 class BoundingBoxes(TVTensor):
     """Boxes (N, 4) on an image.
 

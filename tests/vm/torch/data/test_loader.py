@@ -332,3 +332,15 @@ def test_ten_billion_samples_are_drawn_as_they_are_asked_for(library, replacemen
     assert set(first) == set(range(5))
     genuine = torch.utils.data.RandomSampler(range(5), replacement, 50, torch.Generator().manual_seed(3))
     assert first == list(genuine)
+
+
+@pytest.mark.parametrize("processors, said", [(2, "current system is 2 (`cpuset` is not taken into account), which"),
+                                              (None, "not able to compute a suggested max number"), (3, None)])
+def test_too_many_workers_where_no_system_tells_of_affinity(processors, said, monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: processors)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dt.utils.data.DataLoader(range(2), num_workers=3)
+        dt.utils.data.DataLoader(range(2), num_workers=0)
+    assert [said in str(warning.message) for warning in caught] == ([] if said is None else [True])

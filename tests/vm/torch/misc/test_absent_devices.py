@@ -71,7 +71,7 @@ def test_switches():
     assert cudnn.set_flags(_benchmark=False)[1] is True and cudnn.benchmark is False
     with pytest.raises(TypeError), cudnn.flags(nothing=1):
         pass
-    dt.backends.cuda.matmul.allow_tf32 = True
+    dt.backends.cuda.matmul.allow_tf32 = False
     with pytest.raises(AttributeError):
         dt.backends.cuda.matmul.nothing = True
     with pytest.warns(FutureWarning), dt.backends.cuda.sdp_kernel(enable_flash=False):

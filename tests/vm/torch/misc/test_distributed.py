@@ -251,3 +251,23 @@ def test_a_file_that_holds_no_store_is_refused(tmp_path, data):
     with pytest.raises(dt.distributed.DistStoreError, match="got length .* it holds no store"):
         dt.distributed.FileStore(str(tmp_path / "store"), 1)
     assert (tmp_path / "store").read_bytes() == data
+
+
+def test_groups_are_looked_up(world):
+    for library in BOTH:
+        c10d = library.distributed.distributed_c10d
+        whole = library.distributed.group.WORLD
+        assert list(c10d._pg_map) == [whole] and c10d._pg_map[whole][0] == "gloo"
+        made = library.distributed.new_group([0])
+        assert list(c10d._pg_map) == [whole, made]
+        library.distributed.destroy_process_group(made)
+        assert made not in c10d._pg_map
+
+
+def test_backends_and_ways_by_their_classes():
+    mine, theirs = (library.distributed for library in BOTH)
+    for kind, backend in mine.Backend.default_device_backend_map.items():
+        assert theirs.Backend.default_device_backend_map[kind] == backend
+    for name in "SUM AVG PRODUCT MIN MAX BAND BOR BXOR PREMUL_SUM".split():
+        assert getattr(mine.ReduceOp.RedOpType, name) == getattr(mine.ReduceOp, name)
+        assert int(getattr(mine.ReduceOp, name)) == int(getattr(theirs.ReduceOp.RedOpType, name))

@@ -119,3 +119,40 @@ def test_functions_that_choose_by_a_flag():
     with pytest.raises(AssertionError, match="size"):
         dt.nn.functional.assert_int_or_pair([1, 2, 3], "size", "{} is wrong")
     assert dt.overrides.redispatch_function(dt.add, (), (dt.ones(1), 1), None).tolist() == [2]
+
+
+def test_paths_of_files(tmp_path):
+    from torch import _utils_internal as theirs
+
+    from dragon.vm.torch import _utils_internal as ours
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path)
+    for utils, torch in ((ours, dt), (theirs, gt)):
+        assert utils.get_file_path_2("a", "b", "c.png") == "a/b/c.png"
+        assert utils.get_file_path("torch", "__init__.py") == torch.__file__
+        assert utils.get_writable_path(str(tmp_path)) == str(tmp_path)
+        assert utils.resolve_library_path(str(link)) == str(tmp_path)
+        assert utils.get_writable_path(str(tmp_path / "nothing")).endswith("nothing")
+
+
+def test_two_words_for_the_precision_of_products():
+    before = dt.get_float32_matmul_precision()
+    try:
+        dt.backends.cuda.matmul.allow_tf32 = True
+        assert dt.get_float32_matmul_precision() == "high"
+        dt.backends.cuda.matmul.allow_tf32 = False
+        assert dt.get_float32_matmul_precision() == "highest"
+        dt.set_float32_matmul_precision("medium")
+        assert dt.backends.cuda.matmul.allow_tf32
+    finally:
+        dt.set_float32_matmul_precision(before)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float64", "bool", "complex64"])
+def test_a_tensor_of_a_tensor_keeps_its_dtype(dtype):
+    for torch in (dt, gt):
+        given = torch.ones(2, dtype=getattr(torch, dtype))
+        made = torch.Tensor(given)
+        assert made.dtype == given.dtype and made.data_ptr() == given.data_ptr() and made is not given
+        with pytest.raises(TypeError):
+            torch.LongTensor(given)

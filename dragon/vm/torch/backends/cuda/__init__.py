@@ -3,16 +3,25 @@ import contextlib
 
 from dragon.core import warnings
 from dragon.vm.torch.core.accelerators import count
+from dragon.vm.torch.core.functions.settings import get_float32_matmul_precision, set_float32_matmul_precision
 
 
 class cuBLASModule:
     """Switches of matrix products."""
 
-    allow_tf32 = False
     allow_fp16_reduced_precision_reduction = True
     allow_bf16_reduced_precision_reduction = True
     allow_fp16_accumulation = False
     fp32_precision = "none"
+
+    @property
+    def allow_tf32(self):
+        """Whether single precision may lose digits, as `torch.set_float32_matmul_precision` says too."""
+        return get_float32_matmul_precision() != "highest"
+
+    @allow_tf32.setter
+    def allow_tf32(self, allowed):
+        set_float32_matmul_precision("high" if allowed else "highest")
 
     def __setattr__(self, name, value):
         if not hasattr(type(self), name):

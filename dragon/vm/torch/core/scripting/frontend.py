@@ -70,7 +70,8 @@ def read_function(function):
         if isinstance(node, ast.Lambda):
             refuse("Expected a single top-level function: lambdas aren't supported", Place(source, node),
                    NotSupportedError)
-    raise FrontendError(f"torch.jit.script: got {name}, expected a single top-level function")
+    refuse(f"torch.jit.script: got {name}, expected a single top-level function", Place(source, tree.body[0]),
+           FrontendError)
 
 
 def names_of(function, around=None):

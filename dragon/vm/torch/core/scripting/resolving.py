@@ -135,7 +135,7 @@ def function_sugar(scripts, found, first=None):
     choices = scripts.overloads.get(overload_key(found))
     if choices and first is None:
         return Overloaded([Called(scripts.overload(found, choice)) for choice in choices])
-    function = scripts.function(getattr(found, "_script_form", found))  # of ours, in the words of scripts
+    function = scripts.function(getattr(found, "_script_form", None) or found)  # of ours, in the words of scripts
     return Called(function) if first is None else Method(first, function)
 
 

@@ -12,7 +12,7 @@ from dragon.vm.torch.core.scripting import frontend
 from dragon.vm.torch.core.scripting.annotations import python_type
 from dragon.vm.torch.core.scripting.compiler import Compiler
 from dragon.vm.torch.core.scripting.face import face
-from dragon.vm.torch.core.scripting.failures import refuse
+from dragon.vm.torch.core.scripting.failures import Missing, refuse
 from dragon.vm.torch.core.scripting.generated import sources_of
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
 from dragon.vm.torch.core.scripting.instances import CLASSES
@@ -204,6 +204,9 @@ class Scripts:
         made = getattr(found, "_script_function", None)
         if made is not None:
             return made
+        if getattr(found, "_script_form", found) is None:
+            raise Missing(f"torch.jit.script: got {found.__module__}.{found.__name__}, a function that Dragon has no "
+                          "script of")
         found = inspect.unwrap(found)
         if found not in self.functions:
             source, tree = frontend.read_function(found)

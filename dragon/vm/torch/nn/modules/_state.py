@@ -195,7 +195,7 @@ class StateOfModule(AnyModule):
         report = _IncompatibleKeys(missing, unexpected)
         _load(self, state_dict, "", metadata or {}, assign, report, errors)
         if strict:
-            for word, keys in (("Missing", missing), ("Unexpected", unexpected)):
+            for word, keys in (("Unexpected", unexpected), ("Missing", missing)):
                 if keys:
                     listed = ", ".join(f'"{key}"' for key in keys)
                     errors.insert(0, f"{word} key(s) in state_dict: {listed}. ")

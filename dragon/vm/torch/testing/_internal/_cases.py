@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Iterable, Sequence
 
 from dragon.vm import torch
-from dragon.vm.torch.testing._comparison import Mismatch
-from dragon.vm.torch.testing._internal._loose import LooseComparison, is_array
+from dragon.vm.torch.testing._comparison import not_close_error_metas
+from dragon.vm.torch.testing._internal._loose import PAIRS, containers, is_array
 
 SEED = 1234  # of every test
 
@@ -67,16 +67,13 @@ class TestCase(unittest.TestCase):
         """
         __tracebackhide__ = True
         x, y = _alike(x, y)
-        comparison = LooseComparison(
-            self, unittest.TestCase().assertEqual, rtol=rtol, atol=atol, equal_nan=equal_nan,
-            check_device=exact_device, check_dtype=exact_dtype, check_layout=exact_layout, check_stride=exact_stride)
+        metas = not_close_error_metas(
+            x, y, pair_types=PAIRS, **containers(), least=(self.rel_tol, self.precision), rtol=rtol, atol=atol,
+            equal_nan=equal_nan, check_device=exact_device, check_dtype=exact_dtype, check_layout=exact_layout,
+            check_stride=exact_stride)
         added = (lambda text: f"{text}\n{msg}") if isinstance(msg, str) and self.longMessage else msg
-        try:
-            for compare in list(comparison.pair_up(x, y)):
-                compare()
-        except Mismatch as mismatch:
-            error = mismatch.as_error(added)
-            raise error from None
+        if metas:
+            raise metas[0].to_error(added)
 
     def assertNotEqual(self, x, y, msg=None, *, atol=None, rtol=None, **kwargs):
         """Raise if two results are close."""

@@ -176,14 +176,19 @@ class DataLoader(Generic[_T_co]):
 
     def check_worker_number_rationality(self):
         """Warn if there are more workers than processors."""
-        usable = len(os.sched_getaffinity(0))
-        if self.num_workers > usable:
-            warnings.warn(
-                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number "
-                f"of worker in current system is {usable}, which is smaller than what this DataLoader is going to "
-                "create. "
-                "Please be aware that excessive worker creation might get DataLoader running slow or even freeze, "
-                "lower the worker number to avoid potential slowness/freeze if necessary.")
+        counted = hasattr(os, "sched_getaffinity")  # which tells of a share of the processors too
+        usable = len(os.sched_getaffinity(0)) if counted else os.cpu_count()
+        if not self.num_workers or (usable is not None and self.num_workers <= usable):
+            return
+        most = (f"Our suggested max number of worker in current system is {usable}"
+                f"{'' if counted else ' (`cpuset` is not taken into account)'}, which is smaller than what this "
+                "DataLoader is going to create.")
+        if usable is None:
+            most = "DataLoader is not able to compute a suggested max number of worker in current system."
+        warnings.warn(
+            f"This DataLoader will create {self.num_workers} worker processes in total. {most} Please be aware that "
+            "excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to "
+            "avoid potential slowness/freeze if necessary.")
 
 
 def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):

@@ -29,6 +29,9 @@ class RandomErasing(_RandomApplyTransform):
         self.inplace = inplace
         self._log_ratio = _arguments.log_ratio_of(ratio)
 
+    def _extract_params_for_v1_transform(self):
+        return {**super()._extract_params_for_v1_transform(), "value": "random" if self.value is None else self.value}
+
     def make_params(self, flat_inputs):
         channels, height, width = query_chw(flat_inputs)
         if self.value is not None and len(self.value) not in (1, channels):

@@ -17,6 +17,12 @@ class _AutoAugmentBase(Transform):
         self.interpolation = interpolation
         self._hold_fill(fill)
 
+    def _extract_params_for_v1_transform(self):
+        params = super()._extract_params_for_v1_transform()
+        if isinstance(params["fill"], dict):
+            raise ValueError(f"{type(self).__name__}() can not be scripted for when `fill` is a dictionary.")
+        return params
+
     def _only_image(self, flat):
         found = []
         for index, (inpt, needs) in enumerate(zip(flat, self._needs_transform_list(flat))):
@@ -41,8 +47,11 @@ class _AutoAugmentBase(Transform):
         return space_of(SPACES[name], bins, F.get_size(image), white=1.0)
 
     def _apply(self, image, name, magnitude):
+        return self._apply_image_or_video_transform(image, name, magnitude, self.interpolation, self._fill)
+
+    def _apply_image_or_video_transform(self, image, transform_id, magnitude, interpolation, fill):
         white = _max_value(image.dtype) if isinstance(image, torch.Tensor) else 255.0
-        return apply_op(F, image, name, magnitude, self.interpolation, _get_fill(self._fill, type(image)), white)
+        return apply_op(F, image, transform_id, magnitude, interpolation, _get_fill(fill, type(image)), white)
 
     def _random(self, image, space, step):
         """Return the image after a random operation of a space; `step` chooses the magnitude."""

@@ -48,6 +48,9 @@ class ColorJitter(Transform):
         self.saturation = self._check_input(saturation, "saturation")
         self.hue = self._check_input(hue, "hue", center=0, bound=(-0.5, 0.5), clip_first_on_zero=False)
 
+    def _extract_params_for_v1_transform(self):
+        return {name: value or 0 for name, value in super()._extract_params_for_v1_transform().items()}
+
     def _check_input(self, value, name, center=1.0, bound=(0, float("inf")), clip_first_on_zero=True):
         if value is None:
             return None
@@ -150,6 +153,9 @@ class RandomSolarize(_RandomApplyTransform, takes="threshold, p=0.5"):
     """Invert values from a threshold on with a probability `p`."""
 
     _function, _options = F.solarize, ("threshold",)
+
+    def _extract_params_for_v1_transform(self):
+        return {"threshold": float(self.threshold), "p": self.p}
 
 
 class RandomAdjustSharpness(_RandomApplyTransform, takes="sharpness_factor, p=0.5"):

@@ -54,6 +54,9 @@ class RandomApply(_Listed):
             raise ValueError("`p` should be a floating point value in the interval [0.0, 1.0].")
         self.p = p
 
+    def _extract_params_for_v1_transform(self):
+        return {"transforms": self.transforms, "p": self.p}
+
     def forward(self, *inputs):
         if torch.rand(1) >= self.p:
             return inputs if len(inputs) > 1 else inputs[0]

@@ -137,6 +137,9 @@ class Pad(Transform):
         self._hold_fill(fill)
         self.padding_mode = padding_mode
 
+    def _extract_params_for_v1_transform(self):
+        return self._scalar_fill(super()._extract_params_for_v1_transform())
+
 
 class RandomZoomOut(_RandomApplyTransform):
     """Put an image into a larger one at a random place, with a probability.
@@ -224,6 +227,13 @@ class RandomCrop(Transform):
         self.pad_if_needed = pad_if_needed
         self._hold_fill(fill)
         self.padding_mode = padding_mode
+
+    def _extract_params_for_v1_transform(self):
+        params = self._scalar_fill(super()._extract_params_for_v1_transform())
+        if self.padding is not None:
+            left, right, top, bottom = self.padding
+            params["padding"] = [left, top, right, bottom]
+        return params
 
     def make_params(self, flat_inputs):
         sides, (tall, wide) = list(query_size(flat_inputs)), self.size

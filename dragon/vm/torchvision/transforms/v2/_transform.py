@@ -8,7 +8,7 @@ from dragon.vm.torchvision import transforms as _transforms, tv_tensors
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.transforms.v2._utils import (
     _get_fill, _setup_fill_arg, check_type, has_any, is_pure_tensor)
-from dragon.vm.torchvision.transforms.v2.functional._utils import _get_kernel
+from dragon.vm.torchvision.transforms.v2.functional._utils import _get_kernel, check_interpolation
 
 _PACKAGE = __name__.rpartition(".")[0]
 
@@ -27,9 +27,33 @@ class Transform(Keeping):
         super().__init_subclass__(**kwargs)
         # The functions that draw in the first version, where a class has the same name, stay within reach.
         if cls.__module__.startswith(_PACKAGE):
-            cls._v1_transform_cls = getattr(_transforms, cls.__name__, None)
+            first = getattr(_transforms, cls.__name__, None)
+            cls._v1_transform_cls = first if first is not None and issubclass(first, torch.nn.Module) else None
         if hasattr(cls._v1_transform_cls, "get_params"):
             cls.get_params = staticmethod(cls._v1_transform_cls.get_params)
+
+    def _extract_params_for_v1_transform(self):
+        """Return the arguments that make the transform of the first version that does the same."""
+        params = {name: value for name, value in self.__dict__.items()
+                  if not name.startswith("_") and name != "training"}
+        if isinstance(params.get("interpolation"), str):
+            params["interpolation"] = check_interpolation(params["interpolation"])
+        return params
+
+    def _scalar_fill(self, params):
+        """Raise ValueError unless a fill is one number, or none at all; the first version's margins have no others."""
+        if params["fill"] is not None and not isinstance(params["fill"], (int, float)):
+            raise ValueError(f"{type(self).__name__}() can only be scripted for a scalar `fill`, but got {self.fill}.")
+        return params
+
+    def __prepare_scriptable__(self):
+        """Return what is scripted in this one's place: the transform of the first version."""
+        if self._v1_transform_cls is None:
+            raise RuntimeError(
+                f"Transform {type(self).__name__} cannot be JIT scripted. torchscript is only supported for backward "
+                "compatibility with transforms which are already in torchvision.transforms. For torchscript support "
+                "(on tensors only), you can use the functional API instead.")
+        return self._v1_transform_cls(**self._extract_params_for_v1_transform())
 
     def check_inputs(self, flat_inputs):
         """Raise for inputs that this transform does not take."""

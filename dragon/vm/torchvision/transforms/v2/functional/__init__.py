@@ -1,5 +1,6 @@
 """Functions on images, videos, masks, boxes and keypoints."""
 from dragon.vm.torchvision.transforms.functional import InterpolationMode, get_image_size, pil_to_tensor, to_tensor
+from dragon.vm.torchvision.transforms._scripts import leave_to_python as _leave_to_python
 from dragon.vm.torchvision.transforms.v2.functional._utils import (
     FUNCTIONALS as _functionals, is_pure_tensor, register_kernel)
 from dragon.vm.torchvision.transforms.v2.functional._meta import (
@@ -25,10 +26,11 @@ from dragon.vm.torchvision.transforms.v2.functional._geometry import (
     perspective_image, perspective_mask, resize, resize_image, resize_mask, resized_crop, resized_crop_image,
     resized_crop_mask, rotate, rotate_image, rotate_mask, ten_crop, ten_crop_image, vertical_flip,
     vertical_flip_image, vertical_flip_mask, vflip)
+from dragon.vm.torchvision.transforms.v2.functional._augment import (
+    erase, erase_image, jpeg, jpeg_image, uniform_temporal_subsample, uniform_temporal_subsample_video)
 from dragon.vm.torchvision.transforms.v2.functional._misc import (
-    erase, erase_image, gaussian_blur, gaussian_blur_image, gaussian_noise, gaussian_noise_image, jpeg, jpeg_image,
-    normalize, normalize_image, sanitize_bounding_boxes, sanitize_keypoints, to_image, to_pil_image,
-    uniform_temporal_subsample, uniform_temporal_subsample_video)
+    gaussian_blur, gaussian_blur_image, gaussian_noise, gaussian_noise_image, normalize, normalize_image,
+    sanitize_bounding_boxes, sanitize_keypoints, to_image, to_pil_image)
 from dragon.vm.torchvision.transforms.v2.functional._points import (
     affine_keypoints, center_crop_keypoints, crop_keypoints, elastic_keypoints, horizontal_flip_keypoints,
     pad_keypoints, perspective_keypoints, resize_keypoints, resized_crop_keypoints, rotate_keypoints,
@@ -41,3 +43,4 @@ globals().update({f"{_name}_video": globals()[f"{_name}_image"] for _name in """
     pad permute_channels perspective posterize resize resized_crop rotate solarize ten_crop to_dtype vertical_flip
 """.split()})
 _functionals.update(globals())
+_leave_to_python(globals())

@@ -181,7 +181,12 @@ def permute_channels_image(image, permutation):
     return image.index_select(-3, torch.as_tensor(permutation, dtype=torch.int64))
 
 
-def _permute_pillow(image, permutation):
+def grayscale_to_rgb_image_pil(image):
+    """Return an image of Pillow in three channels."""
+    return image.convert(mode="RGB")
+
+
+def _permute_channels_image_pil(image, permutation):
     return F1.to_pil_image(permute_channels_image(F1.pil_to_tensor(image), permutation))
 
 
@@ -189,21 +194,14 @@ def _to_dtype_other(mask, dtype=torch.float, scale=False):
     return mask.to(dtype)
 
 
-rgb_to_grayscale = functional("rgb_to_grayscale", rgb_to_grayscale_image, F1.rgb_to_grayscale, video=False)
-grayscale_to_rgb = functional("grayscale_to_rgb", grayscale_to_rgb_image, lambda image: image.convert(mode="RGB"),
-                              video=False)
-adjust_brightness = functional("adjust_brightness", adjust_brightness_image, F1.adjust_brightness)
-adjust_contrast = functional("adjust_contrast", adjust_contrast_image, F1.adjust_contrast)
-adjust_saturation = functional("adjust_saturation", adjust_saturation_image, F1.adjust_saturation)
-adjust_hue = functional("adjust_hue", adjust_hue_image, F1.adjust_hue)
-adjust_gamma = functional("adjust_gamma", adjust_gamma_image, F1.adjust_gamma)
-adjust_sharpness = functional("adjust_sharpness", adjust_sharpness_image, F1.adjust_sharpness)
-posterize = functional("posterize", posterize_image, F1.posterize)
-invert = functional("invert", invert_image, F1.invert)
-solarize = functional("solarize", solarize_image, F1.solarize)
-autocontrast = functional("autocontrast", autocontrast_image, F1.autocontrast)
-equalize = functional("equalize", equalize_image, F1.equalize)
-permute_channels = functional("permute_channels", permute_channels_image, _permute_pillow)
+_rgb_to_grayscale_image_pil = F1.rgb_to_grayscale
+rgb_to_grayscale = functional("rgb_to_grayscale", rgb_to_grayscale_image, _rgb_to_grayscale_image_pil, video=False)
+grayscale_to_rgb = functional("grayscale_to_rgb", grayscale_to_rgb_image, grayscale_to_rgb_image_pil, video=False)
+permute_channels = functional("permute_channels", permute_channels_image, _permute_channels_image_pil)
+for _name in """adjust_brightness adjust_contrast adjust_saturation adjust_hue adjust_gamma adjust_sharpness posterize
+                invert solarize autocontrast equalize""".split():  # images of Pillow are done with as in version 1
+    _pillow = globals()[f"_{_name}_image_pil"] = getattr(F1, _name)
+    globals()[_name] = functional(_name, globals()[f"{_name}_image"], _pillow)
 to_dtype = functional("to_dtype", to_dtype_image, None, _to_dtype_other, _to_dtype_other, _to_dtype_other)
 
 

@@ -30,8 +30,7 @@ def resize_image(image, size, interpolation=BILINEAR, max_size=None, antialias=T
     """Return the image in another size."""
     interpolation, before = check_interpolation(interpolation), list(image.shape[-2:])
     if interpolation is InterpolationMode.LANCZOS:
-        raise NotImplementedError("resize: got InterpolationMode.LANCZOS for a tensor; Dragon has it for images of "
-                                  "Pillow only")
+        raise NotImplementedError("resize: got lanczos for a tensor; Dragon has it for images of Pillow only")
     after = sizes_after(before, size, max_size)
     if after == before:
         return image
@@ -43,7 +42,7 @@ def resize_image(image, size, interpolation=BILINEAR, max_size=None, antialias=T
     return image
 
 
-def _resize_pillow(image, size, interpolation=BILINEAR, max_size=None, antialias=True):
+def _resize_image_pil(image, size, interpolation=BILINEAR, max_size=None, antialias=True):
     before = [image.height, image.width]
     after = sizes_after(before, size, max_size)
     return F1.resize(image, after, check_interpolation(interpolation), antialias=antialias)
@@ -88,8 +87,8 @@ def resized_crop_image(image, top, left, height, width, size, interpolation=BILI
     return resize_image(crop_image(image, top, left, height, width), size, interpolation, antialias=antialias)
 
 
-def _resized_crop_pillow(image, top, left, height, width, size, interpolation=BILINEAR, antialias=True):
-    return _resize_pillow(F1.crop(image, top, left, height, width), size, interpolation, antialias=antialias)
+def _resized_crop_image_pil(image, top, left, height, width, size, interpolation=BILINEAR, antialias=True):
+    return _resize_image_pil(F1.crop(image, top, left, height, width), size, interpolation, antialias=antialias)
 
 
 def affine_image(image, angle, translate, scale, shear, interpolation=NEAREST, fill=None, center=None):
@@ -99,7 +98,7 @@ def affine_image(image, angle, translate, scale, shear, interpolation=NEAREST, f
     return as_batch(warp, image)
 
 
-def _affine_pillow(image, angle, translate, scale, shear, interpolation=NEAREST, fill=None, center=None):
+def _affine_image_pil(image, angle, translate, scale, shear, interpolation=NEAREST, fill=None, center=None):
     return F1.affine(image, angle, translate, scale, shear, check_interpolation(interpolation), fill, center)
 
 
@@ -118,7 +117,7 @@ def rotate_image(image, angle, interpolation=NEAREST, expand=False, center=None,
     return as_batch(warp, image)
 
 
-def _rotate_pillow(image, angle, interpolation=NEAREST, expand=False, center=None, fill=None):
+def _rotate_image_pil(image, angle, interpolation=NEAREST, expand=False, center=None, fill=None):
     return F1.rotate(image, angle, check_interpolation(interpolation), expand, center, fill)
 
 
@@ -128,7 +127,7 @@ def perspective_image(image, startpoints, endpoints, interpolation=BILINEAR, fil
     return as_batch(lambda batch: F_t.perspective(batch, coeffs, mode.value, fill), image)
 
 
-def _perspective_pillow(image, startpoints, endpoints, interpolation=BILINEAR, fill=None, coefficients=None):
+def _perspective_image_pil(image, startpoints, endpoints, interpolation=BILINEAR, fill=None, coefficients=None):
     coeffs, mode = perspective_coefficients(startpoints, endpoints, coefficients), check_interpolation(interpolation)
     return F1.F_pil.perspective(image, coeffs, interpolation=F1.pil_modes_mapping[mode], fill=fill)
 
@@ -144,7 +143,7 @@ def elastic_image(image, displacement, interpolation=BILINEAR, fill=None):
     return as_batch(lambda batch: F_t.elastic_transform(batch, displacement, mode.value, fill), image)
 
 
-def _elastic_pillow(image, displacement, interpolation=BILINEAR, fill=None):
+def _elastic_image_pil(image, displacement, interpolation=BILINEAR, fill=None):
     return F1.through_tensor(lambda tensor: elastic_image(tensor, displacement, interpolation, fill), image)
 
 
@@ -175,19 +174,23 @@ perspective_mask, elastic_mask = (of_mask(name, kernel, interpolation=NEAREST)
                                   for name, kernel in (("perspective", perspective_image), ("elastic", elastic_image)))
 
 
-def _functional(name, pillow):
+def _functional(name):
     """Return the function of all kinds of inputs that has a name, of the functions of one kind each."""
     boxes, points = getattr(_boxes, f"{name}_bounding_boxes"), getattr(_points, f"{name}_keypoints")
-    return functional(name, globals()[f"{name}_image"], pillow, globals()[f"{name}_mask"], boxes, points)
+    image, pillow, mask = (globals()[form.format(name)] for form in ("{}_image", "_{}_image_pil", "{}_mask"))
+    return functional(name, image, pillow, mask, boxes, points)
 
 
-horizontal_flip, vertical_flip = _functional("horizontal_flip", F1.hflip), _functional("vertical_flip", F1.vflip)
+_horizontal_flip_image_pil, _vertical_flip_image_pil = F1.hflip, F1.vflip
+_pad_image_pil, _crop_image_pil, _center_crop_image_pil = F1.pad, F1.crop, F1.center_crop
+_five_crop_image_pil, _ten_crop_image_pil = F1.five_crop, F1.ten_crop
+horizontal_flip, vertical_flip = _functional("horizontal_flip"), _functional("vertical_flip")
 hflip, vflip = horizontal_flip, vertical_flip
-resize, pad, crop = _functional("resize", _resize_pillow), _functional("pad", F1.pad), _functional("crop", F1.crop)
-center_crop = _functional("center_crop", F1.center_crop)
-resized_crop = _functional("resized_crop", _resized_crop_pillow)
-affine, rotate = _functional("affine", _affine_pillow), _functional("rotate", _rotate_pillow)
-perspective, elastic = _functional("perspective", _perspective_pillow), _functional("elastic", _elastic_pillow)
+resize, pad, crop = _functional("resize"), _functional("pad"), _functional("crop")
+center_crop = _functional("center_crop")
+resized_crop = _functional("resized_crop")
+affine, rotate = _functional("affine"), _functional("rotate")
+perspective, elastic = _functional("perspective"), _functional("elastic")
 elastic_transform = elastic
-five_crop = functional("five_crop", five_crop_image, F1.five_crop, several=True)
-ten_crop = functional("ten_crop", ten_crop_image, F1.ten_crop, several=True)
+five_crop = functional("five_crop", five_crop_image, _five_crop_image_pil, several=True)
+ten_crop = functional("ten_crop", ten_crop_image, _ten_crop_image_pil, several=True)

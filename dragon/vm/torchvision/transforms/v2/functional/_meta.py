@@ -2,12 +2,16 @@
 from dragon.vm import torch
 from dragon.vm.torchvision import tv_tensors
 from dragon.vm.torchvision.tv_tensors import BoundingBoxFormat
-from dragon.vm.torchvision.transforms import functional as F1
+from dragon.vm.torchvision.transforms import _functional_pil as F_pil, functional as F1
 from dragon.vm.torchvision.transforms.v2.functional._turned import cut_to_canvas
 from dragon.vm.torchvision.transforms.v2.functional._utils import is_pure_tensor
 
 XYXY, XYWH, CXCYWH = BoundingBoxFormat.XYXY, BoundingBoxFormat.XYWH, BoundingBoxFormat.CXCYWH
 CORNERS = BoundingBoxFormat.XYXYXYXY
+
+
+def _log_usage(name):
+    torch._C._log_api_usage_once(f"torchvision.transforms.v2.functional._meta.{name}")
 
 
 def get_dimensions_image(image):
@@ -40,16 +44,32 @@ def get_size_bounding_boxes(bounding_box):
 
 
 get_size_keypoints = get_size_bounding_boxes
+_get_dimensions_image_pil = F_pil.get_dimensions
+
+
+def _get_num_channels_image_pil(image):
+    return F_pil.get_dimensions(image)[0]
+
+
+def _get_size_image_pil(image):
+    return F_pil.get_dimensions(image)[1:]
 
 
 def get_dimensions(inpt):
     """Return [channels, height, width]."""
+    _require_image("get_dimensions", inpt)
     return F1.get_dimensions(inpt)
 
 
 def get_num_channels(inpt):
     """Return the number of channels."""
-    return get_dimensions(inpt)[0]
+    _require_image("get_num_channels", inpt)
+    return F1.get_dimensions(inpt)[0]
+
+
+def _require_image(who, inpt):
+    if isinstance(inpt, tv_tensors.TVTensor) and not isinstance(inpt, (tv_tensors.Image, tv_tensors.Video)):
+        raise TypeError(f"Functional F.{who} supports images and videos, but got {type(inpt)} instead.")
 
 
 get_image_num_channels = get_num_channels
@@ -97,15 +117,22 @@ def _convert_turned(boxes, old_format, new_format):
     return box_convert(boxes, old_format.value.lower(), new_format.value.lower())
 
 
+def _converted(boxes, old_format, new_format, inplace):
+    """Return boxes in another format, in their own memory if asked for and if that has as many columns."""
+    made = convert_boxes(boxes, old_format, new_format)
+    return boxes.copy_(made) if inplace and made is not boxes and made.shape == boxes.shape else made
+
+
 def convert_bounding_box_format(inpt, old_format=None, new_format=None, inplace=False):
-    """Return boxes in another format."""
+    """Return boxes in another format, written over the old ones if asked for."""
+    _log_usage("convert_bounding_box_format")
     if new_format is None:
         raise TypeError("convert_bounding_box_format() missing 1 required argument: 'new_format'")
     new_format = BoundingBoxFormat[new_format.upper()] if isinstance(new_format, str) else new_format
     if isinstance(inpt, tv_tensors.BoundingBoxes):
         if old_format is not None:
             raise ValueError("For bounding box tv_tensor inputs, `old_format` must not be passed.")
-        made = convert_boxes(inpt.as_subclass(torch.Tensor), inpt.format, new_format)
+        made = _converted(inpt.as_subclass(torch.Tensor), inpt.format, new_format, inplace)
         return tv_tensors.wrap(made, like=inpt, format=new_format)
     if not is_pure_tensor(inpt):
         raise TypeError("Input can either be a plain tensor or a bounding box tv_tensor, but got "
@@ -113,7 +140,7 @@ def convert_bounding_box_format(inpt, old_format=None, new_format=None, inplace=
     if old_format is None:
         raise ValueError("For pure tensor inputs, `old_format` has to be passed.")
     old_format = BoundingBoxFormat[old_format.upper()] if isinstance(old_format, str) else old_format
-    return convert_boxes(inpt, old_format, new_format)
+    return _converted(inpt, old_format, new_format, inplace)
 
 
 def clamped(boxes, format, canvas_size, clamping_mode="soft"):
@@ -131,6 +158,7 @@ def clamped(boxes, format, canvas_size, clamping_mode="soft"):
 
 def clamp_bounding_boxes(inpt, format=None, canvas_size=None, clamping_mode="auto"):
     """Return boxes cut to their canvas."""
+    _log_usage("clamp_bounding_boxes")
     if clamping_mode not in (None, "soft", "hard", "auto"):
         raise ValueError(f"clamping_mode must be soft, hard, auto or None, got {clamping_mode}")
     if is_pure_tensor(inpt):
@@ -155,6 +183,7 @@ def clamped_points(points, canvas_size):
 
 def clamp_keypoints(inpt, canvas_size=None):
     """Return keypoints moved onto their canvas."""
+    _log_usage("clamp_keypoints")
     if is_pure_tensor(inpt):
         if canvas_size is None:
             raise ValueError("For pure tensor inputs, `canvas_size` has to be passed.")

@@ -1,6 +1,4 @@
-"""Blurs, noise, normalization, erasing; what makes and takes images; boxes that are worth keeping."""
-import io
-
+"""Blurs, noise, normalization; what makes and takes images; boxes that are worth keeping."""
 from dragon.vm import torch
 from dragon.vm.torchvision import tv_tensors
 from dragon.vm.torchvision._pillow import Image
@@ -37,6 +35,10 @@ def gaussian_blur_image(image, kernel_size, sigma=None):
     return as_batch(lambda batch: F_t.blurred(batch, kernel, kernel_size), image)
 
 
+def _gaussian_blur_image_pil(image, kernel_size, sigma=None):
+    return F1.through_tensor(lambda tensor: gaussian_blur_image(tensor, kernel_size, sigma), image)
+
+
 def gaussian_noise_image(image, mean=0.0, sigma=0.1, clip=True):
     """Return an image with noise."""
     if sigma < 0:
@@ -51,46 +53,9 @@ def gaussian_noise_image(image, mean=0.0, sigma=0.1, clip=True):
     return (noisy.clamp(0, 255) if clip else noisy).to(torch.uint8)
 
 
-def erase_image(image, i, j, h, w, v, inplace=False):
-    """Return an image with a rectangle overwritten."""
-    image = image if inplace else image.clone()
-    image[..., i:i + h, j:j + w] = v
-    return image
-
-
-def _erase_pillow(image, i, j, h, w, v, inplace=False):
-    return _to_pil_image(erase_image(pil_to_tensor(image).contiguous(), i, j, h, w, v), mode=image.mode)
-
-
-def jpeg_image(image, quality):
-    """Return an image as it comes out of a JPEG file."""
-    from dragon.vm.torchvision.io import decode_jpeg, encode_jpeg
-    batch = image.reshape(-1, *image.shape[-3:])
-    if len(batch) == 0:
-        return image.clone()
-    return torch.stack([decode_jpeg(encode_jpeg(item, quality=quality)) for item in batch]).view(image.shape)
-
-
-def _jpeg_pillow(image, quality):
-    buffer = io.BytesIO()
-    image.save(buffer, format="JPEG", quality=quality)
-    return Image.open(buffer).copy()
-
-
-def uniform_temporal_subsample_video(video, num_samples):
-    """Return frames of a video at equal distances."""
-    places = torch.linspace(0, video.shape[-4] - 1, num_samples).long()
-    return video.index_select(-4, places)
-
-
 normalize = functional("normalize", normalize_image)
-gaussian_blur = functional("gaussian_blur", gaussian_blur_image,
-                           lambda image, kernel_size, sigma=None: F1.through_tensor(
-                               lambda tensor: gaussian_blur_image(tensor, kernel_size, sigma), image))
+gaussian_blur = functional("gaussian_blur", gaussian_blur_image, _gaussian_blur_image_pil)
 gaussian_noise = functional("gaussian_noise", gaussian_noise_image)
-erase = functional("erase", erase_image, _erase_pillow)
-jpeg = functional("jpeg", jpeg_image, _jpeg_pillow)
-uniform_temporal_subsample = functional("uniform_temporal_subsample", uniform_temporal_subsample_video)
 
 
 def to_image(inpt):

@@ -74,7 +74,9 @@ def functional(name, image, pillow=None, mask=None, boxes=None, points=None, sev
 
     """
     def call(inpt, *args, **kwargs):
+        torch._C._log_api_usage_once(used)
         return _get_kernel(call, type(inpt))(inpt, *args, **kwargs)
+    used = f"torchvision.transforms.v2.functional.{name}"
     call.__name__ = call.__qualname__ = name
     call.__doc__, call.__signature__ = image.__doc__, inspect.signature(image)
     call.__module__ = "torchvision.transforms.v2.functional"
