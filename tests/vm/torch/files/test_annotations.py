@@ -67,6 +67,12 @@ def test_types_come_back(name):
     assert load(Held(KINDS[name])).kind == KINDS[name]
 
 
+def test_what_typing_notes_comes_back():
+    made = Held(1)
+    made.kind = typing.OrderedDict[str, int](one=1)
+    assert load(made).kind.__orig_class__ == typing.OrderedDict[str, int]
+
+
 def test_files_of_pytorch_have_them_too():
     torch = pytest.importorskip("torch")
     file = io.BytesIO()

@@ -158,10 +158,11 @@ def make_namespace():
 
 # --- types as annotations have them
 
-def _is_type(value):
+def is_type(value):
+    """Return whether a value is a type as annotations say it, or several."""
     kind = type(value)
     return value is None or value is Ellipsis or isinstance(value, type) or kind.__module__ == "typing" or (
-        kind in ANNOTATIONS) or kind in (tuple, list) and all(map(_is_type, value))
+        kind in ANNOTATIONS) or kind in (tuple, list) and all(map(is_type, value))
 
 
 def make_subscripted(origin, inner):
@@ -170,14 +171,14 @@ def make_subscripted(origin, inner):
         _refuse("getitem", origin, "a type of typing")
     is_literal = origin is typing.Literal and all(
         type(part) in (str, int, bool, bytes, type(None)) for part in (inner if type(inner) is tuple else (inner,)))
-    return origin[inner] if is_literal or _is_type(inner) else _refuse("getitem", inner, "types")
+    return origin[inner] if is_literal or is_type(inner) else _refuse("getitem", inner, "types")
 
 
 def make_alternatives(one, other):
     """Return `int | None` and its like: the one thing that files use `operator.or_` for."""
     for value in (one, other):
         is_own = isinstance(value, type) and type(value).__or__ is not type.__or__  # a metaclass's, that is: code
-        if is_own or not _is_type(value) or type(value) in (tuple, list):
+        if is_own or not is_type(value) or type(value) in (tuple, list):
             _refuse("or_", value, "a type")
     return one | other
 
@@ -191,7 +192,7 @@ def make_joined(function, types_):
 
 def make_alias(origin, inner):
     """Return `list[int]` and its like."""
-    if origin not in (*FACTORIES, type) or not _is_type(inner):
+    if origin not in (*FACTORIES, type) or not is_type(inner):
         _refuse("GenericAlias", origin, "the class of a container, and types")
     return types.GenericAlias(origin, inner)
 

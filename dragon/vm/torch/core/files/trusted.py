@@ -265,6 +265,8 @@ class Trust:
         if any(kind is value for value in self.user.values()):
             return
         for name, value in zip(names, values):
+            if type(name) is str and name == "__orig_class__" and plain.is_type(value):  # typing notes it
+                continue
             if type(name) is not str or name.startswith("__") and name.endswith("__"):
                 raise Refused(f"{describe(kind)} (given the attribute {plain.tell(name)})")
             if callable(value) and not isinstance(value, Tensor) and callable(getattr(kind, name, None)):
