@@ -10,7 +10,6 @@ torch.cuda : the same code on the CPU
 torch.utils.benchmark : torch.utils.benchmark.Timer, or timeit
 torch.profiler : dragon.profile
 tensorflow.distribute : one process trains here: tf.distribute.get_strategy() is a strategy of one replica
-tensorflow.summary.trace : dragon.profile
 """
 LINES = [line.split(" : ", 1) for line in TABLE.strip().splitlines()]
 

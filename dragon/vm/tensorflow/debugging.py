@@ -1,5 +1,6 @@
 """`tf.debugging`: claims about tensors, and how errors are shown."""
 from dragon.vm.guest import lookup as _lookup
+from dragon.vm.shared.tensors.convert import default_device as _default_device
 from dragon.vm.tensorflow.core.flow.asserts import (  # noqa: F401
     Assert, assert_all_finite, assert_equal, assert_greater, assert_greater_equal, assert_integer, assert_less,
     assert_less_equal, assert_near, assert_negative, assert_non_negative, assert_non_positive, assert_none_equal,
@@ -23,12 +24,26 @@ def disable_check_numerics():
     modes.set_anomaly_mode(False, False)
 
 
+_is_placement_logged = [False]
+
+
 def get_log_device_placement():
-    """Return False: devices of calls are not logged."""
-    return False
+    """Return whether the program wants to see where calls run."""
+    return _is_placement_logged[0]
 
 
 def set_log_device_placement(enabled):
-    """Refuse to log devices of calls."""
+    """Log where calls run: once, since each runs where its operands are.
+
+    Parameters
+    ----------
+    enabled : bool
+        Whether it is logged.
+
+    """
+    _is_placement_logged[0] = bool(enabled)
     if enabled:
-        raise NotImplementedError(f"tf.debugging.set_log_device_placement: not supported. Received: enabled={enabled}")
+        from dragon.vm.tensorflow.core.flow.execution import get_logger
+        get_logger().warning("tf.debugging.set_log_device_placement: calls are not logged one by one; each runs on the "
+                             "device of its operands, which `tensor.device` tells, and new tensors are on %s",
+                             _default_device())

@@ -26,6 +26,7 @@ ONCE = ("tf.function only supports singleton tf.Variables created on the first c
         "created once or created outside tf.function. See "
         "https://www.tensorflow.org/guide/function#creating_tfvariables for more information.")
 eagerly = [False]  # tf.config.run_functions_eagerly
+followers = []  # functions that are told of each call from outside: the function, its arguments
 
 assert seed  # whose counters are made before any capture
 
@@ -219,6 +220,8 @@ class Function:
             return self._python_function(*args, **kwargs)
         if is_capturing():
             return self._graphs.call_within(self._traced_call, args, kwargs)
+        for follow in followers:
+            follow(self, args, kwargs)
         args = tuple(map(self._stand, args))
         args = tuple(_argument(value) if not nest.is_nested(value) else nest.map_structure(_argument, value)
                      for value in args)

@@ -113,15 +113,68 @@ def graph(graph_data):
     return _state.write(0, lambda events, now: events.graph(graph_data))
 
 
+_trace = []  # what is on: the graphs' trace or None, and whether calls are profiled
+
+
 def trace_on(graph=True, profiler=False, profiler_outdir=None):
-    """Raise: functions are not traced for TensorBoard."""
-    raise NotImplementedError("tf.summary.trace_on: functions are not traced for TensorBoard")
+    """Note the functions that are called from here on, for `trace_export`.
+
+    Parameters
+    ----------
+    graph : bool, optional, default=True
+        Whether their graphs are kept.
+    profiler : bool, optional, default=False
+        Whether calls are profiled.
+    profiler_outdir : str, optional
+        The folder of the profile; needed with `profiler`.
+
+    """
+    from dragon.vm.tensorflow.core.graph_traces import GraphTrace
+    if profiler and profiler_outdir is None:
+        raise ValueError("tf.summary.trace_on: got profiler=True without profiler_outdir, expected a folder")
+    if _trace:
+        from dragon.vm.tensorflow.core.flow.execution import get_logger
+        get_logger().warning("Trace already enabled")
+        return
+    if profiler:
+        from dragon.vm.tensorflow.profiler import experimental
+        experimental.start(profiler_outdir)
+    made = GraphTrace() if graph else None
+    if made is not None:
+        made.start()
+    _trace.append((made, bool(profiler)))
 
 
 def trace_off():
-    """Do nothing, as no trace is ever on."""
+    """Note no more calls, and forget those that were noted."""
+    if _trace:
+        made, profiled = _trace.pop()
+        if made is not None:
+            made.stop()
+        if profiled:
+            from dragon.vm.tensorflow.profiler import experimental
+            experimental.stop(save=False)
 
 
 def trace_export(name, step=None, profiler_outdir=None):
-    """Raise: functions are not traced for TensorBoard."""
-    raise NotImplementedError("tf.summary.trace_export: functions are not traced for TensorBoard")
+    """Write the graphs of the functions that were called, and the profile; note no more calls.
+
+    Parameters
+    ----------
+    name : str
+        What the graphs are called.
+    step : int, optional
+        When it was so; what `tf.summary.experimental.set_step` said by default.
+    profiler_outdir : str, optional
+        Not used: `trace_on` was told the folder.
+
+    """
+    if not _trace:
+        raise ValueError("tf.summary.trace_export: got no trace, expected tf.summary.trace_on before")
+    made, profiled = _trace.pop()
+    if made is not None:
+        made.stop()
+        _state.write(step, lambda events, now: made.write(events, _state.tag(name), now))
+    if profiled:
+        from dragon.vm.tensorflow.profiler import experimental
+        experimental.stop()

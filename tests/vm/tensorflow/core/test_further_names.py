@@ -294,3 +294,13 @@ def test_dtypes_known_by_name_say_so():
         assert ours.as_dtype(name) is dtype and ours.TensorSpec([1], dtype).dtype == dtype
         with pytest.raises(TypeError, match=f"got dtype {name}, expected one that tensors have"):
             ours.cast([1.0], dtype)
+
+
+def test_where_calls_run_is_logged_once(caplog):
+    ours.debugging.set_log_device_placement(True)
+    try:
+        assert ours.debugging.get_log_device_placement() is True
+        assert "each runs on the device of its operands" in caplog.text and "CPU:0" in caplog.text
+    finally:
+        ours.debugging.set_log_device_placement(False)
+    assert ours.debugging.get_log_device_placement() is False
