@@ -135,7 +135,10 @@ class Places:
         if value is None and head in ("numpy", "pathlib", "io", "datetime", "torch", "keras", "dragon"):
             value = sys.modules.get(head if head != "torch" and head != "keras" else f"dragon.vm.{head}")
         for name in rest:
-            value = getattr(value, name, None)
+            try:
+                value = getattr(value, name, None)
+            except ImportError:  # a module that is imported when it is asked, of a package that is not here
+                value = None
         if isinstance(value, type):
             return value
         known = self.by_name.get((door_of(module), word.rpartition(".")[2]), [])
