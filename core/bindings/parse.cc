@@ -257,7 +257,8 @@ Device ParseDevice(PyObject* object, const Place& place) {
     if (number != static_cast<int16_t>(number)) {
       throw ValueError(place.op).Got("device index ", number, ForArgument(place)).Expected("-1 to 32767");
     }
-    device.index = static_cast<int16_t>(number);
+    // There is one host, and one place without numbers, whatever number it is asked for by.
+    if (!device.is_cpu() && !device.is_meta()) device.index = static_cast<int16_t>(number);
   }
   return device;
 }

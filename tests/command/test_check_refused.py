@@ -11,8 +11,8 @@ REFUSED = {
     "from torch.distributed.fsdp import FullyShardedDataParallel as F\n\nF(1)\n":
         ("torch.distributed.fsdp.FullyShardedDataParallel", 3, "Dragon does not have it"),
     "import torch\ntorch.ones(2).to_mkldnn()\n": ("torch.Tensor.to_mkldnn", 2, ""),
-    "import tensorflow as tf\ntf.io.decode_json_example('{}')\n":
-        ("tensorflow.io.decode_json_example", 2, "examples are not read from JSON"),
+    "import tensorflow as tf\ntf.distribute.Server({})\n":
+        ("tensorflow.distribute.Server", 2, "no other one is served"),
 }
 FINE = [
     "from torch.distributed.tensor import DTensor\nisinstance(1, DTensor)\n",  # asked about, not made

@@ -156,3 +156,12 @@ def test_tensors_have_numbers_of_their_own(t):
 def test_wrong_devices_are_told_as_in_pytorch(t, text, what):
     with pytest.raises(RuntimeError, match=what):
         t.device(text)
+
+
+@pytest.mark.parametrize("name", ["cpu:1", "cpu:0", "meta:7", "meta", "meta:0"])
+@pytest.mark.parametrize("t", [torch, dragon_torch], ids=["genuine", "dragon"])
+def test_tensors_on_the_host_and_nowhere_have_no_number_of_a_device(t, name):
+    x = t.empty(2, device=t.device(name))
+    place = t.device(name.partition(":")[0])
+    assert x.device == t.empty(2, device=name).device == (x + 1).device == x.to(name).device == place
+    assert t.device("cpu:1").index == 1 and x.device.index is None and (x + t.empty(2, device=place)).shape == (2,)
