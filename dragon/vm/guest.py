@@ -154,7 +154,7 @@ def import_or_none(name):
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name:
+        if error.name != name and not name.startswith(f"{error.name}."):  # nor is there one that it is in
             raise
     return None
 
