@@ -15,7 +15,7 @@ H, D = f"tf.cast({F}, tf.float16)", f"tf.cast({F}, tf.float64)"
 INT = f"tf.cast({U}, tf.int32)"
 B = "[[[0.1, 0.2, 0.7, 0.9], [0.3, 0., 0.5, 1.2]], [[0., 0., 1., 1.], [-0.2, 0.4, 0.8, 0.6]]]"
 MANY = "tf.reshape(tf.cast(tf.range(360) * 101 % 97, tf.float32) / 97., [90, 4])"
-MISSING = {"decode_jxl", "generate_bounding_box_proposals"}
+MISSING = {"decode_jxl"}
 VALUES = """
 resize({S}, [4, 5])
 resize({D}, [4, 5], "bicubic")

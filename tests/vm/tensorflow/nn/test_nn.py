@@ -125,4 +125,4 @@ def test_wrong_arguments(name):
 
 def test_missing_names_say_so():
     with pytest.raises(AttributeError, match="does not have it"):
-        mine.nn.RNNCellDeviceWrapper
+        mine.io.decode_proto
