@@ -64,10 +64,13 @@ Plan RollPlan(const char* who, const Dims& shape, const Dims& shifts, const Dims
   if (shifts.size() != axes.size()) {
     throw ValueError(who).Got("shifts ", shifts, " and axes ", axes).Expected("as many of each");
   }
+  if (shape.empty() && !axes.empty()) {
+    throw IndexError(who).Got("axis ", axes[0], " of a 0-d tensor").Expected("no axis");
+  }
   Dims total = Dims::Filled(shape.size(), 0);
   for (int n = 0; n < axes.size(); ++n) {
     const int64_t axis = NormalizeAxis(who, axes[n], shape.size());
-    if (shape.empty() || shape[axis] == 0) continue;
+    if (shape[axis] == 0) continue;
     const int64_t size = shape[axis];
     total[axis] = (total[axis] + shifts[n] % size + size) % size;
   }

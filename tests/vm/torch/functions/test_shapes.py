@@ -1,7 +1,9 @@
 """Views, splits and joins give what genuine PyTorch gives, line by line."""
 import pytest
-
+import torch
 from harness.twin import rows, same
+
+from dragon.vm import torch as dt
 
 SHAPE = """
 torch.split(x, 2)
@@ -120,3 +122,11 @@ b.permute(0, 2, 1).dim_order()
 @pytest.mark.parametrize("code", rows(SHAPE))
 def test_the_same_as_genuine(code):
     same(code)
+
+
+@pytest.mark.parametrize("axis", [0, -1, (0,)])
+def test_a_number_has_no_axis_to_roll_along(axis):
+    for t in (torch, dt):
+        with pytest.raises(IndexError):
+            t.roll(t.tensor(1.0), 1, axis)
+        assert t.roll(t.tensor(1.0), 1).item() == 1 and t.roll(t.zeros(0), 1, 0).shape == (0,)

@@ -10,6 +10,8 @@ got dim {d}, expected {low} to {high} for {n} dim
 -> Dimension out of range (expected to be in range of [{low}, {high}], but got {d})
 got axis {d}, expected {low} to {high} for {n} axes
 -> Dimension out of range (expected to be in range of [{low}, {high}], but got {d})
+roll: got dim {d} of a 0-d tensor, expected no dim
+-> IndexError | Dimension specified as {d} but tensor has no dimensions
 unbind: got a 0-d tensor, expected at least one dim
 -> IndexError | Dimension specified as 0 but tensor has no dimensions
 narrow: got a 0-d tensor, expected at least one dim
