@@ -126,6 +126,8 @@ def transpose(x, axes=None):
         return ops.permute(x, list(range(x.ndim))[::-1])
     axes = as_axes(axes, "axes")
     if len(axes) != x.ndim:
+        for axis in axes:
+            canonical_axis(axis, x.ndim)
         raise ValueError("`axes` must be a list of the same length as the input shape. "
                          f"Received: axes={axes}, x.shape={tuple(x.shape)}")
     if not all(-x.ndim <= axis < x.ndim for axis in axes):

@@ -47,6 +47,8 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
 def _look_at(self, source, storage_offset, size, stride):
     if source is None:
         source = UntypedStorage(0, device=self.device)
+    if not isinstance(source, (Tensor, TypedStorage, UntypedStorage)):
+        raise TypeError(f"set_(): argument 'source' must be Tensor or Storage, got {type(source).__name__}")
     if isinstance(source, Tensor):
         if size is None:
             size, stride, storage_offset = source.shape, source.stride(), source.storage_offset()
