@@ -60,3 +60,16 @@ def test_numbers_are_no_tensors():
             dt.logaddexp(*numbers)
     with pytest.raises(IndexError, match="5"):
         dt.logsumexp(dt.tensor(C), 5)
+
+
+@pytest.mark.parametrize("t", [torch, dt])
+def test_numpys_words(t):
+    x = t.tensor([[0.5, 1.0], [2.0, -1.0]])
+    assert t.equal(t.logsumexp(x, axis=1, keepdims=True), t.logsumexp(x, 1, True))
+    assert t.equal(t.logcumsumexp(x, axis=0), x.logcumsumexp(0))
+    for call in (t.logsumexp, t.logcumsumexp):
+        for words in ({}, {"dim": None}, {"dim": 0, "foo": 1}):
+            with pytest.raises(TypeError):
+                call(x, **words)
+    with pytest.raises(TypeError):
+        t.logcumsumexp(x, axis=0, keepdims=True)

@@ -1,9 +1,9 @@
 """Sums of exponentials as logarithms, of complex numbers too: what is largest goes before, so nothing overflows."""
 from dragon.vm.torch._api.tensors_only import guarded
 from dragon.vm.torch.core.functions.destination import deliver
+from dragon.vm.torch.core.functions.reduction import axis_words
 from dragon.vm.torch.core.register import FUNCTIONS, both
 from dragon.vm.torch.core.tensor import Tensor, ops
-
 
 # The engine's, of real numbers: what is asked before them is as little as can be, as they take less than a microsecond.
 _logaddexp = guarded("logaddexp", ops.logaddexp, ops)
@@ -12,6 +12,16 @@ _logsumexp, _logcumsumexp = ops.logsumexp, ops.logcumsumexp
 
 def _is_complex(x):
     return isinstance(x, Tensor) and x.dtype.is_complex
+
+
+def _along(who, dim, keepdim, named):
+    """Return (dim, keepdim), which may have come under NumPy's words; a dim must be there."""
+    if keepdim is None and "keepdims" in named:
+        raise TypeError(f"{who}: got an unexpected keyword argument 'keepdims'")
+    dim, keepdim = axis_words(who, dim, keepdim, named)
+    if dim is None:
+        raise TypeError(f"{who}: got no dim, expected one: {who}() missing 1 required positional arguments: \"dim\"")
+    return dim, keepdim
 
 
 def _add(x, y):
@@ -47,7 +57,7 @@ def logaddexp(input, other, *, out=None):
 
 
 @both
-def logsumexp(input, dim, keepdim=False, *, out=None):
+def logsumexp(input, dim=None, keepdim=False, *, out=None, **named):
     """Return the logarithm of the sum of exponentials along axes, without overflow.
 
     Parameters
@@ -56,6 +66,8 @@ def logsumexp(input, dim, keepdim=False, *, out=None):
         Real or complex numbers.
 
     """
+    if named or dim is None:
+        dim, keepdim = _along("logsumexp", dim, keepdim, named)
     if not _is_complex(input):
         return _logsumexp(input, dim, keepdim) if out is None else _logsumexp(input, dim, keepdim, out=out)
     if input.numel() == 0:
@@ -70,7 +82,7 @@ def logsumexp(input, dim, keepdim=False, *, out=None):
 
 
 @both
-def logcumsumexp(input, dim, *, out=None):
+def logcumsumexp(input, dim=None, *, out=None, **named):
     """Return the logarithms of the sums of exponentials so far along an axis, without overflow.
 
     Parameters
@@ -79,6 +91,8 @@ def logcumsumexp(input, dim, *, out=None):
         Real or complex numbers.
 
     """
+    if named or dim is None:
+        dim, _ = _along("logcumsumexp", dim, None, named)
     if not _is_complex(input):
         return _logcumsumexp(input, dim) if out is None else _logcumsumexp(input, dim, out=out)
     made, reach = input if input.ndim else ops.reshape(input, (1,)), 1
