@@ -86,6 +86,8 @@ def make_tensor(kind, dtype, shape, strides, requires_grad, buffer, attributes):
         flat = ops.view_dtype(_C.from_buffer(buffer, _C.Tensor), NATIVE[dtype])
         made = ops.as_strided(flat, shape, strides, 0)
     made = _C.as_class(made, kind)
+    if type(made) is not kind:  # a class of the user's own
+        made.__class__ = kind
     if requires_grad:
         made.requires_grad = True
     if attributes:

@@ -41,3 +41,32 @@ def test_texts_of_others_stand_for_numbers():
     assert dt._tensor_str._str_intern(dt.ones(2), tensor_contents="...") == "tensor(...)"
     x = dt.ones(2, requires_grad=True).as_subclass(Named)
     assert dt._tensor_str._str_intern(x, tensor_contents="[one]").startswith("Named([one], ")
+
+
+class Noted(dt.Tensor):
+    """A tensor of the user's own class, with an attribute."""
+
+
+class NotedSamples(dt.utils.data.Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        sample = dt.full((2, 3), float(index)).as_subclass(Noted)
+        sample.note = index
+        return sample
+
+
+def with_notes(samples):
+    batch = dt.utils.data.default_collate(samples)
+    batch.note = [sample.note for sample in samples]
+    return batch
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_batches_are_of_the_samples_own_class(workers):
+    loader = dt.utils.data.DataLoader(NotedSamples(), batch_size=2, num_workers=workers, collate_fn=with_notes)
+    assert [(type(batch), batch.note, batch.sum().item()) for batch in loader] == [
+        (Noted, [0, 1], 6.0), (Noted, [2, 3], 30.0)]
+    singles = dt.utils.data.DataLoader(NotedSamples(), batch_size=None, num_workers=workers)
+    assert [(type(sample), sample.note) for sample in singles] == [(Noted, index) for index in range(4)]

@@ -78,8 +78,8 @@ def collate_tensor_fn(batch, *, collate_fn_map=None):
                            "please provide a custom collate_fn to handle them appropriately.")
     arena = current_arena()
     count = first.numel()
-    if arena is None or count == 0 or first.requires_grad:
-        return torch.stack(batch, 0)
+    if arena is None or count == 0 or first.requires_grad or any(type(item) is not torch.Tensor for item in batch):
+        return torch.stack(batch, 0)  # which asks the classes of tensors that have others
     memory = arena.allocate(len(batch) * count * first.element_size())
     place = ops.view_dtype(torch.frombuffer(memory, dtype=torch.uint8), first.dtype)
     return torch.stack(batch, 0, out=ops.view(place, (len(batch), *first.shape)))
