@@ -180,3 +180,20 @@ def test_writes_over_what_is_read(code):
                 exec(code, names)
         else:
             exec(code, names)
+
+
+@pytest.mark.parametrize("t", BOTH)
+def test_a_class_tells_a_method_from_the_function(t):
+    """A class may split itself by `torch.unbind` where it is asked for the method, as iteration asks."""
+    class Batch(t.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            found = super().__torch_function__(func, types, args, kwargs or {})
+            if func == t.Tensor.unbind:
+                assert len(t.unbind(args[0])) == len(found)
+                asked.append(func.__name__)
+            return found
+    asked = []
+    x = t.ones(3, 2).as_subclass(Batch)
+    assert [type(row) for row in x] == [Batch] * 3 == [type(row) for row in x.unbind(0)]
+    assert asked == ["unbind"] * 2 and len(t.unbind(x, 1)) == 2 and len(asked) == 2

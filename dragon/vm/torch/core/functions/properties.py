@@ -57,10 +57,14 @@ def __rdiv__(self, other):
     return other / self
 
 
+# Classes tell the method, which iteration asks for, from the function `torch.unbind`.
+Tensor.unbind = ops.overridable(ops.unbind)
+
+
 def __iter__(self):
     if self.ndim == 0:
         raise TypeError("iteration over a 0-d tensor, expected at least one dim")
-    return iter(ops.unbind(self, 0))
+    return iter(Tensor.unbind(self, 0))
 
 
 def __reversed__(self):
