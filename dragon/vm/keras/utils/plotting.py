@@ -226,7 +226,8 @@ def _curve(points, steps=16):
 
 def _shown(path):
     import sys
-    if "IPython" not in sys.modules or path.endswith((".pdf", ".svg")):
+    kind = os.path.splitext(path)[1][1:].lower() or "png"
+    if "IPython" not in sys.modules or kind not in ("png", "jpg", "jpeg", "gif", "webp"):  # which notebooks show
         return None
     from IPython import display
-    return display.Image(filename=path)
+    return display.Image(filename=path, format=kind)

@@ -41,6 +41,15 @@ def test_pictures(tmp_path, name):
     assert picture.size[1] > picture.size[0] > 100 and len(picture.getcolors(1 << 20)) > 3
 
 
+@pytest.mark.parametrize("name, is_shown", [("model", True), ("model.png", True), ("model.jpg", True),
+                                            ("model.bmp", False), ("model.svg", False)])
+def test_pictures_in_notebooks(tmp_path, name, is_shown):
+    display = pytest.importorskip("IPython.display")
+    pytest.importorskip("PIL")
+    shown = keras.utils.plot_model(build(keras), tmp_path / name)
+    assert isinstance(shown, display.Image) if is_shown else shown is None
+
+
 def corners(path):
     """Return (left, top) of each box of a picture, by its first line."""
     found = {}
