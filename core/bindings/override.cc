@@ -159,7 +159,7 @@ bool WantsOverride(const Frontend* frontend, PyObject* const* args, Py_ssize_t c
 }
 
 FieldAnswer WhoAnswersField(const Frontend* frontend, PyObject* tensor) {
-  if (t_disabled) return FieldAnswer::kNobody;
+  if (!frontend->override_handler || t_disabled) return FieldAnswer::kNobody;
   if (t_field_modes > 0) return FieldAnswer::kSomebody;
   if (!ClassAnswers(frontend, tensor)) return FieldAnswer::kNobody;
   PyObject* attribute = frontend->override_attribute;
