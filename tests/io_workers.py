@@ -25,3 +25,37 @@ def answer(task):
     if what == "sleep":
         time.sleep(value)
     return value
+
+
+class Count:
+    """Numbers in order, without a length."""
+
+    def __init__(self, count):
+        self.count = count
+
+    def __iter__(self):
+        return iter(range(self.count))
+
+
+def twice(number):
+    """Return a number twice as large."""
+    return 2 * number
+
+
+def stretch(length):
+    """Return numbers, so many of them."""
+    import numpy as np
+    return np.arange(length)
+
+
+def with_draws(number, draws):
+    """Return a random number of a sample's own."""
+    return number + draws.uniform()
+
+
+def broken(number):
+    """Fail for 3, and return another shape for 9 than for other numbers."""
+    import numpy as np
+    if number == 3:
+        raise ValueError("three is not to my taste")
+    return np.full(3 if number == 9 else 2, number)

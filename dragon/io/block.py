@@ -83,7 +83,13 @@ class Block:
         # A little more than was asked for, so that the next batch of nearly this size fits too.
         size = -(-(HEADER_BYTES + nbytes + nbytes // 8) // mmap.PAGESIZE) * mmap.PAGESIZE
         self.descriptor = os.memfd_create("dragon", os.MFD_CLOEXEC)
-        os.ftruncate(self.descriptor, size)
+        try:
+            # Where memory is short, it says so here; a file that is only made long says it by SIGBUS, later.
+            os.posix_fallocate(self.descriptor, 0, size)
+        except OSError as error:
+            os.close(self.descriptor)
+            raise MemoryError(f"Block: got '{error.strerror}' for {size} bytes of shared memory, expected room for a "
+                              "batch; smaller batches, fewer workers or a smaller prefetch take less") from None
         self.memory = map_file(self.descriptor, size)
         self.capacity = size - HEADER_BYTES
         self.counters = counters_of(self.memory)

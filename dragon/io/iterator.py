@@ -1,27 +1,18 @@
 """Batches of transformed samples: the third of the three nouns of `dragon.io`."""
+import time
 from itertools import islice
 
-from dragon.io.block import current_arena
-from dragon.io.failure import Failure
-from dragon.io.pool import WorkerPool
+from dragon.io.batching import Batches, stack_samples
+from dragon.io.flow import Tuned
+from dragon.io.pool import WorkerDied, WorkerPool
+from dragon.io.reader import Reader
+from dragon.io.report import Counters, Report
+from dragon.io.team import Team
+from dragon.io.work import POLICIES, Start, Work
 
-
-def stack_samples(samples):
-    """Return samples as a batch: arrays are stacked, in shared memory within a worker; structures keep their form."""
-    import numpy as np
-    if not isinstance(samples, (list, tuple)):
-        raise TypeError(f"stack_samples: got {type(samples).__name__}, expected a list of samples")
-    first = samples[0]
-    if isinstance(first, dict):
-        return {key: stack_samples([sample[key] for sample in samples]) for key in first}
-    if isinstance(first, (tuple, list)):
-        return type(first)(stack_samples(list(column)) for column in zip(*samples))
-    arrays = [np.asarray(sample) for sample in samples]
-    if arrays[0].dtype.kind not in "biufc" or current_arena() is None:
-        return np.stack(arrays)
-    shape = (len(arrays), *arrays[0].shape)
-    memory = current_arena().allocate(sum(array.nbytes for array in arrays))
-    return np.stack(arrays, out=np.frombuffer(memory, arrays[0].dtype).reshape(shape))
+DEPTH, MOST = 2, 16  # tasks that each worker has ahead, at first and at the most
+HASTE_SECONDS = 0.2  # that workers have to end in when their work is of no use any more
+PROCESSES, THREADS = "processes", "threads"
 
 
 class Iterator:
@@ -29,94 +20,216 @@ class Iterator:
 
     Parameters
     ----------
-    reader : Iterable
-        Yields samples.
+    reader : Union[Reader, Sequence, Iterable]
+        Says which samples come; what is no `Reader` is read in order.
     transform : Callable, optional
-        Called with each sample, in a worker if there are any.
-    batch_size : int, optional, default=1
-        Samples per batch.
+        Called with each sample, in a worker if there are any; with the sample's `Draws` as well if it has a parameter
+        `draws`. One with a method `batch` makes a batch of many samples itself, as `ImageClassification` does.
+    batch_size : Union[int, Batches, Buckets], optional, default=1
+        Samples per batch, or which samples stand together.
     collate : Callable, optional, default=stack_samples
-        Makes a batch of a list of samples.
+        Makes a batch of a list of samples; `PadSamples()` for such of unequal shapes.
     workers : int, optional, default=0
-        How many processes transform; 0 does it here.
-    prefetch : int, optional, default=2
-        How many batches each worker has ahead.
-    drop_last : bool, optional, default=False
-        Whether to leave out a last batch that is smaller.
+        How many workers transform; 0 does it here.
+    prefetch : Union[int, str], optional, default="auto"
+        How many batches each worker has ahead; "auto" begins with 2 and finds out.
+    last : str, optional, default="keep"
+        What becomes of the samples that are left over at the end: "keep", "drop", "pad" or "wrap".
     in_order : bool, optional, default=True
         Whether batches keep the reader's order, or come as they are ready.
     timeout : float, optional
         Seconds to wait for a batch.
     context : multiprocessing.context.BaseContext, optional
-        How workers are started.
+        How worker processes are started.
     deliver : Callable, optional
         Called with each batch here, at the end: hands it to a device.
+    kind : str, optional, default="processes"
+        "threads" has workers share this process: for transforms that hold no interpreter lock, as decoding pictures.
+    errors : str, optional, default="raise"
+        What a sample that cannot be read, transformed or stacked does: "raise" ends the epoch with an error that names
+        it, "skip" leaves it out and counts it, which makes its batch smaller.
+    restarts : int, optional, default=0
+        How many workers that die are replaced, with nothing lost and nothing doubled, before an error tells of it.
+    drop_last : bool, optional, default=False
+        The same as last="drop".
+
+    Examples
+    --------
+    >>> from dragon.io import Iterator, Reader
+    >>> iterator = Iterator(Reader(range(5)), batch_size=2)
+    >>> [batch.tolist() for batch in iterator]
+    [[0, 1], [2, 3], [4]]
 
     """
 
-    def __init__(self, reader, transform=None, batch_size=1, collate=stack_samples, workers=0, prefetch=2,
-                 drop_last=False, in_order=True, timeout=None, context=None, deliver=None):
-        self.reader, self.batch_size, self.drop_last, self.in_order = reader, batch_size, drop_last, in_order
-        self.timeout, self.deliver = timeout, deliver or (lambda batch: batch)
-        self._work, self._prefetch = _Work(transform, collate), prefetch
-        self._pool = WorkerPool(workers, _Start(self._work), context, "Iterator") if workers else None
+    def __init__(self, reader, transform=None, batch_size=1, collate=stack_samples, workers=0, prefetch="auto",
+                 last="keep", in_order=True, timeout=None, context=None, deliver=None, kind=PROCESSES, errors="raise",
+                 restarts=0, drop_last=False):
+        if errors not in POLICIES:
+            raise ValueError(f"Iterator: got errors={errors!r}, expected one of {POLICIES}")
+        if kind not in (PROCESSES, THREADS):
+            raise ValueError(f"Iterator: got kind={kind!r}, expected '{PROCESSES}' or '{THREADS}'")
+        if workers < 0:
+            raise ValueError(f"Iterator: got workers={workers}, expected at least 0")
+        if prefetch != "auto" and (isinstance(prefetch, str) or prefetch < 1):
+            raise ValueError(f"Iterator: got prefetch={prefetch!r}, expected a positive number or 'auto'")
+        self.reader = reader if isinstance(reader, Reader) else Reader(reader)
+        self.batches = Batches(batch_size, "drop" if drop_last else last) if isinstance(batch_size, int) else batch_size
+        self.in_order, self.timeout, self.deliver, self.prefetch = in_order, timeout, deliver, prefetch
+        self.workers, self.kind, self._counters, self._pool = workers, kind, Counters(workers), None
+        self.context, self.restarts = context, restarts
+        self._work = Work(self.reader, transform, collate, errors, alone=workers > 0 and kind == PROCESSES)
+        self._passed, self._given, self._beyond = 0, 0, {}
+
+    def __len__(self):
+        return self.batches.count(len(self.reader))
 
     def __iter__(self):
-        batches = map(self._work, self._lists()) if self._pool is None else self._from_workers()
-        return map(self.deliver, batches)
+        loaded, self._loaded = self._loaded, (0, ())
+        epoch, position = self.reader.start()
+        self._passed, beyond = loaded
+        # Numbers of batches count from the reader's position on; of those before their turn, the samples are counted
+        # when all before them have been given out.
+        self._given, self._beyond = self._passed, {self._passed + number: count for number, count in beyond}
+        self._counters = Counters(self.workers)
+        self._start_workers()
+        return self._run(self._tasks(epoch, position, self._passed, frozenset(self._beyond)))
 
-    def _lists(self):
-        samples = iter(self.reader)
-        while batch := list(islice(samples, self.batch_size)):
-            if len(batch) == self.batch_size or not self.drop_last:
-                yield batch
+    def _start_workers(self):
+        """Have workers: those of the last epoch, or new ones."""
+        if not self.workers or (self._pool is not None and not self._pool.closed):
+            return
+        if self.kind == PROCESSES:
+            self._pool = WorkerPool(self.workers, Start(self._work), self.context, "Iterator", self.restarts)
+        else:
+            self._pool = Team(self.workers, Start(self._work), "Iterator")
 
-    def _from_workers(self):
-        tasks, done, outstanding, wanted = enumerate(self._lists()), {}, set(), 0
-        count = len(self._pool.workers)
+    def _tasks(self, epoch, position, passed, beyond):
+        """Yield (number, how many samples it takes, (epoch, entries)) of the batches that are still to be made."""
+        number, lists = 0, self._lists(epoch, position)
+        while True:
+            begin = time.perf_counter()
+            batch = next(lists, None)
+            self._counters.feeding += time.perf_counter() - begin
+            if batch is None:
+                return
+            if number >= passed and number not in beyond:
+                yield number, len(batch), (epoch, batch)
+            number += 1
 
-        def give(worker):
-            for number, samples in islice(tasks, 1):
-                outstanding.add(number)
-                self._pool.put(worker, (id(tasks), number), samples)
-        for turn in range(self._prefetch * count):
-            give(turn % count)
-        while outstanding or done:
-            key = wanted if self.in_order else next(iter(done), None)
-            if key not in done:
-                worker, (run, number), batch = self._pool.get(self.timeout)
-                if run == id(tasks):  # else of an earlier, abandoned run
-                    outstanding.discard(number)
-                    done[number] = batch
-                    give(worker)
-                continue
-            wanted += 1
-            batch = done.pop(key)
-            if isinstance(batch, Failure):
-                batch.reraise()
-            yield batch
+    def _lists(self, epoch, position):
+        def entries(position):
+            if self.reader.numbered:
+                return self.reader.numbers(epoch, position)
+            return enumerate(self.reader.samples(epoch, position), position)
+        if position and getattr(self.batches, "last", None) == "wrap" and isinstance(self.batches, Batches):
+            first = list(islice(entries(0), self.batches.size))
+            return iter(self.batches(entries(position), first))
+        return iter(self.batches(entries(position)))
+
+    def _run(self, tasks):
+        made = self._here(tasks) if self._pool is None else self._there(tasks)
+        try:
+            for number, taken, batch in made:
+                self._settle(number, taken)
+                if batch.count:
+                    yield self._hand_over(batch.value)
+                del batch
+        except (KeyboardInterrupt, WorkerDied):
+            self._close(HASTE_SECONDS)
+            raise
+        self._given, self._beyond = 0, {}
+        self.reader.finish()
+
+    def _hand_over(self, value):
+        if self.deliver is None:
+            return value
+        begin = time.perf_counter()
+        value = self.deliver(value)
+        self._counters.delivering += time.perf_counter() - begin
+        return value
+
+    def _here(self, tasks):
+        for number, taken, task in tasks:
+            batch = self._work(task)
+            self._counters.add(batch)
+            yield number, taken, batch
+
+    def _there(self, tasks):
+        sent = {}
+
+        def remember():
+            for place, (number, taken, task) in enumerate(tasks):
+                sent[place] = number, taken
+                yield task
+        automatic = self.prefetch == "auto"
+        depth = DEPTH if automatic else self.prefetch
+        flow = Tuned(self._pool, remember(), depth, (MOST if automatic else depth) * self.workers,
+                     in_order=self.in_order, timeout=self.timeout, balanced=True)
+        before, self._pool.restarted = flow.waited, 0
+        for batch in flow:
+            self._counters.receive(flow.waited - before, batch)
+            before = flow.waited
+            self._counters.ahead, self._counters.restarted = flow.ahead(), self._pool.restarted
+            yield *sent.pop(flow.number), batch
+
+    # Where an epoch is.
+
+    _loaded = (0, ())  # of a state: batches that are passed over, and those before their turn that are
+
+    def _settle(self, number, taken):
+        """Count a batch as given out."""
+        self._beyond[number] = taken
+        while self._given in self._beyond:
+            taken = self._beyond.pop(self._given)
+            self._given += 1
+            if isinstance(self.batches, Batches):
+                self.reader.position += taken
+
+    def state_dict(self):
+        """Return a small dict with which another iterator goes on after the last batch that was given out."""
+        plain = isinstance(self.batches, Batches)
+        return {"version": 1, "reader": self.reader.state_dict(), "batches": 0 if plain else self._given,
+                "beyond": [(number - self._given, taken) for number, taken in sorted(self._beyond.items())],
+                "cut": vars(self.batches).get("size"), "bucketed": not plain}
+
+    def load_state_dict(self, state):
+        """Go on from where another iterator was: the next epoch that is asked for begins there.
+
+        Parameters
+        ----------
+        state : dict
+            What `state_dict` returned. The number of workers may be another one; the size of batches too, if batches
+            came in order and samples are in no buckets.
+
+        """
+        if state.get("version") != 1:
+            raise ValueError(f"Iterator.load_state_dict: got version {state.get('version')!r}, expected 1")
+        mine = self.state_dict()
+        if state["bucketed"] != mine["bucketed"] or (state["beyond"] and state["cut"] != mine["cut"]):
+            raise ValueError(f"Iterator.load_state_dict: got a state of batches of {state['cut']} samples, expected "
+                             f"those of this iterator, {mine['cut']}")
+        self.reader.load_state_dict(state["reader"])
+        self._loaded = state["batches"], [tuple(pair) for pair in state["beyond"]]
+
+    def report(self):
+        """Return a `Report`: throughput so far, and which stage the others wait for."""
+        try:
+            total = len(self)
+        except TypeError:
+            total = None
+        return Report(self._counters, total)
 
     def close(self):
-        """End the workers."""
+        """End the workers; the next epoch would begin with new ones."""
+        self._close()
+
+    def _close(self, *patience):
         if self._pool is not None:
-            self._pool.close()
+            self._pool.close(*patience)
 
+    def __enter__(self):
+        return self
 
-class _Work:
-    """The steps that are done to a list of samples."""
-
-    def __init__(self, transform, collate):
-        self.transform, self.collate = transform, collate
-
-    def __call__(self, samples):
-        return self.collate(samples if self.transform is None else [self.transform(sample) for sample in samples])
-
-
-class _Start:
-    """Give a worker its work; a class, so that it can be pickled."""
-
-    def __init__(self, work):
-        self.work = work
-
-    def __call__(self, index):
-        return self.work
+    def __exit__(self, *_):
+        self.close()

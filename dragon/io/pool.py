@@ -5,12 +5,15 @@ of a worker by its sentinel. No queue is shared, hence a killed worker holds no 
 """
 import multiprocessing
 import os
+import reprlib
 import select
 import signal
 import struct
+import threading
 import time
 import weakref
 from collections import deque
+from multiprocessing import connection
 
 from dragon.core import config
 from dragon.io.block import Arena, Mailbox, set_current_arena
@@ -22,14 +25,30 @@ _pools = weakref.WeakSet()
 
 
 class WorkerDied(RuntimeError):
-    """A worker process ended before its work did."""
+    """A worker process ended before its work did.
 
-    def __init__(self, name, process):
+    Parameters
+    ----------
+    name : str
+        Whose worker it was.
+    process : multiprocessing.Process
+        The process.
+    task : Any, optional
+        What it was at.
+
+    """
+
+    def __init__(self, name, process, task=None):
         code = process.exitcode
         how = (f"is killed by signal: {signal.strsignal(-code)} ({signal.Signals(-code).name})."
                if code is not None and code < 0 else f"exited unexpectedly with exit code {code}.")
-        super().__init__(f"{name} worker (pid {process.pid}) {how}")
+        at = "" if task is None else f" Its task was {reprlib.repr(task)}."
+        super().__init__(f"{name} worker (pid {process.pid}) {how}{at}")
         self.pid = process.pid
+
+
+class NoAnswer(TimeoutError):
+    """No worker answered in time."""
 
 
 class Worker:
@@ -42,6 +61,8 @@ class Worker:
         os.set_blocking(self.tasks.fileno(), False)
         self.outbox, self.arena = deque(), Arena()
         self.index, self.hung_up = index, False
+        self.asked = {}  # {key: task} of what is not answered, where the worker may be replaced
+        self.idle = 0.0  # seconds in which it had nothing to do
         self.process = context.Process(target=serve, args=(start, index, task_reader, result_writer, name),
                                        daemon=True)
         _starting.append(self)
@@ -104,19 +125,25 @@ class WorkerPool:
         How processes are started; the platform's way by default.
     name : str, optional, default="io"
         What messages call the workers' owner.
+    restarts : int, optional, default=0
+        How many workers that die are replaced: a new one is asked what the dead one has not answered. A task that
+        has killed `FATAL` workers is asked no more.
 
     """
 
-    def __init__(self, count, start, context=None, name="io"):
+    FATAL = 3
+
+    def __init__(self, count, start, context=None, name="io", restarts=0):
         self.name, self._owner, self.closed = name, os.getpid(), False
         self._mailbox = Mailbox()
         self.workers = []
+        self.restarts, self.restarted, self._deaths = restarts, 0, {}
         _pools.add(self)
         self._finalize = weakref.finalize(self, _stop, self.workers, self._owner)
-        context = context or multiprocessing.get_context()
+        self._start, self._context = start, context or multiprocessing.get_context()
         try:
             for index in range(count):
-                self.workers.append(Worker(index, start, context, name))
+                self.workers.append(Worker(index, start, self._context, name))
         except BaseException:
             self.close()
             raise
@@ -124,7 +151,10 @@ class WorkerPool:
     def put(self, worker, key, task):
         """Give a worker a task; its answer will come with the key."""
         self._mailbox.settle()
-        self.workers[worker].post(pack((key, task), self.workers[worker].arena))
+        worker = self.workers[worker]
+        if self.restarts:
+            worker.asked[key] = task
+        worker.post(pack((key, task), worker.arena))
 
     def stop(self, worker):
         """Let one worker end when it is done with what it has begun."""
@@ -136,7 +166,7 @@ class WorkerPool:
         Parameters
         ----------
         timeout : float, optional
-            Seconds to wait before TimeoutError; for ever by default.
+            Seconds to wait before `NoAnswer`, a TimeoutError; for ever by default.
 
         Returns
         -------
@@ -146,49 +176,82 @@ class WorkerPool:
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
+            if self.closed:
+                raise RuntimeError(f"{self.name}: got a question to workers that have been ended, expected none")
             left = None if deadline is None else max(deadline - time.monotonic(), 0)
             for worker in self._ready(left):
-                try:
-                    message = worker.results.recv_bytes()
-                except (EOFError, OSError):
-                    worker.results.close()
-                    worker.process.join(PATIENCE_SECONDS)
-                    if worker.hung_up:
-                        continue
-                    raise WorkerDied(self.name, worker.process) from None
-                try:
-                    key, answer = unpack(message, self._mailbox)
-                except (FileNotFoundError, ProcessLookupError):
-                    # What it had sent went with it.
-                    worker.process.join(PATIENCE_SECONDS)
-                    raise WorkerDied(self.name, worker.process) from None
-                return worker.index, key, answer
+                found = self._receive(worker)
+                if found is not None:
+                    return worker.index, *found
             if deadline is not None and time.monotonic() >= deadline:
-                raise TimeoutError(f"{self.name}: got no answer within {timeout} seconds, expected one")
+                raise NoAnswer(f"{self.name}: got no answer within {timeout} seconds, expected one")
+
+    def _receive(self, worker):
+        """Return (key, answer) of what a worker has sent; None if it sent nothing, having ended as it should."""
+        try:
+            # Where there is nothing to read, it is the process that has ended.
+            message = worker.results.recv_bytes() if worker.results.poll(0) else None
+        except (EOFError, OSError):
+            message = None
+        try:
+            if message is not None:
+                key, answer, idle = unpack(message, self._mailbox)
+                worker.asked.pop(key, None)
+                worker.idle += idle
+                return key, answer
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # what it had sent went with it
+        worker.results.close()
+        worker.process.join(PATIENCE_SECONDS)
+        if not worker.hung_up:
+            self._bury(worker)
+        return None
+
+    def _bury(self, worker):
+        """Put a new worker in the place of a dead one, or raise."""
+        first = next(iter(worker.asked), None)
+        self._deaths[first] = self._deaths.get(first, 0) + 1
+        if self.restarted >= self.restarts or self._deaths[first] >= self.FATAL:
+            raise WorkerDied(self.name, worker.process, worker.asked.get(first))
+        self.restarted += 1
+        worker.hang_up()
+        new = self.workers[worker.index] = Worker(worker.index, self._start, self._context, self.name)
+        for key, task in worker.asked.items():
+            self.put(new.index, key, task)
 
     def _ready(self, timeout):
         """Wait until workers have something to read, or have ended; write to others meanwhile."""
         poller, by_descriptor = select.poll(), {}
         for worker in self.workers:
             if not worker.results.closed:
-                by_descriptor[worker.results.fileno()] = worker
-                poller.register(worker.results.fileno(), select.POLLIN)
+                # A worker's child may hold its pipe open, hence the process is watched as well.
+                for descriptor in (worker.results.fileno(), worker.process.sentinel):
+                    by_descriptor[descriptor] = worker
+                    poller.register(descriptor, select.POLLIN)
             if worker.outbox:
                 by_descriptor[worker.tasks.fileno()] = worker
                 poller.register(worker.tasks.fileno(), select.POLLOUT)
-        ready = []
+        ready = {}
         for descriptor, event in poller.poll(None if timeout is None else timeout * 1000):
             worker = by_descriptor[descriptor]
-            if not worker.results.closed and descriptor == worker.results.fileno():
-                ready.append(worker)
-            else:
+            if worker.outbox and not worker.tasks.closed and descriptor == worker.tasks.fileno():
                 worker.flush()
-        return ready
+            else:
+                ready[worker.index] = worker
+        return list(ready.values())
 
-    def close(self):
-        """End all workers: politely, then by force."""
+    def close(self, patience=PATIENCE_SECONDS):
+        """End all workers: politely, then by force.
+
+        Parameters
+        ----------
+        patience : float, optional
+            Seconds in which a worker may finish what it is at.
+
+        """
         self.closed = True
-        self._finalize()
+        if self._finalize.detach():
+            _stop(self.workers, self._owner, patience)
 
     def __enter__(self):
         return self
@@ -197,14 +260,14 @@ class WorkerPool:
         self.close()
 
 
-def _stop(workers, owner):
+def _stop(workers, owner, patience=PATIENCE_SECONDS):
     """End workers; one that is asked to and does not come back in time is terminated."""
     if os.getpid() != owner:
         return
     for worker in workers:
         worker.hang_up()
         worker.results.close()
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + patience
     for worker in workers:
         worker.process.join(max(deadline - time.monotonic(), 0.1))
         if worker.process.is_alive():
@@ -235,28 +298,39 @@ def has_hung_up(connection, wait):
 def serve(start, index, tasks, results, name):
     """Answer tasks until the parent hangs up; what runs in a worker."""
     try:
+        threading.Thread(target=_follow, args=(multiprocessing.parent_process(),), daemon=True).start()
         config.set_num_threads(1)  # as many processes as there are cores should not each use all of them
         arena, mailbox = Arena(), Mailbox()
         set_current_arena(arena)
         where = f"in {name} worker process {index}"
         answer = attempt(where, start, index)
         broken = answer if isinstance(answer, Failure) else None
+        free = time.perf_counter()
         while not has_hung_up(tasks, wait=True):
             key, task = unpack(tasks.recv_bytes(), mailbox)
+            idle = time.perf_counter() - free
             result = broken or attempt(where, answer, task)
             try:
-                message = pack((key, result), arena)
+                message = pack((key, result, idle), arena)
             except Exception:
-                message = pack((key, Failure(where=where)), arena)
+                message = pack((key, Failure(where=where), idle), arena)
             del result, task
+            free = time.perf_counter()
             results.send_bytes(message)
     except (KeyboardInterrupt, BrokenPipeError, EOFError):
         pass  # the parent has been interrupted too, or is gone
 
 
-def attempt(where, function, argument):
+def _follow(parent):
+    """End this process when its parent has, whatever it is at; what runs in a thread of its own."""
+    connection.wait([parent.sentinel])
+    os._exit(1)
+
+
+def attempt(where, function, argument, errors=Exception):
     """Return what a call returns, or the failure it ended in."""
     try:
         return function(argument)
-    except Exception:
-        return Failure(where=where)
+    except errors as error:
+        place = getattr(error, "where", None)  # of a sample that the trouble came of
+        return Failure(where=f"{where}, at {place}" if isinstance(place, str) else where)

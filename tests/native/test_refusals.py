@@ -3,7 +3,7 @@ import numpy
 import pytest
 
 import dragon
-from dragon.io.iterator import stack_samples
+from dragon.io.batching import stack_samples
 
 CALLS = {
     "iterate": lambda: dragon.Tensor.__iter__(0),

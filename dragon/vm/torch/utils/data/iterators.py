@@ -1,13 +1,13 @@
 """One epoch of a DataLoader: in this process, or over the pool of workers of `dragon.io`."""
+import contextlib
 import functools
-import itertools
 
 from dragon.core import warnings
-from dragon.io import Failure, WorkerDied, WorkerPool
+from dragon.io import Flow, NoAnswer, WorkerDied, WorkerPool
 from dragon.vm import torch
 from dragon.vm.torch.utils.data._utils import fetch
 from dragon.vm.torch.utils.data._utils.pin_memory import pin_memory
-from dragon.vm.torch.utils.data._utils.worker import Start, _IterableDatasetStopIteration, _ResumeIteration
+from dragon.vm.torch.utils.data._utils.worker import Start, _ResumeIteration
 from dragon.vm.torch.utils.data.sampler import draw_seed
 
 
@@ -121,97 +121,43 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def _reset(self, loader, first_iter=False):
         super()._reset(loader, first_iter)
-        self._send_idx = self._rcvd_idx = 0  # the next task to be sent, and the next to be given out
-        self._task_info = {}  # task: (worker,) while it is out, (worker, batch) when it came too early
-        self._workers_status = [True] * self._num_workers
-        self._workers_num_tasks = [0] * self._num_workers
-        self._turns = itertools.cycle(range(self._num_workers))
         if not first_iter:
             self._resume_workers()
-        for _ in range(self._prefetch_factor * self._num_workers):
-            self._try_put_index()
+        self._flow = Flow(self._pool, self._sampler_iter, self._prefetch_factor, self._in_order,
+                          self._timeout or None, release=not self._persistent_workers)
 
     @property
     def _tasks_outstanding(self):
-        return sum(len(info) == 1 for info in self._task_info.values())
+        return len(self._flow.out)
 
     def _resume_workers(self):
         """Begin an epoch with the same workers; answers to the last one are dropped."""
         for worker in range(self._num_workers):
             self._pool.put(worker, None, _ResumeIteration())
         waiting = self._num_workers
-        while waiting:
-            _, _, answer = self._get_data()
-            if isinstance(answer, _ResumeIteration):
-                waiting -= 1
+        with self._named_failures():
+            while waiting:
+                waiting -= isinstance(self._pool.get(self._timeout or None)[2], _ResumeIteration)
 
-    def _get_data(self):
-        """Return (worker, task, answer) of the next answer."""
+    @contextlib.contextmanager
+    def _named_failures(self):
+        """Have what happens to workers be told in the loader's words."""
         try:
-            return self._pool.get(self._timeout or None)
-        except TimeoutError:
+            yield
+        except NoAnswer:
             raise RuntimeError(f"DataLoader timed out after {self._timeout} seconds") from None
         except WorkerDied as death:
             self._shutdown_workers()
             raise RuntimeError(f"DataLoader worker (pid(s) {death.pid}) exited unexpectedly") from death
 
-    def _try_put_index(self):
-        """Give the next batch's indices to the next worker that still takes some."""
-        try:
-            indices = self._next_index()
-        except StopIteration:
-            return
-        active = sum(self._workers_status)
-        for worker in itertools.islice(self._turns, self._num_workers):
-            if self._workers_status[worker]:
-                share = self._prefetch_factor * self._num_workers // active
-                if self._in_order or self._workers_num_tasks[worker] < share:
-                    break
-        else:
-            return
-        self._pool.put(worker, self._send_idx, indices)
-        self._task_info[self._send_idx] = worker,
-        self._workers_num_tasks[worker] += 1
-        self._send_idx += 1
-
-    def _skip_lost(self):
-        """Pass over tasks of workers whose part had ended before."""
-        while self._rcvd_idx < self._send_idx:
-            info = self._task_info.get(self._rcvd_idx)
-            if info is not None:
-                if len(info) == 2 or self._workers_status[info[0]]:
-                    return
-                del self._task_info[self._rcvd_idx]
-            self._rcvd_idx += 1
-        if not self._persistent_workers:
-            self._shutdown_workers()
-        raise StopIteration
-
     def _next_data(self):
-        while True:
-            self._skip_lost()
-            if len(self._task_info[self._rcvd_idx]) == 2:
-                return self._give_out(self._rcvd_idx, self._task_info[self._rcvd_idx][1])
-            worker, task, answer = self._get_data()
-            if isinstance(answer, _IterableDatasetStopIteration):
-                self._workers_status[worker] = False
+        with self._named_failures():
+            try:
+                return next(self._flow)
+            except StopIteration:
                 if not self._persistent_workers:
-                    self._pool.stop(worker)
-                self._try_put_index()
-            elif task == self._rcvd_idx or not self._in_order:
-                return self._give_out(task, answer)
-            else:
-                self._task_info[task] += answer,
-
-    def _give_out(self, task, answer):
-        worker = self._task_info.pop(task)[0]
-        if task == self._rcvd_idx:
-            self._rcvd_idx += 1
-        self._workers_num_tasks[worker] -= 1
-        self._try_put_index()
-        if isinstance(answer, Failure):
-            answer.reraise()
-        return answer
+                    self._shutdown_workers()
+                raise
 
     def _shutdown_workers(self):
         if not self._shutdown:

@@ -3,6 +3,7 @@ import random
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from dragon.io import Exhausted
 from dragon.vm import torch
 from dragon.vm.torch.utils.data.datapipes.datapipe import IterDataPipe
 
@@ -27,7 +28,7 @@ def get_worker_info():
 
 
 @dataclass(frozen=True)
-class _IterableDatasetStopIteration:
+class _IterableDatasetStopIteration(Exhausted):
     """Said by a worker whose part of an iterable dataset has ended."""
 
     worker_id: int
