@@ -59,3 +59,30 @@ def broken(number):
     if number == 3:
         raise ValueError("three is not to my taste")
     return np.full(3 if number == 9 else 2, number)
+
+
+class Dies:
+    """Kill the worker at a number: once, where there is a file to tell of it, or always."""
+
+    def __init__(self, number, mark=None):
+        self.number, self.mark = number, mark
+
+    def __call__(self, number):
+        import signal
+        if number == self.number and not (self.mark and self.mark.exists()):
+            if self.mark:
+                self.mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+
+def lingering(path):
+    """Begin a child that lives on, write its number down, and die."""
+    import signal
+    child = os.fork()
+    if not child:
+        time.sleep(120)
+        os._exit(0)
+    with open(path, "w") as file:
+        file.write(str(child))
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -3,6 +3,7 @@
 A worker notices the end of its parent, and the wish to stop, by its task pipe hanging up; the parent notices the end
 of a worker by its sentinel. No queue is shared, hence a killed worker holds no lock that others wait for.
 """
+import itertools
 import multiprocessing
 import os
 import reprlib
@@ -21,6 +22,7 @@ from dragon.io.failure import Failure
 from dragon.io.parcel import pack, unpack
 
 PATIENCE_SECONDS = 5.0  # for a worker to finish what it is at when asked to stop
+REPORT_SECONDS = 1.0  # for a server of forks to tell how one of them ended
 _pools = weakref.WeakSet()
 
 
@@ -61,7 +63,8 @@ class Worker:
         os.set_blocking(self.tasks.fileno(), False)
         self.outbox, self.arena = deque(), Arena()
         self.index, self.hung_up = index, False
-        self.asked = {}  # {key: task} of what is not answered, where the worker may be replaced
+        self.asked = {}  # {key: task} of what is not answered, in the order in which it was asked
+        self.lost = 0  # answers that came and could not be opened, their worker having died
         self.idle = 0.0  # seconds in which it had nothing to do
         self.process = context.Process(target=serve, args=(start, index, task_reader, result_writer, name),
                                        daemon=True)
@@ -72,6 +75,24 @@ class Worker:
             _starting.remove(self)
         task_reader.close()
         result_writer.close()
+        self.sentinel = self._watch()
+
+    def _watch(self):
+        """Return what becomes readable when the process ends."""
+        try:
+            descriptor = os.pidfd_open(self.process.pid)
+        except (AttributeError, OSError):  # Linux before 5.3
+            return self.process.sentinel
+        # What multiprocessing waits for is a pipe, which a child of the worker may hold open.
+        weakref.finalize(self, os.close, descriptor).atexit = False
+        return descriptor
+
+    def join(self, seconds):
+        """Wait for the process to end; return whether it has."""
+        ended = bool(connection.wait([self.sentinel], seconds))
+        if ended and self.process.exitcode is None:
+            self.process.join(REPORT_SECONDS)
+        return ended
 
     def post(self, message):
         """Queue bytes for the worker and write what its pipe takes."""
@@ -152,8 +173,7 @@ class WorkerPool:
         """Give a worker a task; its answer will come with the key."""
         self._mailbox.settle()
         worker = self.workers[worker]
-        if self.restarts:
-            worker.asked[key] = task
+        worker.asked[key] = task
         worker.post(pack((key, task), worker.arena))
 
     def stop(self, worker):
@@ -200,19 +220,20 @@ class WorkerPool:
                 worker.idle += idle
                 return key, answer
         except (FileNotFoundError, ProcessLookupError):
-            pass  # what it had sent went with it
+            worker.lost += 1  # what it had sent went with it
+            return None
         worker.results.close()
-        worker.process.join(PATIENCE_SECONDS)
+        worker.join(PATIENCE_SECONDS)
         if not worker.hung_up:
             self._bury(worker)
         return None
 
     def _bury(self, worker):
         """Put a new worker in the place of a dead one, or raise."""
-        first = next(iter(worker.asked), None)
-        self._deaths[first] = self._deaths.get(first, 0) + 1
-        if self.restarted >= self.restarts or self._deaths[first] >= self.FATAL:
-            raise WorkerDied(self.name, worker.process, worker.asked.get(first))
+        fatal = next(itertools.islice(worker.asked, worker.lost, None), None)
+        self._deaths[fatal] = self._deaths.get(fatal, 0) + 1
+        if self.restarted >= self.restarts or self._deaths[fatal] >= self.FATAL:
+            raise WorkerDied(self.name, worker.process, worker.asked.get(fatal))
         self.restarted += 1
         worker.hang_up()
         new = self.workers[worker.index] = Worker(worker.index, self._start, self._context, self.name)
@@ -225,7 +246,7 @@ class WorkerPool:
         for worker in self.workers:
             if not worker.results.closed:
                 # A worker's child may hold its pipe open, hence the process is watched as well.
-                for descriptor in (worker.results.fileno(), worker.process.sentinel):
+                for descriptor in (worker.results.fileno(), worker.sentinel):
                     by_descriptor[descriptor] = worker
                     poller.register(descriptor, select.POLLIN)
             if worker.outbox:
@@ -269,13 +290,11 @@ def _stop(workers, owner, patience=PATIENCE_SECONDS):
         worker.results.close()
     deadline = time.monotonic() + patience
     for worker in workers:
-        worker.process.join(max(deadline - time.monotonic(), 0.1))
-        if worker.process.is_alive():
+        if not worker.join(max(deadline - time.monotonic(), 0.1)):
             worker.process.terminate()
-            worker.process.join(1)
-        if worker.process.is_alive():
-            worker.process.kill()
-            worker.process.join()
+            if not worker.join(1):
+                worker.process.kill()
+                worker.join(None)
 
 
 def _leave_in_child():
