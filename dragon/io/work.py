@@ -2,7 +2,7 @@
 import random
 import time
 
-from dragon.io.batching import OddSamples, allocate
+from dragon.io.batching import allocate
 from dragon.io.draws import Draws, mix
 from dragon.io.transformer import takes_draws
 
@@ -132,24 +132,31 @@ class Work:
 
     def _put_together(self, make, entries, samples, skipped):
         """Return the entries that go together, and the batch of them."""
-        whole = self.whole is not None
         try:
-            return entries, make(samples, entries) if whole else make(samples)
-        except OddSamples as error:
-            if self.errors == "raise":
-                raise self._placed(error, entries[error.places[0]])
-            odd = set(error.places)
-            skipped += [(self._describe(entries[place]), _words(error)) for place in error.places]
+            return entries, make(samples) if self.whole is None else make(samples, entries)
         except Exception as error:
-            if not whole or (self.errors == "raise" and len(entries) == 1):
-                raise self._placed(error, entries[0]) if len(entries) == 1 else error
-            kept = self._each(entries, samples, lambda entry, sample: make([sample], [entry]), skipped)[0]
-            if len(kept) == len(entries):
-                raise  # each by itself is right, together they are not
-            odd = {place for place, entry in enumerate(entries) if entry not in kept}
+            odd = self._find_odd(error, make, entries, samples)
+            if self.errors == "raise":
+                raise self._placed(error, entries[next(iter(odd))])
+            skipped += [(self._describe(entries[place]), _words(words)) for place, words in odd.items()]
         entries = [entry for place, entry in enumerate(entries) if place not in odd]
         samples = [sample for place, sample in enumerate(samples) if place not in odd]
         return self._put_together(make, entries, samples, skipped) if samples else ([], None)
+
+    def _find_odd(self, error, make, entries, samples):
+        """Return {place: error} of the samples that an error came of; raise it where it came of none by itself."""
+        places = getattr(error, "places", None)  # as `OddSamples` has them, and other errors may
+        if places:
+            return dict.fromkeys(places, error)
+        odd = {}
+        for place, (entry, sample) in enumerate(zip(entries, samples)):
+            try:
+                make([sample]) if self.whole is None else make([sample], [entry])
+            except Exception as own:
+                odd[place] = own
+        if not odd:
+            raise error
+        return odd
 
     def _describe(self, entry):
         return self.reader.describe(entry) if self.reader.numbered else f"sample {entry[0]} of the epoch"
