@@ -3,6 +3,7 @@ import time
 from itertools import islice
 
 from dragon.io.batching import Batches, stack_samples
+from dragon.io.delivery import ahead
 from dragon.io.flow import Tuned
 from dragon.io.pool import WorkerDied, WorkerPool
 from dragon.io.reader import Reader
@@ -42,7 +43,7 @@ class Iterator:
     context : multiprocessing.context.BaseContext, optional
         How worker processes are started.
     deliver : Callable, optional
-        Called with each batch here, at the end: hands it to a device.
+        Called with each batch here, at the end: `ToDevice` hands it to a device while the last one is worked with.
     kind : str, optional, default="processes"
         "threads" has workers share this process: for transforms that hold no interpreter lock, as decoding pictures.
     errors : str, optional, default="raise"
@@ -129,11 +130,13 @@ class Iterator:
 
     def _run(self, tasks):
         made = self._here(tasks) if self._pool is None else self._there(tasks)
+        if self.deliver is not None:
+            made = ahead(map(self._hand_over, made), getattr(self.deliver, "ahead", 0))
         try:
             for number, taken, batch in made:
                 self._settle(number, taken)
                 if batch.count:
-                    yield self._hand_over(batch.value)
+                    yield batch.value
                 del batch
         except (KeyboardInterrupt, WorkerDied):
             self._close(HASTE_SECONDS)
@@ -141,13 +144,13 @@ class Iterator:
         self._given, self._beyond = 0, {}
         self.reader.finish()
 
-    def _hand_over(self, value):
-        if self.deliver is None:
-            return value
+    def _hand_over(self, made):
+        batch = made[-1]
         begin = time.perf_counter()
-        value = self.deliver(value)
+        if batch.count:
+            batch.value = self.deliver(batch.value)
         self._counters.delivering += time.perf_counter() - begin
-        return value
+        return made
 
     def _here(self, tasks):
         for number, taken, task in tasks:

@@ -1,5 +1,6 @@
 """Iterators: exact epochs under every combination of options, resumed anywhere; failures by policy; reports."""
 import itertools
+import pathlib
 import pickle
 import random
 import time
@@ -7,7 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from dragon.io import Batches, Buckets, Iterator, PadSamples, Reader, Transformer
+import dragon
+from dragon.io import Batches, Buckets, Iterator, PadSamples, Reader, ToDevice, Transformer
 from dragon.io.work import Work
 from io_workers import Count, broken, stretch, twice, with_draws
 
@@ -244,3 +246,28 @@ def test_another_size_of_batches_goes_on_as_well():
 def test_work_without_a_transform_only_stacks():
     made = Work(Reader(range(5)), None, list, "raise")((0, [3, 1]))
     assert made.value == [3, 1] and made.count == 2 and not made.skipped and len(made.seconds) == 3
+
+
+def test_batches_go_to_a_device_one_ahead():
+    folder = pathlib.Path(dragon._C.library_folder())
+    if dragon._C.device_count("fake") == 0:
+        dragon.load_library(str(folder / "libdragon_fake.so"))
+    done, hand_over = [], ToDevice("fake:1", dragon.from_numpy)
+
+    def deliver(batch):
+        done.append(len(done))
+        return hand_over(batch)
+    deliver.ahead = hand_over.ahead
+    samples = [{"x": np.full(3, number, np.float32), "y": (number, str(number))} for number in range(9)]
+    with Iterator(samples, None, 2, workers=2, deliver=deliver) as iterator:
+        for turn, batch in enumerate(iterator):
+            assert len(done) == min(turn + 2, 5) and str(batch["x"].device) == str(batch["y"][0].device) == "fake:1"
+            assert batch["y"][1] == [str(number) for number in range(2 * turn, min(2 * turn + 2, 9))]
+            assert np.asarray(batch["x"].to("cpu"))[:, 0].tolist() == [float(text) for text in batch["y"][1]]
+            if turn == 1:
+                state = iterator.state_dict()  # what was handed over ahead is not given out
+    with Iterator(samples, None, 2) as iterator:
+        iterator.load_state_dict(state)
+        assert [batch["y"][1] for batch in iterator] == [["4", "5"], ["6", "7"], ["8"]]
+    plain = ToDevice("cpu")(samples[3])
+    assert type(plain["x"]) is dragon._C.Tensor and plain["y"] == (3, "3")
