@@ -270,4 +270,4 @@ def test_batches_go_to_a_device_one_ahead():
         iterator.load_state_dict(state)
         assert [batch["y"][1] for batch in iterator] == [["4", "5"], ["6", "7"], ["8"]]
     plain = ToDevice("cpu")(samples[3])
-    assert type(plain["x"]) is dragon._C.Tensor and plain["y"] == (3, "3")
+    assert isinstance(plain["x"], dragon._C.Tensor) and plain["y"] == (3, "3")
