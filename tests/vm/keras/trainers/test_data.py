@@ -2,6 +2,7 @@
 import numpy
 import pytest
 
+from dragon.io import Iterator, Reader
 from dragon.vm.keras.trainers.data_adapters import get_data_adapter
 from dragon.vm.keras.trainers.data_adapters.arrays import split_arrays
 from dragon.vm.keras.trainers.data_adapters.convert import to_tensor
@@ -139,6 +140,19 @@ def test_data_loader():
     data = torch.utils.data.TensorDataset(torch.arange(12.0).reshape(6, 2), torch.arange(6))
     adapter = get_data_adapter(torch.utils.data.DataLoader(data, batch_size=4))
     assert adapter.num_batches == 2 and [batch_rows(batch) for batch in adapter] == [[0, 2, 4, 6], [8, 10]]
+
+
+def test_iterators_begin_a_new_epoch_each_time():
+    samples = [(X[number], Y[number]) for number in range(10)]
+    with Iterator(Reader(samples, shuffle=True, seed=1), None, 4, workers=2) as iterator:
+        adapter = get_data_adapter(iterator)
+        assert (adapter.batch_size, adapter.num_batches) == (4, 3)
+        epochs = [[number for batch in adapter for number in numpy.asarray(batch[1]).tolist()] for _ in range(2)]
+        assert epochs == [[sample[1] for sample in Reader(samples, True, seed=1, epoch=epoch)] for epoch in (0, 1)]
+    assert get_data_adapter(Iterator(sample for sample in samples)).num_batches is None
+    with pytest.raises(ValueError, match="When providing `x` as a dragon.io.Iterator, `y` should not be passed"):
+        get_data_adapter(Iterator(samples), Y)
+
 
 
 @pytest.mark.parametrize("y", [Y % 3, numpy.eye(3)[Y % 3], (Y % 3)[:, None]], ids=["flat", "one-hot", "column"])

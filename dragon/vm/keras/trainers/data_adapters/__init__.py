@@ -5,7 +5,7 @@ from dragon.core import warnings
 from dragon.vm.keras.trainers.data_adapters.adapter import DataAdapter
 from dragon.vm.keras.trainers.data_adapters.arrays import ArrayAdapter, are_arrays
 from dragon.vm.keras.trainers.data_adapters.iterables import (
-    DatasetAdapter, GeneratorAdapter, GrainAdapter, LoaderAdapter, is_grain)
+    DatasetAdapter, GeneratorAdapter, GrainAdapter, IteratorAdapter, LoaderAdapter, is_grain, is_iterator)
 from dragon.vm.keras.trainers.data_adapters.py_dataset import PyDataset, PyDatasetAdapter
 
 
@@ -29,6 +29,8 @@ def _kind_of(x):
         return "PyDataset", True
     if is_loader(x):
         return "torch DataLoader", False
+    if is_iterator(x):
+        return "dragon.io.Iterator", False
     if is_grain(x):
         return "grain.Dataset and grain.DataLoader", False
     if isinstance(x, types.GeneratorType):
@@ -73,7 +75,7 @@ def get_data_adapter(x, y=None, sample_weight=None, batch_size=None, steps_per_e
     if class_weight is not None and not takes_classes:
         raise ValueError(f"Argument `class_weight` is not supported for {name} inputs. "
                          f"Received: class_weight={class_weight}")
-    if shuffle and not (name == "PyDataset" and x.num_batches is not None):
+    if shuffle and name != "dragon.io.Iterator" and not (name == "PyDataset" and x.num_batches is not None):
         warnings.warn(f"`shuffle=True` was passed, but will be ignored since the data `x` was provided as a {name}, "
                       "which is expected to be shuffled already.")
     if name == "tf.data.Dataset":
@@ -82,4 +84,6 @@ def get_data_adapter(x, y=None, sample_weight=None, batch_size=None, steps_per_e
         return PyDatasetAdapter(x, class_weight, shuffle)
     if name == "torch DataLoader":
         return LoaderAdapter(x)
+    if name == "dragon.io.Iterator":
+        return IteratorAdapter(x)
     return GrainAdapter(x) if is_grain(x) else GeneratorAdapter(x)

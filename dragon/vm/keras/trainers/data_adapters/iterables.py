@@ -62,6 +62,30 @@ def is_grain(value):
                for kind in type(value).__mro__)
 
 
+class IteratorAdapter(DataAdapter):
+    """Take the batches of a `dragon.io.Iterator`, of which each epoch is another one."""
+
+    def __init__(self, iterator):
+        self._iterator = iterator
+        self.batch_size = getattr(iterator.batches, "size", None)
+
+    def __iter__(self):
+        return map(to_batch, self._iterator)
+
+    @property
+    def num_batches(self):
+        """Optional[int]: how many an epoch has."""
+        try:
+            return len(self._iterator)
+        except TypeError:
+            return None
+
+
+def is_iterator(value):
+    """Return whether a value is a `dragon.io.Iterator`."""
+    return any(kind.__name__ == "Iterator" and kind.__module__ == "dragon.io.iterator" for kind in type(value).__mro__)
+
+
 class LoaderAdapter(DataAdapter):
     """Take the batches of a `torch.utils.data.DataLoader`."""
 
