@@ -154,7 +154,6 @@ def test_iterators_begin_a_new_epoch_each_time():
         get_data_adapter(Iterator(samples), Y)
 
 
-
 @pytest.mark.parametrize("y", [Y % 3, numpy.eye(3)[Y % 3], (Y % 3)[:, None]], ids=["flat", "one-hot", "column"])
 def test_class_weights(y):
     got = class_weight_to_sample_weights(y, {0: 2.0, 2: 0.5})
