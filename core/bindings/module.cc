@@ -25,6 +25,7 @@ PYBIND11_MODULE(_C, m) {
   RegisterDevice(m);
   RegisterMemory(m);
   RegisterRecords(m);
+  RegisterPictures(m);
   RegisterDLPack(m);
   RegisterRandom(m);
   RegisterDoor(m);

@@ -17,7 +17,7 @@ CORE = {
     "ops": {"base", "device", "kernels", "framework"},
     "passes": {"base", "proto", "device", "framework"},
     "runtime": {"base", "device", "framework", "passes"},
-    "io": {"base"},
+    "io": {"base", "device", "kernels"},
     "tools": {"base", "proto", "device", "framework", "passes", "runtime"},
     "bindings": {"base", "proto", "device", "framework", "passes", "runtime", "io"},
 }
