@@ -1,4 +1,5 @@
 """`tf.data.Dataset`: what every dataset can do, whatever kind it is."""
+from dragon.io.stages import counting
 from dragon.vm.shared.data import kinds
 from dragon.vm.shared.data.combining import Combining
 from dragon.vm.shared.data.making import Making
@@ -32,6 +33,10 @@ class Dataset(Making, Transforming, Combining):
     def _iterate(self):
         """Return a fresh iterator over the elements."""
         return map(self._rows().item, self._positions())
+
+    def _open(self):
+        """Return a fresh iterator over the elements, which is counted if somebody watches."""
+        return counting.counted(self._iterate(), type(self).__name__)
 
     def _rows(self):
         """Return the table whose rows are the elements, or None where there is no such table."""

@@ -28,7 +28,7 @@ class Iterator:
         if not hasattr(dataset, "_iterate"):
             raise TypeError(f"{type(self).__name__}: got {dataset!r}, expected a tf.data.Dataset")
         self._dataset = dataset
-        self._elements = iter(dataset._iterate())
+        self._elements = dataset._open()
         self._lock = threading.Lock()
         self._taken, self._place, self._noted = 0, None, 0
 
@@ -44,7 +44,7 @@ class Iterator:
     def _take(self):
         """Return the next element, of the place that a checkpoint says if one was restored."""
         if self._place is not None and int(self._place) != self._noted:
-            self._elements, self._taken = iter(self._dataset._iterate()), 0
+            self._elements, self._taken = self._dataset._open(), 0
             self._noted = int(self._place)
             while self._taken < self._noted:
                 next(self._elements)

@@ -39,7 +39,7 @@ def merge_results(first, second):
 
 def _spec_of_first(function, source):
     with _unread(source):
-        specs = [spec_of(to_result(call(function, element))) for element in islice(source._iterate(), LOOKS)]
+        specs = [spec_of(to_result(call(function, element))) for element in islice(source._open(), LOOKS)]
     if not specs:
         raise ValueError("element_spec: the function fails with made-up arguments, and there is no element to call it "
                          "with")

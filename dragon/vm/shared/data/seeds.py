@@ -10,6 +10,7 @@ FIRST_MULTIPLIER, SECOND_MULTIPLIER = 0xD2511F53, 0xCD9E8D57
 FIRST_STEP, SECOND_STEP = 0x9E3779B9, 0xBB67AE85
 ROUNDS = 10
 LOW = 0xFFFFFFFF
+SCALE = 2.0 ** 32
 BLOCKS = 1024  # of four numbers, made at a time
 
 
@@ -62,6 +63,10 @@ class Draws:
             return number
         self._waiting = iter(self._numbers(0, 4 * BLOCKS).tolist())
         return self.next()
+
+    def share(self):
+        """Return the next number as a share of all: from 0 up to 1."""
+        return self.next() / SCALE
 
     def _numbers(self, start, count):
         """Return `count` numbers from place `start` after those already used."""
