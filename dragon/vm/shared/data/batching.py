@@ -2,7 +2,7 @@
 from itertools import starmap
 
 from dragon import _C
-from dragon.io.stages import batching
+from dragon.io.stages import batching, taking
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import Dataset, INFINITE, UNKNOWN
 from dragon.vm.shared.data.padding import pad_elements, padded_plan
@@ -88,17 +88,21 @@ class Batch(Dataset):
         self._size, self._drop = check_size(size, "batch"), bool(drop_remainder)
 
     def _iterate(self):
-        source = self._sources[0]
+        return self._open_behind(0)
+
+    def _open_behind(self, count):
+        source, before = self._sources[0], count * self._size
         rows = source._rows()
-        texts = source._texts() if rows is None else None
+        if rows is not None:
+            positions = taking.rest(source._positions(), before)
+            if isinstance(positions, range) and positions.step == 1:
+                return starmap(rows.span, batching.spans(positions, self._size, self._drop))
+            return map(rows.gather, self._lists(positions))
+        texts = source._texts()
         if texts is not None:
-            return map(stack_texts, self._lists(texts))
-        if rows is None:
-            return map(self._choose_stack(source), self._lists(source._open()))
-        positions = source._positions()
-        if isinstance(positions, range) and positions.step == 1:
-            return starmap(rows.span, batching.spans(positions, self._size, self._drop))
-        return map(rows.gather, self._lists(positions))
+            return map(stack_texts, self._lists(taking.rest(texts, before)))
+        elements = source._open_behind(before) if before else source._open()
+        return map(self._choose_stack(source), self._lists(elements))
 
     def _lists(self, items):
         return batching.lists(items, self._size, self._drop)

@@ -5,7 +5,7 @@ from dragon.io.stages.trial import Trial, tried
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import Dataset, INFINITE, UNKNOWN
 from dragon.vm.shared.data.mapping import Flattened, as_dataset, gives_texts, texts_of
-from dragon.vm.shared.data.seeds import Draws, get_seeds
+from dragon.vm.shared.data.seeds import Seeded
 from dragon.vm.shared.data.specs import merge_specs
 from dragon.vm.shared.data.structure import call
 from dragon.vm.shared.data.threads import AUTOTUNE, thread_count
@@ -100,20 +100,19 @@ class Choose(Dataset):
         return UNKNOWN
 
 
-class Picks(Dataset):
+class Picks(Seeded, Dataset):
     """Numbers of datasets, drawn by their weights."""
 
     def __init__(self, weights, seed, rerandomize):
         from dragon.vm.shared.data.sources import Counter
         super().__init__()
-        self._weights, self._seeds = weights, get_seeds(seed)
-        self._outer = Draws(*self._seeds) if rerandomize else None
+        self._weights = weights
+        self._set_seeds(seed, rerandomize)
         self._spec = (Counter(0, 1, "int64").element_spec,)
 
     def _iterate(self):
         from dragon.vm.shared.data.sources import Range
-        draws = Draws(*self._seeds) if self._outer is None else Draws(self._outer.next(), self._outer.next())
-        yield from map(Range(1)._make_number(), weighing.picks(self._all_weights(), draws.share))
+        yield from map(Range(1)._make_number(), weighing.picks(self._all_weights(), self._draws().share))
 
     def _all_weights(self):
         if isinstance(self._weights, Dataset):

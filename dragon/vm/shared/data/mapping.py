@@ -42,7 +42,13 @@ class Map(Given, OneEach):
         self._threads = thread_count(parallel, "map") if not synchronous else 0
 
     def _iterate(self):
-        elements, function = self._sources[0]._open(), applied(self._function)
+        return self._results(self._sources[0]._open())
+
+    def _open_behind(self, count):
+        return self._results(self._sources[0]._open_behind(count))
+
+    def _results(self, elements):
+        function = applied(self._function)
         if not self._threads or settings.debugging[0]:
             return map(function, elements)
         return self._in_threads(elements, function)

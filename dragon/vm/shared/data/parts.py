@@ -205,7 +205,14 @@ class Zip(Dataset):
     def _iterate(self):
         if self._rows() is not None:
             return super()._iterate()
-        iterators = [source._open() for source in self._sources]
+        return self._side_by_side([source._open() for source in self._sources])
+
+    def _open_behind(self, count):
+        if self._rows() is not None:
+            return super()._open_behind(count)
+        return self._side_by_side([source._open_behind(count) for source in self._sources])
+
+    def _side_by_side(self, iterators):
         together = zip(*iterators)
         if type(self._structure) is tuple and len(self._structure) == len(iterators):
             return together
@@ -234,8 +241,14 @@ class Enumerate(OneEach):
         self._start = int(start)
 
     def _iterate(self):
+        return self._numbered(self._sources[0]._open(), self._start)
+
+    def _open_behind(self, count):
+        return self._numbered(self._sources[0]._open_behind(count), self._start + count)
+
+    def _numbered(self, elements, start):
         from dragon.vm.shared.data.sources import Counter
-        return zip(Counter(self._start, 1, "int64")._open(), self._sources[0]._open())
+        return zip(Counter(start, 1, "int64")._iterate(), elements)
 
     def _make_spec(self):
         return TensorSpec([], convert_to_tensor(0, dtype="int64").dtype), self._sources[0].element_spec

@@ -36,7 +36,12 @@ class Prefetch(OneEach):
         return self._sources[0]._texts()
 
     def _iterate(self):
-        elements = self._sources[0]._open()
+        return self._ahead(self._sources[0]._open())
+
+    def _open_behind(self, count):
+        return self._ahead(self._sources[0]._open_behind(count))
+
+    def _ahead(self, elements):
         if self._size == 0:
             return elements
         size = self._size

@@ -49,11 +49,15 @@ class Draws:
         The generator's key.
     second_seed : int
         The upper half of its counter.
+    used : int, optional, default=0
+        How many numbers were taken before.
 
     """
 
-    def __init__(self, seed, second_seed):
-        self._seeds, self._used = (seed, second_seed), 0
+    used = property(lambda self: self._used, doc="How many numbers were taken.")
+
+    def __init__(self, seed, second_seed, used=0):
+        self._seeds, self._used = (seed, second_seed), used
         self._waiting = iter(())
 
     def next(self):
@@ -80,3 +84,31 @@ class Draws:
         self._used += count
         self._waiting = iter(())
         return numbers
+
+
+class Seeded:
+    """What of a dataset has seeds, and streams of random numbers made of them."""
+
+    def _set_seeds(self, seed, anew):
+        """Take a user's seed; with `anew`, each iteration has other numbers."""
+        self._seeds = get_seeds(seed)
+        self._outer = Draws(*self._seeds) if anew else None
+
+    def _draws(self):
+        """Return the numbers of one iteration."""
+        return Draws(*self._seeds) if self._outer is None else Draws(self._outer.next(), self._outer.next())
+
+    def _get_state(self):
+        """Return what the numbers of the next iterations follow from: the seeds, and how many numbers were drawn."""
+        return *self._seeds, 0 if self._outer is None else self._outer.used
+
+    def _set_state(self, first, second, used):
+        """Have the next iterations draw what they did when `_get_state` told this."""
+        self._seeds = first, second
+        self._outer = None if self._outer is None else Draws(first, second, used)
+
+
+def seeded(dataset):
+    """Return the datasets with seeds that a dataset is made of, in the same order each time."""
+    own = [dataset] if isinstance(dataset, Seeded) else []
+    return own + [found for source in dataset._sources for found in seeded(source)]

@@ -3,10 +3,10 @@ from dragon.io.stages import shuffling
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import OneEach
 from dragon.vm.shared.data.parts import Kept
-from dragon.vm.shared.data.seeds import Draws, get_seeds
+from dragon.vm.shared.data.seeds import Seeded
 
 
-class Shuffle(Kept, OneEach):
+class Shuffle(Seeded, Kept, OneEach):
     """Elements in a random order."""
 
     def __init__(self, source, buffer_size, seed=None, reshuffle=True):
@@ -18,15 +18,7 @@ class Shuffle(Kept, OneEach):
         if self._size < 1:
             raise errors.InvalidArgumentError(None, None,
                                               f"shuffle: buffer_size must be greater than zero. Received: {self._size}")
-        self._seeds = get_seeds(seed)
-        self._reshuffle = reshuffle is None or bool(reshuffle)
-        self._outer = Draws(*self._seeds)
-
-    def _draws(self):
-        """Return the generator of one iteration."""
-        if not self._reshuffle:
-            return Draws(*self._seeds)
-        return Draws(self._outer.next(), self._outer.next())
+        self._set_seeds(seed, reshuffle is None or bool(reshuffle))
 
     def _cut(self, items):
         # Seeds are drawn when the first item is asked for: whoever only looks at a dataset changes no order.
