@@ -73,7 +73,7 @@ def swap(items, size, below):
     """
     items = iter(items)
     pool = list(islice(items, size))
-    for item in items:
+    for item in items if len(pool) == size else ():  # what has ended is not asked again
         place = below(size)
         chosen, pool[place] = pool[place], item
         yield chosen
