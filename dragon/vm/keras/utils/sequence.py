@@ -1,4 +1,5 @@
 """Sequences of different lengths as one array, and windows that move over one long series."""
+from dragon.io.stages.padding import pad
 from dragon.vm.keras.utils.grain_datasets import check_format, make_batches, make_elements
 
 
@@ -52,19 +53,17 @@ def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncati
     if isinstance(value, str) and kind != object and kind.kind not in "US":
         raise ValueError(f"`dtype` {dtype} is not compatible with `value`'s type: {type(value)}\nYou should set "
                          "`dtype=object` for variable length strings.")
-    found = numpy.full((len(sequences), maxlen, *(shape or ())), value, dtype=dtype)
+    arrays = []
     for number, x in enumerate(sequences):
         if not len(x):
+            arrays.append(numpy.empty((0, *(shape or ())), dtype))
             continue
         kept = numpy.asarray(x[-maxlen:] if truncating == "pre" else x[:maxlen], dtype=dtype)
         if kept.shape[1:] != shape:
             raise ValueError(f"Shape of sample {kept.shape[1:]} of sequence at position {number} is different from "
                              f"expected shape {shape}")
-        if padding == "post":
-            found[number, :len(kept)] = kept
-        else:
-            found[number, maxlen - len(kept):] = kept
-    return found
+        arrays.append(kept)
+    return pad(arrays, (maxlen, *(shape or ())), value, dtype, to_the_end=padding == "pre")
 
 
 def timeseries_dataset_from_array(data, targets, sequence_length, sequence_stride=1, sampling_rate=1, batch_size=128,

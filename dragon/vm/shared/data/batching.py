@@ -1,7 +1,8 @@
 """Datasets of stacked elements, and of the slices of stacked ones."""
-from itertools import cycle, islice
+from itertools import starmap
 
 from dragon import _C
+from dragon.io.stages import batching, taking
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import Dataset, INFINITE, UNKNOWN
 from dragon.vm.shared.data.padding import pad_elements, padded_plan
@@ -87,17 +88,24 @@ class Batch(Dataset):
         self._size, self._drop = check_size(size, "batch"), bool(drop_remainder)
 
     def _iterate(self):
-        source = self._sources[0]
+        return self._open_behind(0)
+
+    def _open_behind(self, count):
+        source, before = self._sources[0], count * self._size
         rows = source._rows()
-        texts = source._texts() if rows is None else None
+        if rows is not None:
+            positions = taking.rest(source._positions(), before)
+            if isinstance(positions, range) and positions.step == 1:
+                return starmap(rows.span, batching.spans(positions, self._size, self._drop))
+            return map(rows.gather, self._lists(positions))
+        texts = source._texts()
         if texts is not None:
-            return self._stack(texts, stack_texts)
-        if rows is None:
-            return self._stack(source._iterate(), self._choose_stack(source))
-        positions = source._positions()
-        if isinstance(positions, range) and positions.step == 1:
-            return self._cut(rows, positions)
-        return self._gather(rows, iter(positions))
+            return map(stack_texts, self._lists(taking.rest(texts, before)))
+        elements = source._open_behind(before) if before else source._open()
+        return map(self._choose_stack(source), self._lists(elements))
+
+    def _lists(self, items):
+        return batching.lists(items, self._size, self._drop)
 
     @staticmethod
     def _choose_stack(source):
@@ -111,26 +119,6 @@ class Batch(Dataset):
             ragged = hasattr(own, "ragged_rank") and not is_component(leaves[0])
             return RaggedTensor._stack_dense(leaves, own.row_splits_dtype) if ragged else stack_leaves(leaves)
         return lambda elements: map_structure(stack, spec, *elements)
-
-    def _stack(self, elements, stack):
-        size = self._size
-        while len(chosen := list(islice(elements, size))) == size:
-            yield stack(chosen)
-        if chosen and not self._drop:
-            yield stack(chosen)
-
-    def _gather(self, rows, positions):
-        size = self._size
-        while len(chosen := list(islice(positions, size))) == size:
-            yield rows.gather(chosen)
-        if chosen and not self._drop:
-            yield rows.gather(chosen)
-
-    def _cut(self, rows, positions):
-        for start in range(positions.start, positions.stop, self._size):
-            stop = min(start + self._size, positions.stop)
-            if stop - start == self._size or not self._drop:
-                yield rows.span(start, stop)
 
     def _make_spec(self):
         return batch_spec(self._sources[0].element_spec, self._size if self._drop else None)
@@ -151,11 +139,9 @@ class PaddedBatch(Dataset):
         self._plan, self._natural = padded_plan(source, shapes, values), shapes is None
 
     def _iterate(self):
-        elements, size = self._sources[0]._iterate(), self._size
-        while len(chosen := list(islice(elements, size))) == size:
-            yield pad_elements(chosen, self._plan)
-        if chosen and not self._drop:
-            yield pad_elements(chosen, self._plan)
+        return (pad_elements(chosen, self._plan) for chosen in self._lists(self._sources[0]._open()))
+
+    _lists, _count = Batch._lists, Batch._count
 
     def _make_spec(self):
         specs = flatten(self._sources[0].element_spec)
@@ -164,8 +150,6 @@ class PaddedBatch(Dataset):
         leaves = iter(padded)
         structure = map_structure(lambda _: next(leaves), self._sources[0].element_spec)
         return batch_spec(structure, self._size if self._drop else None)
-
-    _count = Batch._count
 
 
 class RaggedBatch(Dataset):
@@ -183,10 +167,11 @@ class RaggedBatch(Dataset):
         return RaggedTensor._stack_dense(leaves, self._dtype)
 
     def _iterate(self):
-        elements, spec = self._sources[0]._iterate(), self._sources[0].element_spec
-        while chosen := list(islice(elements, self._size)):
-            if len(chosen) == self._size or not self._drop:
-                yield map_structure(lambda own, *leaves: self._stack(leaves, own), spec, *chosen)
+        spec = self._sources[0].element_spec
+        return (map_structure(lambda own, *leaves: self._stack(leaves, own), spec, *chosen)
+                for chosen in self._lists(self._sources[0]._open()))
+
+    _lists, _count = Batch._lists, Batch._count
 
     def _make_spec(self):
         from dragon.vm.shared.ragged.tensor import RaggedTensorSpec
@@ -198,21 +183,23 @@ class RaggedBatch(Dataset):
             return RaggedTensorSpec([size, *spec.shape], spec.dtype, len(spec.shape), self._dtype)
         return map_structure(make, self._sources[0].element_spec)
 
-    _count = Batch._count
+
+def _slices(element):
+    """Return an iterator over the slices of an element's components."""
+    from dragon.vm.shared.data.sources import TensorSlices
+    sizes = {int(leaf.shape[0]) for leaf in flatten(element) if leaf is not None and len(leaf.shape)}
+    if len(sizes) != 1:
+        raise errors.InvalidArgumentError(
+            None, None, "unbatch: all components must have the same first dimension. Received: "
+            f"components of shapes {[tuple(leaf.shape) for leaf in flatten(element)]}")
+    return TensorSlices(element)._open()
 
 
 class Unbatch(Dataset):
     """The slices of each element."""
 
     def _iterate(self):
-        from dragon.vm.shared.data.sources import TensorSlices
-        for element in self._sources[0]._iterate():
-            sizes = {int(leaf.shape[0]) for leaf in flatten(element) if leaf is not None and len(leaf.shape)}
-            if len(sizes) != 1:
-                raise errors.InvalidArgumentError(
-                    None, None, "unbatch: all components must have the same first dimension. Received: "
-                    f"components of shapes {[tuple(leaf.shape) for leaf in flatten(element)]}")
-            yield from TensorSlices(element)._iterate()
+        return batching.apart(self._sources[0]._open(), _slices)
 
     def _make_spec(self):
         return unbatch_spec(self._sources[0].element_spec)
@@ -238,14 +225,8 @@ class Rebatch(Dataset):
         self._drop = bool(drop_remainder)
 
     def _iterate(self):
-        rows = Unbatch(self._sources[0])._iterate()
-        for size in cycle(self._sizes):
-            chosen = list(islice(rows, size))
-            if len(chosen) < size:
-                if chosen and not self._drop:
-                    yield stack_elements(chosen)
-                return
-            yield stack_elements(chosen)
+        rows = Unbatch(self._sources[0])._open()
+        return map(stack_elements, batching.lists_in_turns(rows, self._sizes, self._drop))
 
     def _make_spec(self):
         size = self._sizes[0] if self._drop and len(set(self._sizes)) == 1 else None

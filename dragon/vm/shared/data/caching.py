@@ -2,6 +2,7 @@
 import os
 import threading
 
+from dragon.io.stages.caching import kept
 from dragon.vm.shared.data.dataset import OneEach
 from dragon.vm.shared.data.rows import Rows
 from dragon.vm.shared.data.structure import flatten
@@ -43,20 +44,18 @@ class Cache(OneEach):
         return self._in_file() if self._filename else self._in_memory()
 
     def _in_memory(self):
-        kept = []
-        for element in self._sources[0]._iterate():
-            kept.append(element)
-            yield element
-        with self._lock:
-            if self._kept is None:
-                self._kept = kept
+        def keep(elements):
+            with self._lock:
+                if self._kept is None:
+                    self._kept = elements
+        return kept(self._sources[0]._open(), keep)
 
     def _in_file(self):
         from dragon.vm.shared.data.saving import read_elements, write_elements
         path = self._filename + ".index"
         if os.path.exists(path):
             return read_elements(path, self._sources[0].element_spec)
-        return write_elements(self._sources[0]._iterate(), path)
+        return write_elements(self._sources[0]._open(), path)
 
 
 def _as_table(elements):

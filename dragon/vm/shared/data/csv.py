@@ -45,7 +45,7 @@ class CsvRows(Dataset):
         self._good = good  # the columns that rows have to fit, where others are left out
 
     def _names(self):
-        return (name.numpy() for name in self._files._iterate())
+        return (name.numpy() for name in self._files._open())
 
     def _iterate(self):
         for path in self._names():
@@ -116,7 +116,7 @@ class CsvDataset(Dataset):
         self._spec = (tuple(TensorSpec([], column.tensor.dtype) for column in self._columns),)
 
     def _iterate(self):
-        for row in self._table._iterate():
+        for row in self._table._open():
             yield tuple([wrap_array(column.read([field]).reshape(())) for column, field in zip(self._columns, row)])
 
 
@@ -138,7 +138,7 @@ class CsvBatches(Dataset):
         return features, label
 
     def _iterate(self):
-        rows = self._sources[0]._iterate()
+        rows = self._sources[0]._open()
         while chosen := list(islice(rows, self._size)):
             if len(chosen) < self._size and self._drop:
                 return
@@ -196,7 +196,7 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
         raise NotImplementedError("make_csv_dataset: encodings other than UTF-8 are not supported. "
                                   f"Received: encoding={encoding!r}")
     from dragon.vm.shared.data.sources import Files
-    paths = sorted(name.numpy() for name in Files(file_pattern, shuffle=False)._iterate())
+    paths = sorted(name.numpy() for name in Files(file_pattern, shuffle=False)._open())
     form = Format(field_delim, use_quote_delim, False, compression_type)
     column_names = _names(form, paths, column_names, header)
     form.header = header

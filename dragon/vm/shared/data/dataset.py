@@ -1,4 +1,7 @@
 """`tf.data.Dataset`: what every dataset can do, whatever kind it is."""
+from itertools import islice
+
+from dragon.io.stages import counting, taking
 from dragon.vm.shared.data import kinds
 from dragon.vm.shared.data.combining import Combining
 from dragon.vm.shared.data.making import Making
@@ -32,6 +35,20 @@ class Dataset(Making, Transforming, Combining):
     def _iterate(self):
         """Return a fresh iterator over the elements."""
         return map(self._rows().item, self._positions())
+
+    def _open(self):
+        """Return a fresh iterator over the elements, which is counted if somebody watches."""
+        return counting.counted(self._iterate(), type(self).__name__)
+
+    def _open_behind(self, count):
+        """Return what `_open` does without the first elements; kinds that need not make these do not."""
+        rows = self._rows()
+        if rows is not None:
+            return map(rows.item, taking.rest(self._positions(), count))
+        elements = self._open()
+        for _ in islice(elements, count):
+            pass
+        return elements
 
     def _rows(self):
         """Return the table whose rows are the elements, or None where there is no such table."""

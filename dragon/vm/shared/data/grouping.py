@@ -1,7 +1,7 @@
 """Datasets of windows: consecutive elements, or elements with the same key."""
-from collections import deque
-from itertools import islice
+from itertools import chain
 
+from dragon.io.stages import grouping
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import Dataset, INFINITE, UNKNOWN
 from dragon.vm.shared.data.mapping import Given, as_dataset
@@ -36,19 +36,8 @@ class Window(Dataset):
         return _map_pairs(lambda pair: Listed(pair[1], pair[0]), spec, columns)
 
     def _iterate(self):
-        elements = self._sources[0]._iterate()
-        reach = (self._size - 1) * self._stride + 1
-        buffer = deque()
-        while True:
-            buffer.extend(islice(elements, reach - len(buffer)))
-            if not buffer or (len(buffer) < reach and self._drop):
-                return
-            yield self._wrap(list(islice(buffer, 0, None, self._stride)))
-            left = self._shift - len(buffer)
-            for _ in range(min(self._shift, len(buffer))):
-                buffer.popleft()
-            if left > 0:
-                deque(islice(elements, left), maxlen=0)
+        windows = grouping.windows(self._sources[0]._open(), self._size, self._shift, self._stride, self._drop)
+        return map(self._wrap, windows)
 
     def _make_spec(self):
         return map_structure(DatasetSpec, self._sources[0].element_spec)
@@ -90,22 +79,16 @@ class GroupByWindow(Given):
         return as_dataset(made, "group_by_window")
 
     def _iterate(self):
-        groups, sizes = {}, {}
-        for element in self._sources[0]._iterate():
-            tensor = call(self._key, element)
-            key = int(tensor)
-            if key not in sizes:
-                sizes[key] = int(self._size(convert_to_tensor(key, dtype="int64")))
-                if sizes[key] < 1:
-                    raise errors.InvalidArgumentError(
-                        None, None, f"group_by_window: window size must be greater than zero. Received: {sizes[key]}")
-            group = groups.setdefault(key, [])
-            group.append(element)
-            if len(group) == sizes[key]:
-                del groups[key]
-                yield from self._window(key, group)._iterate()
-        for key in sorted(groups):
-            yield from self._window(key, groups[key])._iterate()
+        groups = grouping.windows_of_keys(self._sources[0]._open(), lambda element: int(call(self._key, element)),
+                                          self._size_of)
+        return chain.from_iterable(self._window(*group)._open() for group in groups)
+
+    def _size_of(self, key):
+        size = int(self._size(convert_to_tensor(key, dtype="int64")))
+        if size < 1:
+            raise errors.InvalidArgumentError(
+                None, None, f"group_by_window: window size must be greater than zero. Received: {size}")
+        return size
 
     def _make_spec(self):
         # What depends on the key is not known.
@@ -181,14 +164,12 @@ class GroupByReducer(Given):
         self._key, self._reducer = key_function, reducer
 
     def _iterate(self):
-        states = {}
-        for element in self._sources[0]._iterate():
-            key = int(call(self._key, element))
-            if key not in states:
-                states[key] = to_element(self._reducer.init_func(convert_to_tensor(key, dtype="int64")))
-            states[key] = to_element(self._reducer.reduce_func(states[key], element))
-        for key in sorted(states):
-            yield to_element(self._reducer.finalize_func(states[key]))
+        reducer = self._reducer
+        states = grouping.reduce_by_key(
+            self._sources[0]._open(), lambda element: int(call(self._key, element)),
+            lambda key: to_element(reducer.init_func(convert_to_tensor(key, dtype="int64"))),
+            lambda state, element: to_element(reducer.reduce_func(state, element)))
+        return (to_element(reducer.finalize_func(state)) for state in states)
 
     def _make_spec(self):
         from dragon.vm.shared.data.specs import spec_of

@@ -1,67 +1,21 @@
 """Datasets that read several others in turns."""
-import time
-
+from dragon.io.stages import interleaving, weighing
+from dragon.io.stages.prefetching import Ahead
+from dragon.io.stages.trial import Trial, tried
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import Dataset, INFINITE, UNKNOWN
 from dragon.vm.shared.data.mapping import Flattened, as_dataset, gives_texts, texts_of
-from dragon.vm.shared.data.seeds import Draws, get_seeds
+from dragon.vm.shared.data.seeds import Seeded
 from dragon.vm.shared.data.specs import merge_specs
 from dragon.vm.shared.data.structure import call
-from dragon.vm.shared.data.workers import AUTOTUNE, Ahead, thread_count
+from dragon.vm.shared.data.threads import AUTOTUNE, thread_count
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 
-END = object()
 AHEAD = 16  # elements of one of several datasets that are read at a time
 # An item that takes less is not worth handing to another thread.
 WORTHWHILE_SECONDS = 1e-4
 TRIALS = 16
-
-
-class Meter:
-    """Whether datasets are read by threads: those that come after the first one turned out to be slow.
-
-    Parameters
-    ----------
-    wanted : bool
-        Whether there may be threads at all.
-
-    """
-
-    def __init__(self, wanted):
-        self._wanted, self._spent, self._seen, self._decided = wanted, 0.0, 0, False
-
-    def open(self, items):
-        """Return an iterator over the same items, made ahead if that pays."""
-        if not self._wanted:
-            return items
-        if self._decided:
-            return iter(Ahead(items, AHEAD))
-        return self._measured(items)
-
-    def _measured(self, items):
-        for item in self._time(items):
-            yield item
-            if self._decided:
-                break
-            if self._seen >= TRIALS:
-                if self._spent / self._seen < WORTHWHILE_SECONDS:
-                    self._wanted = False
-                    yield from items
-                    return
-                self._decided = True
-                break
-        yield from Ahead(items, AHEAD)
-
-    def _time(self, items):
-        while True:
-            begin = time.perf_counter()
-            item = next(items, END)
-            self._spent += time.perf_counter() - begin
-            self._seen += 1
-            if item is END:
-                return
-            yield item
 
 
 class Interleave(Flattened):
@@ -87,7 +41,7 @@ class Interleave(Flattened):
         return as_dataset(call(self._function, element), "interleave")
 
     def _iterate(self):
-        return self._turns(lambda element: iter(self._dataset(element)._iterate()))
+        return self._turns(lambda element: iter(self._dataset(element)._open()))
 
     def _texts(self):
         if not gives_texts(self):
@@ -96,27 +50,13 @@ class Interleave(Flattened):
 
     def _turns(self, begin):
         """Yield what the iterators over several datasets give in turns."""
-        sources, meter = self._sources[0]._iterate(), Meter(self._threads > 1)
-        slots, waiting = [None] * self._cycle, True
-        turn, taken, alive = 0, 0, 0
-        while waiting or alive:
-            if slots[turn] is None and waiting:
-                element = next(sources, END)
-                waiting = element is not END
-                if waiting:
-                    slots[turn] = meter.open(begin(element))
-                    alive += 1
-            if slots[turn] is not None:
-                item = next(slots[turn], END)
-                if item is not END:
-                    yield item
-                    taken += 1
-                    if taken < self._block:
-                        continue
-                else:
-                    slots[turn] = None
-                    alive -= 1
-            turn, taken = (turn + 1) % self._cycle, 0
+        if self._threads < 2:
+            return interleaving.in_turns(self._sources[0]._open(), begin, self._cycle, self._block)
+        trial = Trial(TRIALS, WORTHWHILE_SECONDS, warm=0)  # of all of them: those that follow are as slow as the first
+
+        def open_source(element):
+            return tried(begin(element), trial, lambda rest: iter(Ahead(rest, AHEAD)))
+        return interleaving.in_turns(self._sources[0]._open(), open_source, self._cycle, self._block)
 
 
 class Choose(Dataset):
@@ -141,23 +81,15 @@ class Choose(Dataset):
 
     def _iterate(self):
         choices, *datasets = self._sources
-        iterators = [dataset._iterate() for dataset in datasets]
-        alive = len(iterators)
-        for choice in choices._iterate():
-            number = int(choice)
-            if not 0 <= number < len(iterators):
-                raise errors.InvalidArgumentError(
-                    None, None, f"choose_from_datasets: selector index out of range: {number} >= {len(iterators)}.")
-            if iterators[number] is None:
-                continue
-            element = next(iterators[number], END)
-            if element is not END:
-                yield element
-                continue
-            alive -= 1
-            iterators[number] = None
-            if self._stop or not alive:
-                return
+        numbers = (self._check(int(choice)) for choice in choices._open())
+        return interleaving.chosen(numbers, [dataset._open() for dataset in datasets], self._stop)
+
+    def _check(self, number):
+        count = len(self._sources) - 1
+        if not 0 <= number < count:
+            raise errors.InvalidArgumentError(
+                None, None, f"choose_from_datasets: selector index out of range: {number} >= {count}.")
+        return number
 
     def _count(self):
         counts = [dataset._count() for dataset in self._sources[1:]]
@@ -168,30 +100,23 @@ class Choose(Dataset):
         return UNKNOWN
 
 
-class Picks(Dataset):
+class Picks(Seeded, Dataset):
     """Numbers of datasets, drawn by their weights."""
 
     def __init__(self, weights, seed, rerandomize):
         from dragon.vm.shared.data.sources import Counter
         super().__init__()
-        self._weights, self._seeds = weights, get_seeds(seed)
-        self._outer = Draws(*self._seeds) if rerandomize else None
+        self._weights = weights
+        self._set_seeds(seed, rerandomize)
         self._spec = (Counter(0, 1, "int64").element_spec,)
 
     def _iterate(self):
-        import numpy as np
         from dragon.vm.shared.data.sources import Range
-        number = Range(1)._make_number()
-        draws = Draws(*self._seeds) if self._outer is None else Draws(self._outer.next(), self._outer.next())
-        steps = None if isinstance(self._weights, Dataset) else np.cumsum(self._weights)
-        for weights in self._all_weights():
-            levels = np.cumsum(weights) if steps is None else steps
-            place = int(np.searchsorted(levels, draws.next() / 2.0 ** 32 * levels[-1], side="right"))
-            yield number(min(place, len(levels) - 1))
+        yield from map(Range(1)._make_number(), weighing.picks(self._all_weights(), self._draws().share))
 
     def _all_weights(self):
         if isinstance(self._weights, Dataset):
-            return (weights.numpy() for weights in self._weights._iterate())
+            return (weights.numpy() for weights in self._weights._open())
         from itertools import repeat
         return repeat(self._weights)
 

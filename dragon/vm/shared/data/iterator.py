@@ -1,11 +1,13 @@
 """Iterators over datasets: `tf.data.Iterator`, and the one that gives NumPy arrays."""
 import threading
+from itertools import islice
 
 from dragon.core.capture import control
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared import errors
 from dragon.vm.shared.data import kinds
 from dragon.vm.shared.data.rows import on_host
+from dragon.vm.shared.data.seeds import seeded
 from dragon.vm.shared.data.structure import map_structure
 from dragon.vm.shared.naming import known_as
 
@@ -28,9 +30,10 @@ class Iterator:
         if not hasattr(dataset, "_iterate"):
             raise TypeError(f"{type(self).__name__}: got {dataset!r}, expected a tf.data.Dataset")
         self._dataset = dataset
-        self._elements = iter(dataset._iterate())
+        self._elements = dataset._open()
         self._lock = threading.Lock()
-        self._taken, self._place, self._noted = 0, None, 0
+        # How many elements were taken, the states of all shuffles when the first one was, and what checkpoints know.
+        self._taken, self._states, self._saved, self._noted = 0, None, None, None
 
     def __iter__(self):
         return self
@@ -43,25 +46,39 @@ class Iterator:
 
     def _take(self):
         """Return the next element, of the place that a checkpoint says if one was restored."""
-        if self._place is not None and int(self._place) != self._noted:
-            self._elements, self._taken = iter(self._dataset._iterate()), 0
-            self._noted = int(self._place)
-            while self._taken < self._noted:
-                next(self._elements)
-                self._taken += 1
+        if self._saved is not None and (wanted := self._saved.numpy().tolist()) != self._noted:
+            self._go_to(wanted)
+        if self._states is None:
+            self._states = self._read_states()
         element = next(self._elements)
         self._taken += 1
         return element
 
+    def _read_states(self):
+        """Return what the order of an iteration that begins now follows from."""
+        return [number for dataset in seeded(self._dataset) for number in dataset._get_state()]
+
+    def _go_to(self, place):
+        """Begin again as a checkpoint says: with shuffles as they were, behind the elements that were taken."""
+        self._noted, (self._taken, *words) = place, place
+        self._states = [word % 2 ** 64 for word in words]
+        states = iter(self._states)
+        for dataset in seeded(self._dataset):
+            dataset._set_state(*islice(states, 3))
+        self._elements = self._dataset._open_behind(self._taken)
+
     def _checkpoint_parts(self):
-        """Return what a checkpoint saves: how many elements were taken, as a variable."""
+        """Return what a checkpoint saves: how many elements were taken, and the shuffles' states, as one variable."""
         from dragon.vm.shared.tensors.variable import Variable
-        if self._place is None:
-            self._place = Variable(0, dtype="int64", trainable=False, name="taken")
-        if int(self._place) == self._noted:  # what was restored, and is still to be gone to, stays
-            self._noted = self._taken
-            self._place.assign(self._noted)
-        return {"taken": self._place}
+        begun = self._read_states() if self._states is None else self._states
+        now = [self._taken, *((word + 2 ** 63) % 2 ** 64 - 2 ** 63 for word in begun)]  # as signed numbers
+        if self._saved is None:
+            self._saved = Variable(now, dtype="int64", trainable=False, name="place")
+            self._noted = now
+        elif self._saved.numpy().tolist() == self._noted:  # what was restored, and is still to be gone to, stays
+            self._noted = now
+            self._saved.assign(now)
+        return {"place": self._saved}
 
     def next(self):
         """Return the next element; StopIteration tells the end."""

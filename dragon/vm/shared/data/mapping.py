@@ -1,15 +1,16 @@
 """Datasets that call a user's function with each element."""
-import time
-from collections import deque
 from itertools import chain
 
+from dragon.io.stages import taking
+from dragon.io.stages.threads import map_in_threads
+from dragon.io.stages.trial import Trial
 from dragon.vm.shared import errors
 from dragon.vm.shared.data import settings
 from dragon.vm.shared.data.dataset import Dataset, INFINITE, OneEach, UNKNOWN
 from dragon.vm.shared.data.probing import result_spec
 from dragon.vm.shared.data.specs import TensorSpec
 from dragon.vm.shared.data.structure import call, check_same, flatten, to_element, to_result
-from dragon.vm.shared.data.workers import map_in_threads, thread_count
+from dragon.vm.shared.data.threads import thread_count
 
 # A call that takes less is not worth handing to another thread.
 WORTHWHILE_SECONDS = 3e-4
@@ -41,28 +42,26 @@ class Map(Given, OneEach):
         self._threads = thread_count(parallel, "map") if not synchronous else 0
 
     def _iterate(self):
-        elements, function = self._sources[0]._iterate(), applied(self._function)
+        return self._results(self._sources[0]._open())
+
+    def _open_behind(self, count):
+        return self._results(self._sources[0]._open_behind(count))
+
+    def _results(self, elements):
+        function = applied(self._function)
         if not self._threads or settings.debugging[0]:
             return map(function, elements)
         return self._in_threads(elements, function)
 
     def _in_threads(self, elements, function):
         """Yield results in order; in threads, once it is seen that calls take long enough."""
-        spent = 0.0
-        for trial, element in enumerate(elements):
-            begin = time.perf_counter()
-            result = function(element)
-            # The first call warms up what later ones find warm.
-            spent += (time.perf_counter() - begin) if trial else 0.0
-            yield result
-            if trial == TRIALS:
+        trial = Trial(TRIALS, WORTHWHILE_SECONDS)
+        for element in elements:
+            yield trial.call(function, element)
+            if trial.over:
                 break
-        else:
-            return
-        if spent / TRIALS < WORTHWHILE_SECONDS:
-            yield from map(function, elements)
-        else:
-            yield from map_in_threads(function, elements, self._threads, self._deterministic is not False)
+        yield from (map_in_threads(function, elements, self._threads, self._deterministic is not False)
+                    if trial.pays else map(function, elements))
 
     def _make_spec(self):
         return result_spec(self._function, self._sources[0])
@@ -86,7 +85,7 @@ class Filter(Dataset):
 
     def _iterate(self):
         predicate = self._predicate
-        return (element for element in self._sources[0]._iterate()
+        return (element for element in self._sources[0]._open()
                 if as_decision(call(predicate, element), "filter"))
 
     def _count(self):
@@ -102,10 +101,8 @@ class TakeWhile(Dataset):
         self._predicate = predicate
 
     def _iterate(self):
-        for element in self._sources[0]._iterate():
-            if not as_decision(call(self._predicate, element), "take_while"):
-                return
-            yield element
+        return taking.until(self._sources[0]._open(),
+                            lambda element: as_decision(call(self._predicate, element), "take_while"))
 
 
 class Flattened(Given):
@@ -127,11 +124,11 @@ class FlatMap(Flattened):
         self._function = function
 
     def _datasets(self):
-        for element in self._sources[0]._iterate():
+        for element in self._sources[0]._open():
             yield as_dataset(call(self._function, element), "flat_map")
 
     def _iterate(self):
-        return chain.from_iterable(dataset._iterate() for dataset in self._datasets())
+        return chain.from_iterable(dataset._open() for dataset in self._datasets())
 
     def _texts(self):
         if not gives_texts(self):
@@ -155,7 +152,7 @@ class Scan(Given, OneEach):
 
     def _iterate(self):
         state = self._state
-        for element in self._sources[0]._iterate():
+        for element in self._sources[0]._open():
             given = self._function(state, element)
             if not isinstance(given, (tuple, list)) or len(given) != 2:
                 raise TypeError(f"scan: scan_func must return a new state and an output. Received: {given!r}")
@@ -165,7 +162,7 @@ class Scan(Given, OneEach):
 
     def _make_spec(self):
         from dragon.vm.shared.data.specs import spec_of
-        for element in self._sources[0]._iterate():
+        for element in self._sources[0]._open():
             return spec_of(to_element(self._function(self._state, element)[1]))
         raise ValueError("scan: the element_spec of a scan over no element is not known")
 
@@ -174,42 +171,36 @@ class Unique(Dataset):
     """The first of all equal elements."""
 
     def _iterate(self):
-        seen = set()
-        for element in self._sources[0]._iterate():
-            arrays = [leaf.numpy() for leaf in flatten(element)]
-            key = tuple(array if isinstance(array, bytes) else
-                        (array.dtype.str, array.shape, tuple(array.ravel().tolist())) for array in arrays)
-            if key not in seen:
-                seen.add(key)
-                yield element
+        return taking.distinct(self._sources[0]._open(), _key_of)
 
     def _count(self):
         count = self._sources[0]._count()
         return count if count in (0, 1) else UNKNOWN
 
 
-class IgnoreErrors(Dataset):
-    """The elements whose computation does not fail.
+def _key_of(element):
+    """Return what is equal for equal elements."""
+    arrays = [leaf.numpy() for leaf in flatten(element)]
+    return tuple(array if isinstance(array, bytes) else
+                 (array.dtype.str, array.shape, tuple(array.ravel().tolist())) for array in arrays)
 
-    An iterator written as a generator ends with its first error; `map` and what is written as an iterator goes on.
-    """
+
+class IgnoreErrors(Dataset):
+    """The elements whose computation does not fail."""
+
+    KINDS = (errors.OpError, ValueError, TypeError, ArithmeticError, LookupError, OSError)
 
     def __init__(self, source, log_warning=False):
         super().__init__(source)
         self._log_warning = log_warning
 
     def _iterate(self):
-        elements, failures = self._sources[0]._iterate(), deque(maxlen=1)
-        while True:
-            try:
-                yield next(elements)
-            except StopIteration:
-                return
-            except (errors.OpError, ValueError, TypeError, ArithmeticError, LookupError, OSError) as error:
-                failures.append(error)
-                if self._log_warning:
-                    from dragon.core import warnings
-                    warnings.warn(f"ignore_errors: left out an element: {error}")
+        return taking.sound(self._sources[0]._open(), self.KINDS, self._tell)
+
+    def _tell(self, error):
+        if self._log_warning:
+            from dragon.core import warnings
+            warnings.warn(f"ignore_errors: left out an element: {error}")
 
     def _count(self):
         count = self._sources[0]._count()
@@ -228,4 +219,4 @@ def gives_texts(dataset):
 def texts_of(dataset):
     """Return an iterator over the strings of a dataset as bytes."""
     texts = dataset._texts()
-    return (element._array[()] for element in dataset._iterate()) if texts is None else iter(texts)
+    return (element._array[()] for element in dataset._open()) if texts is None else iter(texts)

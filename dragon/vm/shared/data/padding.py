@@ -1,4 +1,5 @@
 """Batches of elements of different shapes: each is copied into a corner of an array of the padding's value."""
+from dragon.io.stages.padding import pad
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import wrap_array
 from dragon.vm.shared.data.specs import TensorSpec
@@ -91,12 +92,9 @@ def _pad_leaves(leaves, shape, value):
     import numpy as np
     arrays = [np.asarray(leaf.numpy(), dtype=object if leaf.dtype.name == "string" else None) for leaf in leaves]
     sizes = [max(array.shape[axis] for array in arrays) if size is None else size for axis, size in enumerate(shape)]
-    padded = np.empty((len(arrays), *sizes), arrays[0].dtype)
-    padded.fill(value)
-    for number, array in enumerate(arrays):
+    for array in arrays:
         if array.ndim != len(sizes) or any(own > size for own, size in zip(array.shape, sizes)):
             raise errors.DataLossError(
                 None, None, "Attempted to pad to a smaller size than the input element. Received: an element of shape "
                 f"{list(array.shape)}, to be padded to {sizes}.")
-        padded[(number, *map(slice, array.shape))] = array
-    return wrap_array(padded)
+    return wrap_array(pad(arrays, sizes, value, arrays[0].dtype))

@@ -1,6 +1,7 @@
 """Datasets that leave out, repeat or put side by side the elements of others, and change none."""
-from itertools import chain, islice
+from itertools import chain
 
+from dragon.io.stages import taking
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import Dataset, INFINITE, OneEach, UNKNOWN
 from dragon.vm.shared.data.rows import Rows
@@ -30,7 +31,7 @@ class Kept(Dataset):
         source = self._sources[0]
         if self._rows() is not None:
             return map(self._rows().item, self._positions())
-        return self._cut(source._iterate())
+        return self._cut(source._open())
 
 
 class Take(Kept):
@@ -41,9 +42,7 @@ class Take(Kept):
         self._limit = int(count)
 
     def _cut(self, items):
-        if self._limit < 0:
-            return items
-        return items[:self._limit] if isinstance(items, range) else islice(items, self._limit)
+        return taking.first(items, self._limit)
 
     def _count(self):
         count = self._sources[0]._count()
@@ -60,9 +59,7 @@ class Skip(Kept):
         self._first = int(count)
 
     def _cut(self, items):
-        if self._first < 0:
-            return range(0)
-        return items[self._first:] if isinstance(items, range) else islice(items, self._first, None)
+        return taking.rest(items, self._first)
 
     def _texts(self):
         return None if self._first < 0 else super()._texts()
@@ -90,9 +87,7 @@ class Shard(Kept):
                 None, None, f"shard: index must be between 0 and {self._shards - 1}. Received: {self._index}")
 
     def _cut(self, items):
-        if isinstance(items, range):
-            return items[self._index::self._shards]
-        return islice(items, self._index, None, self._shards)
+        return taking.share(items, self._shards, self._index)
 
     def _count(self):
         count = self._sources[0]._count()
@@ -121,28 +116,15 @@ class Repeat(Kept):
         super().__init__(source)
         self._times = -1 if count is None else int(count)
 
-    def _again(self, make):
-        """Yield what fresh iterators yield; a source that is empty at first ends it."""
-        times = self._times
-        while times:
-            times -= 1
-            items = iter(make())
-            for item in items:
-                yield item
-                break
-            else:
-                return
-            yield from items
-
     def _positions(self):
-        return self._again(self._sources[0]._positions)
+        return taking.again(self._sources[0]._positions, self._times)
 
     def _texts(self):
         source = self._sources[0]
-        return None if source._texts() is None else self._again(source._texts)
+        return None if source._texts() is None else taking.again(source._texts, self._times)
 
     def _iterate(self):
-        return super()._iterate() if self._rows() is not None else self._again(self._sources[0]._iterate)
+        return super()._iterate() if self._rows() is not None else taking.again(self._sources[0]._open, self._times)
 
     def _cut(self, items):
         raise NotImplementedError("repeat: got one iterator, expected to make several")
@@ -166,7 +148,7 @@ class Concatenate(Dataset):
         self._spec = (merge_specs(first.element_spec, second.element_spec, "concatenate"),)
 
     def _iterate(self):
-        return chain.from_iterable(source._iterate() for source in self._sources)
+        return chain.from_iterable(source._open() for source in self._sources)
 
     def _count(self):
         counts = [source._count() for source in self._sources]
@@ -223,7 +205,14 @@ class Zip(Dataset):
     def _iterate(self):
         if self._rows() is not None:
             return super()._iterate()
-        iterators = [source._iterate() for source in self._sources]
+        return self._side_by_side([source._open() for source in self._sources])
+
+    def _open_behind(self, count):
+        if self._rows() is not None:
+            return super()._open_behind(count)
+        return self._side_by_side([source._open_behind(count) for source in self._sources])
+
+    def _side_by_side(self, iterators):
         together = zip(*iterators)
         if type(self._structure) is tuple and len(self._structure) == len(iterators):
             return together
@@ -252,8 +241,14 @@ class Enumerate(OneEach):
         self._start = int(start)
 
     def _iterate(self):
+        return self._numbered(self._sources[0]._open(), self._start)
+
+    def _open_behind(self, count):
+        return self._numbered(self._sources[0]._open_behind(count), self._start + count)
+
+    def _numbered(self, elements, start):
         from dragon.vm.shared.data.sources import Counter
-        return zip(Counter(self._start, 1, "int64")._iterate(), self._sources[0]._iterate())
+        return zip(Counter(start, 1, "int64")._iterate(), elements)
 
     def _make_spec(self):
         return TensorSpec([], convert_to_tensor(0, dtype="int64").dtype), self._sources[0].element_spec

@@ -1,14 +1,19 @@
 """Datasets whose elements are made ahead, in a thread."""
-import time
-
+from dragon.io.stages.prefetching import Ahead, Depth
+from dragon.io.stages.trial import Trial, tried
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import OneEach
-from dragon.vm.shared.data.workers import AUTOTUNE, Ahead
+from dragon.vm.shared.data.structure import flatten
+from dragon.vm.shared.data.threads import AUTOTUNE
 
 # Handing an element to another thread costs about as much.
 WORTHWHILE_SECONDS = 1e-4
-TRIALS = 3
-AUTOMATIC_SIZE = 4
+TRIALS = 2
+
+
+def bytes_of(element):
+    """Return how much memory the dense tensors of an element take."""
+    return sum(getattr(leaf, "nbytes", 0) for leaf in flatten(element))
 
 
 class Prefetch(OneEach):
@@ -31,23 +36,15 @@ class Prefetch(OneEach):
         return self._sources[0]._texts()
 
     def _iterate(self):
-        elements = self._sources[0]._iterate()
-        return elements if self._size == 0 else self._ahead(elements)
+        return self._ahead(self._sources[0]._open())
+
+    def _open_behind(self, count):
+        return self._ahead(self._sources[0]._open_behind(count))
 
     def _ahead(self, elements):
-        """Yield the first elements as they are made; the others from a thread, if it is seen that this pays."""
-        spent = 0.0
-        for trial in range(TRIALS):
-            begin = time.perf_counter()
-            try:
-                element = next(elements)
-            except StopIteration:
-                return
-            # The first element may have filled a buffer.
-            spent += (time.perf_counter() - begin) if trial else 0.0
-            yield element
-            del element
-        if spent / (TRIALS - 1) < WORTHWHILE_SECONDS:
-            yield from elements
-        else:
-            yield from Ahead(elements, AUTOMATIC_SIZE if self._size == AUTOTUNE else self._size)
+        if self._size == 0:
+            return elements
+        size = self._size
+        if size == AUTOTUNE:
+            size = Depth(bytes_of, self.options().autotune.ram_budget)
+        return tried(elements, Trial(TRIALS, WORTHWHILE_SECONDS), lambda rest: iter(Ahead(rest, size)))

@@ -1,10 +1,10 @@
 """The spec of a user function's results, found by calling it with made-up ones."""
 import contextlib
-import copy
 from itertools import islice
 
 from dragon.vm.shared import seed
 from dragon.vm.shared.data.rows import wrap_array
+from dragon.vm.shared.data.seeds import seeded
 from dragon.vm.shared.data.specs import TensorSpec, merge_shapes, spec_of
 from dragon.vm.shared.data.structure import call, map_structure, to_result
 
@@ -39,7 +39,7 @@ def merge_results(first, second):
 
 def _spec_of_first(function, source):
     with _unread(source):
-        specs = [spec_of(to_result(call(function, element))) for element in islice(source._iterate(), LOOKS)]
+        specs = [spec_of(to_result(call(function, element))) for element in islice(source._open(), LOOKS)]
     if not specs:
         raise ValueError("element_spec: the function fails with made-up arguments, and there is no element to call it "
                          "with")
@@ -52,17 +52,12 @@ def _spec_of_first(function, source):
 @contextlib.contextmanager
 def _unread(source):
     """Have shuffles behave after the block as if nobody had looked at their elements within."""
-    waiting, kept = [source], []
-    while waiting:
-        dataset = waiting.pop()
-        waiting += dataset._sources
-        if hasattr(dataset, "_outer"):
-            kept.append((dataset, copy.deepcopy(dataset._outer)))
+    kept = [(dataset, dataset._get_state()) for dataset in seeded(source)]
     try:
         yield
     finally:
-        for dataset, draws in kept:
-            dataset._outer = draws
+        for dataset, state in kept:
+            dataset._set_state(*state)
 
 
 def make_element(spec, size, number, text):

@@ -57,7 +57,7 @@ class Reading(Dataset):
             cycle = None if int(self._parallel) == -1 else int(self._parallel)
             turns = Interleave(self._files, None, cycle, 1, self._parallel)
             return turns._turns(lambda name: self._read(name.numpy()))
-        return chain.from_iterable(self._read(name.numpy()) for name in self._files._iterate())
+        return chain.from_iterable(self._read(name.numpy()) for name in self._files._open())
 
 
 @known_as("tensorflow.data")

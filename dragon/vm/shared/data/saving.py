@@ -131,7 +131,7 @@ def save(dataset, path, compression=None, shard_func=None, checkpoint_args=None)
         raise NotImplementedError("Dataset.save: checkpoint_args is not supported. "
                                   f"Received: checkpoint_args={checkpoint_args!r}")
     kind = check_compression(compression, "save")
-    for _ in written(dataset._iterate(), os.fspath(path), dataset.element_spec, kind, shard_func):
+    for _ in written(dataset._open(), os.fspath(path), dataset.element_spec, kind, shard_func):
         pass
 
 
@@ -188,7 +188,7 @@ class Saved(Dataset):
         self._read = expect(read, Dataset, "Dataset.load", "reader_func's result")
 
     def _iterate(self):
-        return self._read._iterate()
+        return self._read._open()
 
     def _count(self):
         return self._size

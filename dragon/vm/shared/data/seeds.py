@@ -10,6 +10,7 @@ FIRST_MULTIPLIER, SECOND_MULTIPLIER = 0xD2511F53, 0xCD9E8D57
 FIRST_STEP, SECOND_STEP = 0x9E3779B9, 0xBB67AE85
 ROUNDS = 10
 LOW = 0xFFFFFFFF
+SCALE = 2.0 ** 32
 BLOCKS = 1024  # of four numbers, made at a time
 
 
@@ -48,11 +49,15 @@ class Draws:
         The generator's key.
     second_seed : int
         The upper half of its counter.
+    used : int, optional, default=0
+        How many numbers were taken before.
 
     """
 
-    def __init__(self, seed, second_seed):
-        self._seeds, self._used = (seed, second_seed), 0
+    used = property(lambda self: self._used, doc="How many numbers were taken.")
+
+    def __init__(self, seed, second_seed, used=0):
+        self._seeds, self._used = (seed, second_seed), used
         self._waiting = iter(())
 
     def next(self):
@@ -62,6 +67,10 @@ class Draws:
             return number
         self._waiting = iter(self._numbers(0, 4 * BLOCKS).tolist())
         return self.next()
+
+    def share(self):
+        """Return the next number as a share of all: from 0 up to 1."""
+        return self.next() / SCALE
 
     def _numbers(self, start, count):
         """Return `count` numbers from place `start` after those already used."""
@@ -75,3 +84,31 @@ class Draws:
         self._used += count
         self._waiting = iter(())
         return numbers
+
+
+class Seeded:
+    """What of a dataset has seeds, and streams of random numbers made of them."""
+
+    def _set_seeds(self, seed, anew):
+        """Take a user's seed; with `anew`, each iteration has other numbers."""
+        self._seeds = get_seeds(seed)
+        self._outer = Draws(*self._seeds) if anew else None
+
+    def _draws(self):
+        """Return the numbers of one iteration."""
+        return Draws(*self._seeds) if self._outer is None else Draws(self._outer.next(), self._outer.next())
+
+    def _get_state(self):
+        """Return what the numbers of the next iterations follow from: the seeds, and how many numbers were drawn."""
+        return *self._seeds, 0 if self._outer is None else self._outer.used
+
+    def _set_state(self, first, second, used):
+        """Have the next iterations draw what they did when `_get_state` told this."""
+        self._seeds = first, second
+        self._outer = None if self._outer is None else Draws(first, second, used)
+
+
+def seeded(dataset):
+    """Return the datasets with seeds that a dataset is made of, in the same order each time."""
+    own = [dataset] if isinstance(dataset, Seeded) else []
+    return own + [found for source in dataset._sources for found in seeded(source)]

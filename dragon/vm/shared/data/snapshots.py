@@ -41,5 +41,5 @@ class Snapshot(OneEach):
     def _iterate(self):
         source = self._sources[0]
         if os.path.exists(os.path.join(self._path, SPEC_FILE)):
-            return Saved(self._path, source.element_spec, None, self._reader)._iterate()
-        return written(source._iterate(), self._path, source.element_spec, self._compression, self._shard)
+            return Saved(self._path, source.element_spec, None, self._reader)._open()
+        return written(source._open(), self._path, source.element_spec, self._compression, self._shard)

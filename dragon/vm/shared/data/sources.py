@@ -7,7 +7,7 @@ from dragon.vm.shared import errors
 from dragon.vm.shared.data import kinds
 from dragon.vm.shared.data.dataset import Dataset, INFINITE
 from dragon.vm.shared.data.rows import Rows, on_host, wrap_array
-from dragon.vm.shared.data.seeds import Draws, get_seeds
+from dragon.vm.shared.data.seeds import Seeded
 from dragon.vm.shared.data.specs import TensorSpec, spec_of, unbatch_spec
 from dragon.vm.shared.data.structure import flatten, is_component, map_structure, to_element
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -116,8 +116,11 @@ class Range(Dataset):
         return range(len(self._numbers))
 
     def _iterate(self):
+        return self._open_behind(0)
+
+    def _open_behind(self, count):
         # A long range need not become a table for its numbers to be counted.
-        return map(self._make_number(), self._numbers)
+        return map(self._make_number(), self._numbers[count:])
 
     def _make_number(self):
         """Return a function from a number to a tensor."""
@@ -151,16 +154,15 @@ class Counter(Dataset):
         return INFINITE
 
 
-class RandomNumbers(Dataset):
+class RandomNumbers(Seeded, Dataset):
     """Random 32-bit numbers without an end."""
 
     def __init__(self, seed=None, rerandomize=None):
         super().__init__()
-        self._seeds = get_seeds(seed)
-        self._outer = Draws(*self._seeds) if rerandomize else None
+        self._set_seeds(seed, rerandomize)
 
     def _iterate(self):
-        draws = Draws(*self._seeds) if self._outer is None else Draws(self._outer.next(), self._outer.next())
+        draws = self._draws()
         while True:
             yield _C.tensor(draws.next(), as_dtype("int64"), None, Tensor)
 
@@ -184,6 +186,7 @@ class Files(Dataset):
         self._order = None
         if shuffle is None or shuffle:
             self._order = kinds.Shuffle(Range(len(self._names)), len(self._names), seed)
+            self._sources = self._order,
 
     def _rows(self):
         if getattr(self, "_table", None) is None:

@@ -48,7 +48,7 @@ class _AssertedCardinality(_Dataset):
 
     def _iterate(self):
         given = 0
-        for given, element in enumerate(self._sources[0]._iterate(), 1):
+        for given, element in enumerate(self._sources[0]._open(), 1):
             if 0 <= self._expected < given:
                 raise self._wrong(f"at least {given}")
             yield element
@@ -75,7 +75,7 @@ def at(dataset, index):
     positions = dataset._positions() if rows is not None else None
     if isinstance(positions, range) and 0 <= index < len(positions):
         return rows.item(positions[index])
-    for element in dataset.skip(index)._iterate() if index >= 0 else ():
+    for element in dataset.skip(index)._open() if index >= 0 else ():
         return element
     raise _errors.OutOfRangeError(None, None, f"Index out of range [0, {dataset._count()}): {index}")
 

@@ -1,8 +1,11 @@
 """Batches of data of all kinds: what is in them, in which order, and how often."""
+import os
+import signal
+
 import numpy
 import pytest
 
-from dragon.io import Iterator, Reader
+from dragon.io import Iterator, Reader, WorkerDied
 from dragon.vm.keras.trainers.data_adapters import get_data_adapter
 from dragon.vm.keras.trainers.data_adapters.arrays import split_arrays
 from dragon.vm.keras.trainers.data_adapters.convert import to_tensor
@@ -108,13 +111,52 @@ def test_py_dataset_shuffles_batches():
     assert len(seen) > 1
 
 
-def test_errors_of_workers_come_through():
+@pytest.mark.parametrize("processes", [False, True])
+def test_errors_of_workers_come_through(processes):
     class Failing(Batches):
         def __getitem__(self, index):
             raise KeyError("nothing there")
 
     with pytest.raises(KeyError, match="nothing there"):
-        rows_of(EpochIterator(x=Failing(workers=2)))
+        rows_of(EpochIterator(x=Failing(workers=2, use_multiprocessing=processes)))
+
+
+class Others(Batches):
+    """Batches that tell who made them, and that are made while others wait."""
+
+    def __getitem__(self, index):
+        assert index < 3
+        return numpy.full((4, 5), os.getpid(), "float64"), Y[:4]
+
+
+def test_batches_of_processes():
+    data = Others(workers=2, use_multiprocessing=True, max_queue_size=0)
+    makers = {int(x[0, 0]) for _, _, steps in EpochIterator(x=data) for x, _ in steps}
+    assert makers and os.getpid() not in makers
+
+
+def test_a_killed_maker_of_batches_is_named():
+    class Killed(Batches):
+        def __getitem__(self, index):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(WorkerDied, match="Killed worker .*SIGKILL"):
+        rows_of(EpochIterator(x=Killed(workers=1, use_multiprocessing=True)))
+
+
+def test_what_changes_between_epochs_reaches_the_processes():
+    class Growing(Batches):
+        epoch = 0
+
+        def __getitem__(self, index):
+            return X[4 * index:4 * index + 4] + 100 * self.epoch, Y[4 * index:4 * index + 4]
+
+        def on_epoch_begin(self):
+            self.epoch += 1
+
+    iterator = EpochIterator(x=Growing(workers=2, use_multiprocessing=True))
+    first, second = [rows_of(iterator)[0][2][0][0] for _ in range(2)]
+    assert second - first == 100
 
 
 def test_generators_go_on_in_the_next_epoch():

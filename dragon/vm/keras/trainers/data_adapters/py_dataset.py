@@ -1,10 +1,10 @@
 """Batches from an object with `__getitem__`, made by several workers ahead of time."""
-import collections
-import concurrent.futures
 import itertools
 import random
 
 from dragon.core import warnings
+from dragon.io.stages.processes import map_in_processes
+from dragon.io.stages.threads import map_in_threads
 from dragon.vm.keras.trainers.data_adapters.adapter import DataAdapter
 from dragon.vm.keras.trainers.data_adapters.data import with_class_weight
 from dragon.vm.keras.trainers.data_adapters.iterables import to_batch
@@ -72,7 +72,7 @@ class PyDatasetAdapter(DataAdapter):
 
     def __init__(self, dataset, class_weight=None, shuffle=False):
         self._dataset, self._class_weight, self._shuffle = dataset, class_weight, shuffle
-        self._pool, self._next = None, 0
+        self._batches_made = None
 
     num_batches = property(lambda self: self._dataset.num_batches, doc="Optional[int]: how many an epoch has.")
 
@@ -83,7 +83,10 @@ class PyDatasetAdapter(DataAdapter):
         self._dataset.on_epoch_end()
 
     def __iter__(self):
-        for batch in self._batches(self._indices()):
+        if hasattr(self._batches_made, "close"):
+            self._batches_made.close()  # workers that were left in the middle of an epoch
+        self._batches_made = self._batches(self._indices())
+        for batch in self._batches_made:
             yield to_batch(with_class_weight(self._check(batch), self._class_weight))
 
     def _indices(self):
@@ -96,31 +99,14 @@ class PyDatasetAdapter(DataAdapter):
         return iter(order)
 
     def _batches(self, indices):
+        """Return an iterator over the batches with these numbers, made ahead by workers if there are some."""
         data = self._dataset
-        if not (data.workers > 1 or data.workers > 0 and data.use_multiprocessing):
-            return map(data.__getitem__, indices)
-        return self._from_workers(indices)
-
-    def _from_workers(self, indices):
-        """Yield batches in order while later ones are being made."""
-        data = self._dataset
-        self._close()
-        self._pool = pool = _make_pool(data)
-        get = _get_in_worker if data.use_multiprocessing else data.__getitem__
-        waiting = collections.deque(pool.submit(get, index)
-                                    for index in itertools.islice(indices, max(data.max_queue_size, 1)))
-        try:
-            while waiting:
-                batch = waiting.popleft().result()
-                waiting.extend(pool.submit(get, index) for index in itertools.islice(indices, 1))
-                yield batch
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-    def _close(self):
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        ahead = max(data.max_queue_size, 1)
+        if data.workers > 0 and data.use_multiprocessing:
+            return map_in_processes(data.__getitem__, indices, data.workers, ahead, type(data).__name__)
+        if data.workers > 1:
+            return map_in_threads(data.__getitem__, indices, data.workers, ahead=ahead)
+        return map(data.__getitem__, indices)
 
     @staticmethod
     def _check(batch):
@@ -134,23 +120,3 @@ class PyDatasetAdapter(DataAdapter):
                              "targets, sample_weights), or a dict. "
                              f"Received: {str(batch)[:100]}... of type {type(batch)}")
         return batch
-
-
-_in_worker = None  # the dataset, in a process that makes its batches
-
-
-def _make_pool(data):
-    if not data.use_multiprocessing:
-        return concurrent.futures.ThreadPoolExecutor(data.workers)
-    import multiprocessing
-    return concurrent.futures.ProcessPoolExecutor(data.workers, multiprocessing.get_context(),
-                                                  initializer=_start_worker, initargs=(data,))
-
-
-def _start_worker(data):
-    global _in_worker
-    _in_worker = data
-
-
-def _get_in_worker(index):
-    return _in_worker[index]

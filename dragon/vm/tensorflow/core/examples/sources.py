@@ -157,7 +157,7 @@ class _SparseBatches(Dataset):
     def _iterate(self):
         self._make_spec()
         batch = []
-        for element in self._sources[0]._iterate():
+        for element in self._sources[0]._open():
             batch.append(element)
             if len(batch) == self._size:
                 yield self._joined(batch)

@@ -40,7 +40,7 @@ class FromVariant(Dataset):
         self._spec = (structure,)
 
     def _iterate(self):
-        return self._sources[0]._iterate()
+        return self._sources[0]._open()
 
     def _count(self):
         return self._sources[0]._count()

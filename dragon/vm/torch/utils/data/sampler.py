@@ -1,7 +1,8 @@
 """In which order samples are read."""
-from itertools import chain, islice, repeat
+from itertools import chain, repeat
 from typing import Generic, TypeVar
 
+from dragon.io.stages.batching import lists
 from dragon.vm import torch
 
 _T_co = TypeVar("_T_co", covariant=True)
@@ -177,10 +178,7 @@ class BatchSampler(Sampler[list]):
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self):
-        indices = iter(self.sampler)
-        while batch := list(islice(indices, self.batch_size)):
-            if len(batch) == self.batch_size or not self.drop_last:
-                yield batch
+        return lists(self.sampler, self.batch_size, self.drop_last)
 
     def __len__(self):
         rest = 0 if self.drop_last else self.batch_size - 1

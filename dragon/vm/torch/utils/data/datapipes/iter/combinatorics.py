@@ -1,6 +1,7 @@
 """Pipes that choose the order of samples."""
 import random
 
+from dragon.io.stages.shuffling import swap
 from dragon.vm.torch.utils.data.datapipes._decorator import functional_datapipe
 from dragon.vm.torch.utils.data.datapipes.datapipe import IterDataPipe
 from dragon.vm.torch.utils.data.sampler import SequentialSampler, draw_seed
@@ -68,16 +69,7 @@ class ShufflerIterDataPipe(IterDataPipe):
             yield from self.datapipe
             return
         seed, self._seed = draw_seed(None) if self._seed is None else self._seed, None
-        chance, buffer = random.Random(seed), []
-        for item in self.datapipe:
-            if len(buffer) == self.buffer_size:
-                place = chance.randint(0, len(buffer) - 1)
-                chosen, buffer[place] = buffer[place], item
-                yield chosen
-            else:
-                buffer.append(item)
-        while buffer:
-            yield buffer.pop(chance.randint(0, len(buffer) - 1))
+        yield from swap(self.datapipe, self.buffer_size, random.Random(seed).randrange)
 
     def __len__(self):
         return len(self.datapipe)

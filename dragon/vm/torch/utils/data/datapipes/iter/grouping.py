@@ -1,4 +1,5 @@
 """Pipes of batches."""
+from dragon.io.stages.batching import lists
 from dragon.vm.torch.utils.data.datapipes._decorator import functional_datapipe
 from dragon.vm.torch.utils.data.datapipes.datapipe import DataChunk, IterDataPipe
 
@@ -28,14 +29,7 @@ class BatcherIterDataPipe(IterDataPipe):
         self.wrapper_class = wrapper_class
 
     def __iter__(self):
-        batch = []
-        for item in self.datapipe:
-            batch.append(item)
-            if len(batch) == self.batch_size:
-                yield self.wrapper_class(batch)
-                batch = []
-        if batch and not self.drop_last:
-            yield self.wrapper_class(batch)
+        return map(self.wrapper_class, lists(self.datapipe, self.batch_size, self.drop_last))
 
     def __len__(self):
         rest = 0 if self.drop_last else self.batch_size - 1

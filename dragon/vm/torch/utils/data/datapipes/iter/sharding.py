@@ -1,6 +1,7 @@
 """Pipes that are shared out among readers."""
 from enum import IntEnum
 
+from dragon.io.stages.taking import share
 from dragon.vm.torch.utils.data.datapipes._decorator import functional_datapipe
 from dragon.vm.torch.utils.data.datapipes.datapipe import IterDataPipe
 
@@ -49,9 +50,7 @@ class ShardingFilterIterDataPipe(IterDataPipe):
                 self.num_of_instances *= count
 
     def __iter__(self):
-        for place, item in enumerate(self.source_datapipe):
-            if place % self.num_of_instances == self.instance_id:
-                yield item
+        return share(iter(self.source_datapipe), self.num_of_instances, self.instance_id)
 
     def __len__(self):
         whole, rest = divmod(len(self.source_datapipe), self.num_of_instances)

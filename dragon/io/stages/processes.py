@@ -1,0 +1,57 @@
+"""What a function gives for items, computed by processes."""
+from collections import deque
+from itertools import islice
+
+from dragon.io.failure import Failure
+from dragon.io.pool import WorkerPool
+
+
+class Started:
+    """Give each worker its function; a class, so that it can be pickled."""
+
+    def __init__(self, function):
+        self._function = function
+
+    def __call__(self, index):
+        return self._function
+
+
+def map_in_processes(function, items, count, ahead, name, context=None):
+    """Yield what a function gives for each item, in their order.
+
+    Parameters
+    ----------
+    function : Callable
+        Called in the processes, which have it from their beginning; an error is raised here in its class.
+    items : Iterator
+        Read here.
+    count : int
+        How many processes there are.
+    ahead : int
+        How many results are made before they are asked for.
+    name : str
+        What messages call the workers' owner.
+    context : multiprocessing.context.BaseContext, optional
+        How processes are started; the platform's way by default.
+
+    """
+    tasks, waiting, done, busy = enumerate(items), deque(), {}, [0] * count
+    with WorkerPool(count, Started(function), context, name) as pool:
+        def give(most):
+            for number, item in islice(tasks, most):
+                worker = busy.index(min(busy))
+                busy[worker] += 1
+                waiting.append(number)
+                pool.put(worker, number, item)
+        give(ahead)
+        while waiting:
+            wanted = waiting.popleft()
+            while wanted not in done:
+                worker, number, answer = pool.get()
+                busy[worker] -= 1
+                done[number] = answer
+            answer = done.pop(wanted)
+            if isinstance(answer, Failure):
+                answer.reraise()
+            give(1)
+            yield answer
