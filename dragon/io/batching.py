@@ -2,6 +2,8 @@
 from bisect import bisect_right
 from itertools import islice
 
+from dragon.core.dtypes import NATIVE
+from dragon.core.operators import operators
 from dragon.io.block import current_arena
 
 LAST = ("keep", "drop", "pad", "wrap")
@@ -114,7 +116,10 @@ class Buckets:
 def allocate(nbytes):
     """Return memory for a batch: shared with the parent in a worker, so that nothing is copied on the way."""
     arena = current_arena()
-    return bytearray(nbytes) if arena is None else arena.allocate(nbytes)
+    if arena is not None:
+        return arena.allocate(nbytes)
+    # The engine keeps memory that was let go of: new pages would cost as much as what is written into them.
+    return memoryview(operators().empty((nbytes,), dtype=NATIVE["uint8"]))
 
 
 def stack_samples(samples):
@@ -167,7 +172,7 @@ def stack_arrays(arrays):
     if odd:
         raise OddSamples(f"stack_samples: got shape {arrays[odd[0]].shape} at place {odd[0]} of the batch, expected "
                          f"{first.shape} as at place 0; PadSamples makes them equal", odd)
-    if first.dtype.kind not in "biufc" or current_arena() is None:
+    if first.dtype.kind not in "biufc":
         return np.stack(arrays)
     dtype = np.result_type(*arrays) if any(array.dtype != first.dtype for array in arrays) else first.dtype
     return np.stack(arrays, out=_room((len(arrays), *first.shape), dtype))
