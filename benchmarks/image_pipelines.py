@@ -236,7 +236,8 @@ def main():
     print("| workers | | images/s | Dragon / it | first batch, s |\n| --- | --- | --- | --- | --- |")
     for count, sides in found.items():
         for side, (rate, first) in sides.items():
-            print(f"| {count} | {side} | {rate:.0f} | {sides['dragon'][0] / rate:.2f} | {first:.2f} |")
+            ratio = f"{sides['dragon'][0] / rate:.2f}" if "dragon" in sides else ""
+            print(f"| {count} | {side} | {rate:.0f} | {ratio} | {first:.2f} |")
     if options.by_workers:
         draw(found, options.by_workers)
 
