@@ -25,6 +25,7 @@ PYBIND11_MODULE(_C, m) {
   RegisterDevice(m);
   RegisterMemory(m);
   RegisterRecords(m);
+  RegisterRecordFiles(m);
   RegisterDLPack(m);
   RegisterRandom(m);
   RegisterDoor(m);
