@@ -1,5 +1,7 @@
 """How fast KPLRecord files are read from the page cache, beside reading the same file whole with `read()`.
 
+The time is the processor's, of this process: nothing waits for a disk here, and other programs do not count.
+
 python benchmarks/records.py [megabytes of each file]
 """
 import os
@@ -13,17 +15,18 @@ from dragon.io.records import KPLRecord, KPLRecordWriter
 from dragon.io.sources.source import BATCH
 
 SIZES = ((1 << 10, "1 kB"), (100 << 10, "100 kB"), (1 << 20, "1 MB"))
-REPEATS = 5
+ROUNDS = 7
 
 
-def measure(function):
-    """Return the shortest time of a few runs, in seconds."""
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
+def measure(functions):
+    """Return the shortest times of a few functions, in seconds, that take turns."""
+    best = [float("inf")] * len(functions)
+    for _ in range(ROUNDS):
+        for place, function in enumerate(functions):
+            start = time.process_time()
+            function()
+            best[place] = min(best[place], time.process_time() - start)
+    return best
 
 
 def read_whole(path):
@@ -34,8 +37,8 @@ def read_whole(path):
 
 def read_records(source):
     """Read all samples in order, and keep none."""
-    for start in range(0, len(source), BATCH):
-        source.read(range(start, min(start + BATCH, len(source))))
+    for _ in source:
+        pass
 
 
 def read_shuffled(source, order):
@@ -55,15 +58,15 @@ def main(megabytes):
                 data = rng.bytes(size - 48)
                 value = {"bytes": data, "array": np.frombuffer(data, "u1"),
                          "dict": {"image": np.frombuffer(data, "u1"), "label": 3}}[kind]
-                start = time.perf_counter()
+                start = time.process_time()
                 with KPLRecordWriter(path) as writer:
                     for _ in range((megabytes << 20) // size):
                         writer.write(value)
-                written = time.perf_counter() - start
+                written = time.process_time() - start
                 source, total = KPLRecord(path), os.path.getsize(path)
-                whole, ordered = measure(lambda: read_whole(path)), measure(lambda: read_records(source))
                 order = rng.permutation(len(source))
-                shuffled = measure(lambda: read_shuffled(source, order))
+                whole, ordered, shuffled = measure((lambda: read_whole(path), lambda: read_records(source),
+                                                    lambda: read_shuffled(source, order)))
                 print(f"{name:>8} {kind:>6} {total / whole / 1e9:8.2f} {total / ordered / 1e9:9.2f} "
                       f"{whole / ordered:5.0%} {total / shuffled / 1e9:9.2f} {total / written / 1e9:8.2f}")
 

@@ -56,7 +56,7 @@ std::vector<size_t> OrderOfPlaces(const std::vector<RecordPlace>& places) {
 }
 
 /// The value of a record; `unpack` is asked for the body of a packed one.
-py::object ValueOf(const RecordBlock& block, const RecordBlock::Record& record, uint8_t kind,
+py::object ValueOf(const RecordBlock::Record& record, const RecordMemory& memory, uint8_t kind,
                    const py::object& unpack) {
   if (static_cast<uint8_t>(record.head.kind) != kind) throw RecordTrouble{"a frame of another kind", record.offset};
   try {

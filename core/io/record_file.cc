@@ -54,6 +54,7 @@ RecordBlock::RecordBlock(ByteSource& source, uint64_t file_size, std::span<const
     if (head.stored != place.size - RecordHead::kSize) {
       throw RecordTrouble{"a record of another length than the index has", place.offset};
     }
+    if (!head.packing && head.size != head.stored) throw RecordTrouble{"a record of two lengths", place.offset};
     const std::span<const uint8_t> body(frame + RecordHead::kSize, head.stored);
     if (Crc32c(body.data(), body.size()) != head.crc) throw RecordTrouble{"a broken record", place.offset};
     records_.push_back({head, body, place.offset});

@@ -8,6 +8,8 @@ from dragon.io.sources.opened import MOST_OPEN, OpenFiles
 from dragon.io.sources.paths import list_paths
 from dragon.io.sources.source import Source
 
+MOST_AT_ONCE, MOST_RECORDS = 512 << 10, 512
+
 
 class KPLRecord(Source):
     """The samples of KPLRecord files, found by their numbers.
@@ -60,9 +62,9 @@ class KPLRecord(Source):
 
         """
         numbers = self._numbers(indices)
+        if len(self.shards) == 1 or not len(numbers):
+            return self._read_shard(0, numbers) if len(numbers) else []
         shards = np.searchsorted(self._starts, numbers, "right") - 1
-        if not len(numbers):
-            return []
         if (shards == shards[0]).all():
             return self._read_shard(int(shards[0]), numbers)
         values = [None] * len(numbers)
@@ -71,6 +73,17 @@ class KPLRecord(Source):
             for place, value in zip(places, self._read_shard(int(shard), numbers[places])):
                 values[place] = value
         return values
+
+    def __iter__(self):
+        for shard in self.shards:
+            offsets = shard.places[:, 0]
+            start = 0
+            while start < len(offsets):
+                # So much at a time that it still lies in the processor's own memory when it is used.
+                near = int(np.searchsorted(offsets, offsets[start] + np.uint64(MOST_AT_ONCE)))
+                end = max(start + 1, min(near, start + MOST_RECORDS))
+                yield from read_values(self._files.get(shard.path), shard.places[start:end])
+                start = end
 
     def _numbers(self, indices):
         count = len(self)
