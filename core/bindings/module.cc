@@ -26,6 +26,7 @@ PYBIND11_MODULE(_C, m) {
   RegisterMemory(m);
   RegisterRecords(m);
   RegisterPictures(m);
+  RegisterRecordFiles(m);
   RegisterDLPack(m);
   RegisterRandom(m);
   RegisterDoor(m);

@@ -1,0 +1,186 @@
+"""Writing KPLRecord files: records are only ever added at the end."""
+import array
+import fcntl
+import os
+
+import numpy as np
+
+from dragon import _C
+from dragon.io.records.packing import NUMBERS, number_of, pack
+from dragon.io.records.shard import (ALIGN, HEAD, HEADER, INDEX, PLACE, SAMPLE, START, TRAILER, WHOLE, Shard,
+                                     make_frame, make_start)
+from dragon.io.records.values import encode
+from dragon.io.sources.opened import LocalFile
+from dragon.io.sources.remote import is_remote, local_path, open_file
+
+# What is written waits until there is so much of it: a call of the system for each small record would take longer.
+WAITING = 1 << 20
+
+
+class KPLRecordWriter:
+    """Write samples into a file from which any of them can be read by its number.
+
+    Of a writer that is killed, all samples are found again that were flushed.
+
+    Parameters
+    ----------
+    path : Union[str, os.PathLike]
+        The file; what it holds is replaced unless `append` is true.
+    compression : str, optional
+        "zlib", or "zstd" with the package zstandard; None for none. Records are compressed each for itself.
+    metadata : dict, optional
+        What is told of all samples: names of classes, the origin.
+    append : bool, optional, default=False
+        Whether to add to the samples of a file. Its compression and metadata stay what they are.
+    sync : bool, optional, default=False
+        Whether `flush` and `close` wait until the disk has what was written.
+
+    """
+
+    def __init__(self, path, compression=None, metadata=None, append=False, sync=False):
+        self.path, self.sync = os.fsdecode(path), sync
+        self._packing = number_of(compression, "KPLRecordWriter")
+        self._places, self._waiting, self._size = array.array("Q"), [], 0
+        self._at, self._process, self._file, self._failed = 0, os.getpid(), None, False
+        if metadata is not None and not isinstance(metadata, dict):
+            raise TypeError(f"KPLRecordWriter: got metadata of type {type(metadata).__name__}, expected a dict")
+        header = {"metadata": dict(metadata or {}), "compression": compression}
+        frame = make_frame(HEADER, header, START.size)  # a refusal comes before anything is replaced
+        self._file = self._open(append)
+        try:
+            is_new = not append or os.fstat(self._file.fileno()).st_size == 0
+            if is_new:
+                self._put(make_start())
+                self._put(frame)
+                self._changed = True
+                self.flush()
+            else:
+                self._continue(compression, metadata)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _open(self, append):
+        if is_remote(self.path):
+            if append:
+                raise ValueError(f"KPLRecordWriter: got append=True for {self.path}, expected a file of this machine")
+            return open_file(self.path, "wb")
+        file = open(os.open(local_path(self.path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b", buffering=0)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            raise BlockingIOError(11, f"KPLRecordWriter: got {self.path}, which another writer has open, expected one "
+                                      f"writer at a time") from None
+        if not append:
+            file.truncate(0)
+        return file
+
+    def _continue(self, compression, metadata):
+        """Go on behind the last byte of the file, whatever it is."""
+        opened = LocalFile(self.path)
+        shard = Shard(opened)
+        header = shard.read_header(opened)
+        if metadata is not None and metadata != header["metadata"]:
+            raise ValueError(f"KPLRecordWriter: got other metadata than {self.path} has, expected none: it stays")
+        kept = header.get("compression")
+        if kept not in NUMBERS or compression not in (None, kept):
+            raise ValueError(f"KPLRecordWriter: got compression {compression!r} for a file of {kept!r}, expected None "
+                             f"or the same")
+        self._packing = number_of(kept, "KPLRecordWriter")
+        self._places.frombytes(np.ascontiguousarray(shard.places, "=u8").tobytes())
+        self._file.seek(0, os.SEEK_END)
+        self._at, self._changed = shard.size, shard.index_health != WHOLE
+        self._put(bytes(-shard.size % ALIGN))  # a writer that was killed may have ended anywhere
+
+    def __len__(self):
+        return len(self._places) // 2
+
+    def write(self, sample):
+        """Add a sample.
+
+        Parameters
+        ----------
+        sample : Any
+            Dicts, lists and tuples of NumPy arrays, bytes, text, numbers, booleans and None.
+
+        Returns
+        -------
+        int
+            Its number.
+
+        """
+        self._check()
+        body = encode(sample)
+        packing, packed = pack(self._packing, body, "KPLRecordWriter")
+        frame = _C.kpl_frame(SAMPLE, packing, len(body), packed, self._at)
+        self._places.append(self._at)
+        self._places.append(HEAD + len(packed))
+        self._changed = True
+        self._put(frame)
+        return len(self) - 1
+
+    def _check(self):
+        if self._file is None:
+            raise ValueError(f"KPLRecordWriter: got a sample for {self.path}, which is closed, expected an open writer")
+        if self._process != os.getpid():
+            raise RuntimeError(f"KPLRecordWriter: got a sample for {self.path} in a process that did not open it, "
+                               f"expected a writer in each process: write_parallel makes them")
+        if self._failed:
+            raise OSError(f"KPLRecordWriter: got a sample for {self.path} after a write that failed, expected none: "
+                          f"what was written before can be read")
+
+    def _put(self, frame):
+        self._waiting.append(frame)
+        self._at += len(frame)
+        self._size += len(frame)
+        if self._size >= WAITING:
+            self._write()
+
+    def _write(self):
+        data = memoryview(b"".join(self._waiting))
+        self._waiting, self._size = [], 0
+        try:
+            while data:
+                data = data[self._file.write(data):]
+        except BaseException:
+            self._failed = True  # nobody knows how much of it is there
+            raise
+
+    def flush(self):
+        """Give the system all that was written; a process that is killed then loses nothing of it."""
+        self._check()
+        self._write()
+        self._file.flush()
+        if self.sync and not is_remote(self.path):
+            os.fsync(self._file.fileno())
+
+    def close(self):
+        """Write the index and end the file."""
+        if self._file is None:
+            return
+        if self._process != os.getpid():
+            self._file.close()
+            self._file = None
+            return
+        try:
+            if not self._failed:
+                if self._changed:
+                    self._put_index()
+                self.flush()
+        finally:
+            self._file.close()
+            self._file = None
+
+    def _put_index(self):
+        places = np.frombuffer(self._places, np.uint64).astype(PLACE).reshape(-1, 2)
+        offset, frame = self._at, make_frame(INDEX, places, self._at)
+        _, size = _C.kpl_head(frame[:HEAD], offset)
+        self._put(frame)
+        self._put(make_frame(TRAILER, np.array([offset, size], PLACE), self._at))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

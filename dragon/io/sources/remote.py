@@ -1,0 +1,63 @@
+"""Files by their names, wherever they are: on this machine, or behind a protocol that fsspec knows."""
+import importlib
+import os
+
+FILE = "file://"
+
+
+def is_remote(path):
+    """Return whether a name is one of another machine or of no file at all: "s3://bucket/a.tar"."""
+    return "://" in os.fsdecode(path) and not os.fsdecode(path).startswith(FILE)
+
+
+def local_path(path):
+    """Return the name of a file of this machine without a protocol."""
+    return os.fsdecode(path).removeprefix(FILE)
+
+
+def ask_fsspec(path):
+    """Return the package fsspec, or raise a letter that names it."""
+    try:
+        return importlib.import_module("fsspec")
+    except ImportError:
+        raise ModuleNotFoundError(f"open_file: got {path}, expected a file of this machine, or the package fsspec: "
+                                  f"pip install fsspec", name="fsspec") from None
+
+
+def open_file(path, mode="rb"):
+    """Open a file, of this machine or any other.
+
+    Parameters
+    ----------
+    path : Union[str, os.PathLike]
+        Its name; with a protocol ("https://", "s3://", "memory://") the package fsspec opens it.
+    mode : str, optional, default="rb"
+        "rb" or "wb".
+
+    Returns
+    -------
+    file
+        The open file.
+
+    """
+    if mode not in ("rb", "wb"):
+        raise ValueError(f"open_file: got mode {mode!r}, expected 'rb' or 'wb'")
+    if not is_remote(path):
+        return open(local_path(path), mode)
+    path = os.fsdecode(path)
+    try:
+        return ask_fsspec(path).open(path, mode).open()
+    except ImportError as error:
+        if error.name == "fsspec":
+            raise
+        # fsspec tells which package the protocol needs: "install aiohttp", ...
+        raise ModuleNotFoundError(f"open_file: got {path}, expected what its protocol needs: {error}",
+                                  name=error.name) from None
+
+
+def size_of(path):
+    """Return how many bytes a file has."""
+    if not is_remote(path):
+        return os.stat(local_path(path)).st_size
+    with open_file(path) as file:
+        return file.seek(0, os.SEEK_END)
