@@ -81,6 +81,9 @@ def dragon_records(folder, workers):
 
 def torch_transform():
     """Return torchvision's transform."""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests"))
+    from harness import genuine_torchvision
+    genuine_torchvision.load()
     import torch
     from torchvision.transforms import v2
     return v2.Compose([v2.RandomResizedCrop(SIZE, antialias=True), v2.RandomHorizontalFlip(), v2.ToImage(),
@@ -90,8 +93,9 @@ def torch_transform():
 def torch(folder, workers):
     """Yield batches of PyTorch's DataLoader over Pillow and torchvision."""
     from torch.utils.data import DataLoader
+    transform = torch_transform()
     from torchvision.datasets import ImageFolder
-    loader = DataLoader(ImageFolder(f"{folder}/files", torch_transform()), BATCH, shuffle=True, num_workers=workers,
+    loader = DataLoader(ImageFolder(f"{folder}/files", transform), BATCH, shuffle=True, num_workers=workers,
                         persistent_workers=workers > 0, drop_last=True)
     while True:
         for pictures, _ in loader:
