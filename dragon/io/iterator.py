@@ -5,14 +5,13 @@ from itertools import islice
 from dragon.io.batching import Batches, stack_samples
 from dragon.io.delivery import ahead
 from dragon.io.flow import Tuned
-from dragon.io.pool import WorkerDied, WorkerPool
+from dragon.io.pool import HASTE_SECONDS, WorkerDied, WorkerPool
 from dragon.io.reader import Reader
 from dragon.io.report import Counters, Report
 from dragon.io.team import Team
 from dragon.io.work import POLICIES, Start, Work
 
 DEPTH, MOST = 2, 16  # tasks that each worker has ahead, at first and at the most
-HASTE_SECONDS = 0.2  # that workers have to end in when their work is of no use any more
 PROCESSES, THREADS = "processes", "threads"
 
 

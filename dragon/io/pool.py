@@ -3,6 +3,7 @@
 A worker notices the end of its parent, and the wish to stop, by its task pipe hanging up; the parent notices the end
 of a worker by its sentinel. No queue is shared, hence a killed worker holds no lock that others wait for.
 """
+import atexit
 import itertools
 import multiprocessing
 import os
@@ -22,6 +23,7 @@ from dragon.io.failure import Failure
 from dragon.io.parcel import pack, unpack
 
 PATIENCE_SECONDS = 5.0  # for a worker to finish what it is at when asked to stop
+HASTE_SECONDS = 0.2  # the same, where its work is of no use any more
 REPORT_SECONDS = 1.0  # for a server of forks to tell how one of them ended
 _pools = weakref.WeakSet()
 
@@ -161,6 +163,7 @@ class WorkerPool:
         self.restarts, self.restarted, self._deaths = restarts, 0, {}
         _pools.add(self)
         self._finalize = weakref.finalize(self, _stop, self.workers, self._owner)
+        self._finalize.atexit = False  # which has less patience: see `_leave`
         self._start, self._context = start, context or multiprocessing.get_context()
         try:
             for index in range(count):
@@ -295,6 +298,15 @@ def _stop(workers, owner, patience=PATIENCE_SECONDS):
             if not worker.join(1):
                 worker.process.kill()
                 worker.join(None)
+
+
+def _leave():
+    """End all workers with the program: nobody waits for what they are at."""
+    for pool in list(_pools):
+        pool.close(HASTE_SECONDS)
+
+
+atexit.register(_leave)
 
 
 def _leave_in_child():
