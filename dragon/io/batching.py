@@ -1,10 +1,10 @@
 """From samples to batches: which samples stand together, and how they become one."""
 from bisect import bisect_right
-from itertools import islice
 
 from dragon.core.dtypes import NATIVE
 from dragon.core.operators import operators
 from dragon.io.block import current_arena
+from dragon.io.stages.batching import lists
 
 LAST = ("keep", "drop", "pad", "wrap")
 
@@ -41,8 +41,7 @@ class Batches:
         self.size, self.last = int(size), last
 
     def __call__(self, entries, first=None):
-        entries = iter(entries)
-        while batch := list(islice(entries, self.size)):
+        for batch in lists(entries, self.size):
             if first is None and self.last == "wrap":
                 first = batch
             yield from complete(batch, self.size, self.last, first)

@@ -20,8 +20,8 @@ class Flow:
         Who answers. Nobody else asks it while the tasks are on their way; answers to others are dropped.
     tasks : Iterator
         What is asked.
-    depth : int
-        How many tasks each worker has ahead at first.
+    count : int
+        How many tasks are on their way or answered and waiting.
     in_order : bool, optional, default=True
         Whether answers keep the order of the tasks.
     timeout : float, optional
@@ -33,17 +33,17 @@ class Flow:
 
     """
 
-    def __init__(self, pool, tasks, depth, in_order=True, timeout=None, balanced=False, release=False):
+    def __init__(self, pool, tasks, count, in_order=True, timeout=None, balanced=False, release=False):
         self.pool, self.tasks, self.timeout = pool, iter(tasks), timeout
-        self.in_order, self.balanced, self.release, self.depth = in_order, balanced, release, depth
-        count = len(pool.workers)
+        self.in_order, self.balanced, self.release, self.count = in_order, balanced, release, count
+        workers = len(pool.workers)
         self.run, self.waited = next(_runs), 0.0
         self.sent = self.given = 0  # the next task to be sent, and the next to be given out
         self.number = None  # of the task whose answer was given out last
         self.out, self.early = {}, {}  # {task: worker} of those that are out, {task: answer} of those before their turn
-        self.loads, self.active = [0] * count, [True] * count
-        self.turns = itertools.cycle(range(count))
-        for _ in range(depth * count):
+        self.loads, self.active = [0] * workers, [True] * workers
+        self.turns = itertools.cycle(range(workers))
+        for _ in range(count):
             self.send()
 
     def __iter__(self):
@@ -68,7 +68,7 @@ class Flow:
             return None
         if self.balanced:
             return min(working, key=self.loads.__getitem__)
-        share = self.depth * len(self.active) // len(working)
+        share = self.count // len(working)
         for worker in itertools.islice(self.turns, len(self.active)):
             if self.active[worker] and (self.in_order or self.loads[worker] < share):
                 return worker
@@ -153,11 +153,11 @@ class Tuned(Flow):
     CALM = 64  # answers in a row that were there when they were asked for
     NOTICED = 1e-3  # seconds of standing still, or of waiting, that mean something
 
-    def __init__(self, pool, tasks, depth, most, **options):
-        self.least = self.wanted = depth * len(pool.workers)
+    def __init__(self, pool, tasks, count, most, **options):
+        self.least = self.wanted = count
         self.most, self._full, self._calm = max(most, self.wanted), False, 0
         self._waited, self._idle = 0.0, {}
-        super().__init__(pool, tasks, depth, **options)
+        super().__init__(pool, tasks, count, **options)
 
     def ahead(self):
         """Return how many tasks are out, or answered and not given out."""

@@ -166,7 +166,7 @@ class Iterator:
                 yield task
         automatic = self.prefetch == "auto"
         depth = DEPTH if automatic else self.prefetch
-        flow = Tuned(self._pool, remember(), depth, (MOST if automatic else depth) * self.workers,
+        flow = Tuned(self._pool, remember(), depth * self.workers, (MOST if automatic else depth) * self.workers,
                      in_order=self.in_order, timeout=self.timeout, balanced=True)
         before, self._pool.restarted = flow.waited, 0
         for batch in flow:

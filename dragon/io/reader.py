@@ -4,6 +4,7 @@ from itertools import islice
 from dragon.io import order
 from dragon.io.draws import Draws
 from dragon.io.sources.source import Source
+from dragon.io.stages import shuffling
 
 SHUFFLES = {False: "no", None: "no", "no": "no", True: "samples", "samples": "samples", "chunks": "chunks"}
 CHUNK = 256  # samples that count as neighbours where the source says nothing of its own
@@ -132,7 +133,7 @@ class Reader:
         """Yield the samples of an epoch of a source without numbers, from a position on."""
         samples = self._walk(epoch)
         if self.shuffle != "no":
-            samples = mixed(samples, self.buffer, Draws(self.seed, epoch, self.rank, 1))
+            samples = shuffling.swap(samples, self.buffer, Draws(self.seed, epoch, self.rank, 1).integer)
         return islice(samples, position, None)
 
     def _walk(self, epoch):
@@ -179,17 +180,3 @@ class Reader:
                                  f"epoch, expected {self.shards}: these orders depend on it")
             begin, position = min(begin + position * state["shards"], len(self.source)), 0
         self.epoch, self.position, self._begin, self._waiting = state["epoch"], position, begin, True
-
-
-def mixed(items, size, draws):
-    """Yield items in random order, each drawn from a buffer that the following ones fill up."""
-    buffer = []
-    for item in items:
-        if len(buffer) < size:
-            buffer.append(item)
-            continue
-        place = draws.integer(size)
-        buffer[place], item = item, buffer[place]
-        yield item
-    draws.shuffle(buffer)
-    yield from buffer

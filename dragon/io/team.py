@@ -1,11 +1,9 @@
 """Worker threads with the face of `WorkerPool`: for work that holds no interpreter lock, as decoding pictures does."""
-import threading
 import time
 from queue import Empty, SimpleQueue
 
 from dragon.io.pool import NoAnswer, attempt
-
-END = object()
+from dragon.io.stages.threads import END, Worker
 
 
 class Member:
@@ -13,9 +11,8 @@ class Member:
 
     def __init__(self, index, start, answers, name):
         self.index, self.tasks, self.idle = index, SimpleQueue(), 0.0
-        self.thread = threading.Thread(target=_serve, args=(index, start, self.tasks, answers, name), daemon=True,
-                                       name=f"{name} worker thread {index}")
-        self.thread.start()
+        tasks = self.tasks  # the thread holds no more than this, so that it ends with its team
+        self.thread = Worker(_serve, (index, start, tasks, answers, name), lambda: tasks.put(END))
 
 
 class Team:

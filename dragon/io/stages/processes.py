@@ -1,8 +1,5 @@
 """What a function gives for items, computed by processes."""
-from collections import deque
-from itertools import islice
-
-from dragon.io.failure import Failure
+from dragon.io.flow import Flow
 from dragon.io.pool import WorkerPool
 
 
@@ -35,23 +32,5 @@ def map_in_processes(function, items, count, ahead, name, context=None):
         How processes are started; the platform's way by default.
 
     """
-    tasks, waiting, done, busy = enumerate(items), deque(), {}, [0] * count
     with WorkerPool(count, Started(function), context, name) as pool:
-        def give(most):
-            for number, item in islice(tasks, most):
-                worker = busy.index(min(busy))
-                busy[worker] += 1
-                waiting.append(number)
-                pool.put(worker, number, item)
-        give(ahead)
-        while waiting:
-            wanted = waiting.popleft()
-            while wanted not in done:
-                worker, number, answer = pool.get()
-                busy[worker] -= 1
-                done[number] = answer
-            answer = done.pop(wanted)
-            if isinstance(answer, Failure):
-                answer.reraise()
-            give(1)
-            yield answer
+        yield from Flow(pool, items, ahead, balanced=True)

@@ -123,7 +123,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         super()._reset(loader, first_iter)
         if not first_iter:
             self._resume_workers()
-        self._flow = Flow(self._pool, self._sampler_iter, self._prefetch_factor, self._in_order,
+        self._flow = Flow(self._pool, self._sampler_iter, self._prefetch_factor * self._num_workers, self._in_order,
                           self._timeout or None, release=not self._persistent_workers)
 
     @property
