@@ -30,7 +30,7 @@ class Worker(threading.Thread):
     """
 
     def __init__(self, work, args, stop):
-        super().__init__(target=work, args=args, name="dragon.io", daemon=True)
+        super().__init__(target=work, args=args, name="dragon data", daemon=True)
         self.stop = stop
         _running.add(self)
         self.start()
