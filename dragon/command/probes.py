@@ -17,6 +17,7 @@ PACKAGES = (("onnx", ("onnx", "ml_dtypes"), "export to ONNX and NumPy's bfloat16
             ("vision", ("PIL",), "pictures in torchvision and tf.io"),
             ("keras", ("h5py",), "Keras's files of models and weights"),
             ("proto", ("google.protobuf",), "graphs as messages of protobuf"),
+            ("data", ("pyarrow", "fsspec", "zstandard"), "tables of Arrow, files of other machines, Zstandard"),
             ("demo", ("sklearn",), "the demo, and Keras's wrappers for scikit-learn"))
 SHADOWED = ("torch", "torchvision", "tensorflow", "keras", "dragon", "numpy", "random", "onnx")
 

@@ -29,6 +29,8 @@ TABLE = [Command(*row) for row in (
      "dragon run-graph model.dragon --repeat 10", "run_graph", True),
     ("graphs", "onnx", "export a saved graph to ONNX; inspect and run ONNX files",
      "dragon onnx export model.dragon model.onnx", "onnx_files"),
+    ("data", "data", "pack, show, check and convert files of samples: KPLRecord, TFRecord, archives, tables, folders",
+     "dragon data pack photos/ photos.kpl", "data"),
     ("this machine", "info", "tell about the build, devices, threads and versions", "dragon info", "info"),
     ("this machine", "doctor", "tell what is slow or missing on this machine and how to mend it", "dragon doctor",
      "doctor"),

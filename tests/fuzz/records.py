@@ -1,7 +1,7 @@
 """Hunts for KPLRecord files that do harm: `python tests/fuzz/records.py 0 100000`.
 
-Each file is changed, or lies under right checksums; it is read in all ways. Anything but values and a DataError ends the
-hunt, as do a crash and more memory than the limit.
+Each file is changed, or lies under right checksums; it is read in all ways. Anything but values and a DataError ends
+the hunt, as do a crash and more memory than the limit.
 """
 import argparse
 import pathlib

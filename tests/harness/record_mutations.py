@@ -1,4 +1,4 @@
-"""KPLRecord files that lie: bytes changed anywhere, and records, indexes and heads that are wrong under right checksums."""
+"""KPLRecord files that lie: changed anywhere, or with wrong records, indexes and heads under right checksums."""
 import importlib.util
 import os
 import random

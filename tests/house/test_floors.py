@@ -58,7 +58,7 @@ PACKAGE = {
     "vm.tensorflow": {"core", "native", "onnx", "io", "vm.guest", "vm.docstrings", "vm.shared", "vm.keras"},
     "vm.torchvision": {"core", "native", "io", "vm.guest", "vm.docstrings", "vm.torch"},
     "vm": {"vm.guest"},
-    "command": {"core", "native", "onnx", "vm", "vm.guest", "vm.torch"},
+    "command": {"core", "native", "onnx", "io", "vm", "vm.guest", "vm.torch"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"core/([^"]+)"', re.MULTILINE)
 PYTHON_HEADERS = re.compile(r'^\s*#\s*include\s+[<"](Python\.h|pybind11/)', re.MULTILINE)

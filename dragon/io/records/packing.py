@@ -2,6 +2,7 @@
 import importlib
 import zlib
 
+from dragon.core.distribution import install_words
 from dragon.core.files import may_hold
 
 PLAIN, ZLIB, ZSTD = 0, 1, 2
@@ -28,8 +29,8 @@ def find_zstd(who):
         return importlib.import_module("zstandard")
     except ImportError:
         pass
-    raise ModuleNotFoundError(f"{who}: got compression 'zstd', expected the package zstandard: pip install zstandard",
-                              name="zstandard")
+    raise ModuleNotFoundError(f"{who}: got compression 'zstd', expected the package zstandard: "
+                              f"{install_words('data')}", name="zstandard")
 
 
 def pack(number, body, who):

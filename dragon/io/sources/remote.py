@@ -2,6 +2,8 @@
 import importlib
 import os
 
+from dragon.core.distribution import install_words
+
 FILE = "file://"
 
 
@@ -21,7 +23,7 @@ def ask_fsspec(path):
         return importlib.import_module("fsspec")
     except ImportError:
         raise ModuleNotFoundError(f"open_file: got {path}, expected a file of this machine, or the package fsspec: "
-                                  f"pip install fsspec", name="fsspec") from None
+                                  f"{install_words('data')}", name="fsspec") from None
 
 
 def open_file(path, mode="rb"):

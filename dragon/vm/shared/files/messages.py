@@ -1,5 +1,6 @@
 """Messages of protocol buffers with the interface that `tf.train.Example` is known by."""
-from dragon.vm.shared.files.protobuf import BYTES, DecodeError, Field, read_fields, write_varint
+from dragon.core.wire import BYTES, DecodeError, read_fields, write_field, write_varint
+from dragon.vm.shared.files.protobuf import Field
 from dragon.vm.shared.letters import expect
 
 
@@ -301,26 +302,23 @@ class _Place:
         self.message, self.name = message, name
 
 
-def _piece(number, content):
-    return write_varint(number << 3 | BYTES) + write_varint(len(content)) + content
-
-
 def _write(field, value):
     """Return a field with its key as bytes."""
     if field.mapped:
         first, second = field.entry  # both are written, whatever they are
-        return b"".join(_piece(field.number, write_varint(8 | first.wire) + first.write(key) + (
-            _piece(2, one.SerializeToString()) if isinstance(field.kind, type) else
+        return b"".join(write_field(field.number, BYTES, write_varint(8 | first.wire) + first.write(key) + (
+            write_field(2, BYTES, one.SerializeToString()) if isinstance(field.kind, type) else
             write_varint(16 | second.wire) + second.write(one))) for key, one in sorted(value.items()))
     if isinstance(field.kind, type):
-        return b"".join(_piece(field.number, one.SerializeToString()) for one in (value if field.repeated else [value]))
+        return b"".join(write_field(field.number, BYTES, one.SerializeToString())
+                        for one in (value if field.repeated else [value]))
     if not field.repeated:
         if value == field.default and field.oneof is None:
             return b""
         return write_varint(field.number << 3 | field.wire) + field.write(value)
     if field.wire == BYTES:
         return b"".join(write_varint(field.number << 3 | BYTES) + field.write(one) for one in value)
-    return _piece(field.number, b"".join(map(field.write, value))) if value else b""
+    return write_field(field.number, BYTES, b"".join(map(field.write, value))) if value else b""
 
 
 def _lines(message, depth):

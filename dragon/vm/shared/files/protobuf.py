@@ -1,74 +1,11 @@
-"""Protocol buffers without a package for them: messages whose fields are told in a table.
-
-The wire format is that of https://protobuf.dev/programming-guides/encoding.
-"""
+"""Protocol buffers without a package for them: messages whose fields are told in a table."""
 import struct
 
-VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+from dragon.core.wire import BYTES, DecodeError, FIXED32, FIXED64, VARINT, read_varint, signed, write_varint
+
 FIXED = {"float": (FIXED32, struct.Struct("<f")), "double": (FIXED64, struct.Struct("<d"))}
 VARINTS = ("int64", "int32", "uint64", "uint32", "sint64", "bool", "enum")
 TEXTS = ("bytes", "string")
-CONTINUES, SEVEN = 0x80, 0x7F
-
-
-class DecodeError(ValueError):
-    """Bytes are not of the message they are read as."""
-
-
-def write_varint(value):
-    """Return an integer as a varint."""
-    value &= (1 << 64) - 1
-    if value <= SEVEN:
-        return bytes((value,))
-    out = bytearray()
-    while value > SEVEN:
-        out.append(value & SEVEN | CONTINUES)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def read_varint(data, place):
-    """Return (value, the place after it) of a varint."""
-    value = shift = 0
-    while True:
-        try:
-            byte = data[place]
-        except IndexError:
-            raise DecodeError("Truncated message.") from None
-        place += 1
-        value |= (byte & SEVEN) << shift
-        if byte <= SEVEN:
-            return value, place
-        shift += 7
-        if shift > 63:
-            raise DecodeError("Too many bytes in a varint.")
-
-
-def signed(value):
-    """Return an unsigned 64-bit number as a signed one."""
-    return value - (1 << 64) if value >> 63 else value
-
-
-def read_fields(data):
-    """Yield (number of the field, wire type, value) of a message; a value is an integer or a slice of the bytes."""
-    place, end = 0, len(data)
-    while place < end:
-        key, place = read_varint(data, place)
-        number, wire = key >> 3, key & 7
-        if wire == VARINT:
-            value, place = read_varint(data, place)
-        elif wire == BYTES:
-            length, place = read_varint(data, place)
-            value, place = data[place:place + length], place + length
-        elif wire in (FIXED32, FIXED64):
-            length = 4 if wire == FIXED32 else 8
-            value, place = data[place:place + length], place + length
-        else:
-            raise DecodeError(f"Wire type {wire} is not known.")
-        if place > end:
-            raise DecodeError("Truncated message.")
-        yield number, wire, value
 
 
 class Field:

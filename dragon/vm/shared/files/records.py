@@ -1,24 +1,14 @@
-"""TFRecord files: records with their lengths and checksums, plain or compressed."""
+"""TFRecord files as TensorFlow names them, their options and their troubles."""
 import os
-import struct
 import zlib
 
-from dragon import _C
-from dragon.core.files import may_hold
+from dragon.io.sources import tfrecord
+from dragon.io.sources.compressed import Inflated
+from dragon.io.sources.tfrecord import walk_records
 from dragon.vm.shared import errors
 from dragon.vm.shared.naming import known_as
 
-CHECK = struct.Struct("<I")
-BROKEN_HEADER = 1  # what the engine says of a length that does not go with its checksum
 COMPRESSIONS = ("", "GZIP", "ZLIB")
-CHUNK = 1 << 18
-MASK_STEP, LOW = 0xA282EAD8, 0xFFFFFFFF
-
-
-def masked(data):
-    """Return the CRC-32C of bytes, turned and moved so that it can be stored beside them."""
-    value = _C.crc32c(data)
-    return ((value >> 15 | value << 17) + MASK_STEP) & LOW
 
 
 def check_compression(value, who):
@@ -40,35 +30,6 @@ def make_folder(path):
         raise kind(None, None, f"{path}; {error.strerror}") from None
 
 
-class Inflated:
-    """A file of one zlib or gzip stream after the other, read as what was compressed."""
-
-    def __init__(self, file, compression):
-        self._file, self._bits = file, 31 if compression == "GZIP" else 15
-        self._inflate = zlib.decompressobj(self._bits)
-
-    def read(self, size):
-        """Return the next bytes; fewer at the end."""
-        pieces, missing = [], size
-        while missing > 0:
-            packed = self._inflate.unconsumed_tail or self._inflate.unused_data or self._file.read(CHUNK)
-            if not packed:
-                break
-            if self._inflate.eof:
-                self._inflate = zlib.decompressobj(self._bits)
-            try:
-                # No more than is asked for, however much the next few bytes hold.
-                pieces.append(self._inflate.decompress(packed, missing))
-            except zlib.error as error:
-                raise errors.DataLossError(None, None, f"inflate() failed: {error}") from None
-            missing -= len(pieces[-1])
-        return b"".join(pieces)
-
-    def close(self):
-        """Close the file."""
-        self._file.close()
-
-
 def open_source(path, compression="", buffering=1 << 18):
     """Return a file to read bytes from, whatever it is compressed with."""
     try:
@@ -79,7 +40,11 @@ def open_source(path, compression="", buffering=1 << 18):
         raise errors.FailedPreconditionError(None, None, f"{os.fsdecode(path)}; Is a directory") from None
     except PermissionError:
         raise errors.PermissionDeniedError(None, None, f"{os.fsdecode(path)}; Permission denied") from None
-    return Inflated(file, compression) if compression else file
+    return Inflated(file, compression.lower(), _lost) if compression else file
+
+
+def _lost(what):
+    return errors.DataLossError(None, None, what)
 
 
 def read_records(path, compression="", buffering=1 << 18, check=True):
@@ -97,23 +62,13 @@ def read_records(path, compression="", buffering=1 << 18, check=True):
         Whether the checksums of the records are compared.
 
     """
+    def complain(what, place, of_length):
+        if what == "longer than its file can hold":
+            return _lost(f"record at {place} is {what}")
+        return _lost(f"{what} record at {place}" + " (Is this even a TFRecord file?)" * of_length)
     file = open_source(path, compression, buffering)
-    waiting, place = b"", 0
     try:
-        # A record longer than a chunk is met with ever larger ones.
-        while block := file.read(max(buffering, CHUNK, len(waiting))):
-            waiting = waiting + block if waiting else block
-            records, used, trouble = _C.split_records(waiting, check)
-            yield from records
-            place += used
-            if trouble:
-                hint = " (Is this even a TFRecord file?)" if trouble == BROKEN_HEADER else ""
-                raise errors.DataLossError(None, None, f"corrupted record at {place}{hint}")
-            waiting = waiting[used:]
-            if compression and not may_hold(len(waiting), os.path.getsize(path)):
-                raise errors.DataLossError(None, None, f"record at {place} is longer than its file can hold")
-        if waiting:
-            raise errors.DataLossError(None, None, f"truncated record at {place}")
+        yield from walk_records(file, complain, buffering, check, os.path.getsize(path) if compression else None)
     finally:
         file.close()
 
@@ -180,7 +135,7 @@ class TFRecordOptions:
 
 
 @known_as("tensorflow.io")
-class TFRecordWriter:
+class TFRecordWriter(tfrecord.TFRecordWriter):
     """Write records into a file, which grows with each: of one whose writer died, all whole records can be read.
 
     Parameters
@@ -196,12 +151,12 @@ class TFRecordWriter:
         if not isinstance(options, TFRecordOptions):
             options = TFRecordOptions(options)
         kind = TFRecordOptions.get_compression_type_string(options)
-        self._compressor = options.make_compressor(kind) if kind else None
         path = path.numpy() if hasattr(path, "numpy") else path
         try:
-            self._file = open(os.fsdecode(path), "wb")
+            file = open(os.fsdecode(path), "wb")
         except FileNotFoundError:
             raise errors.NotFoundError(None, None, f"{os.fsdecode(path)}; No such file or directory") from None
+        self._begin(file, options.make_compressor(kind) if kind else None)
 
     def write(self, record):
         """Append a record.
@@ -217,31 +172,8 @@ class TFRecordWriter:
             record = record.encode()
         if not isinstance(record, (bytes, bytearray, memoryview)):
             raise TypeError(f"TFRecordWriter.write: a record must be bytes. Received: {record!r}")
-        length = struct.pack("<Q", len(record))
-        self._put(b"".join((length, CHECK.pack(masked(length)), record, CHECK.pack(masked(record)))))
+        super().write(record)
 
-    def _put(self, packed):
+    def _check_open(self):
         if self._file.closed:
             raise errors.FailedPreconditionError(None, None, "Writer is closed.")
-        self._file.write(packed if self._compressor is None else self._compressor.compress(packed))
-
-    def flush(self):
-        """Write what waits to the file."""
-        if self._file.closed:
-            raise errors.FailedPreconditionError(None, None, "Writer is closed.")
-        if self._compressor is not None:
-            self._file.write(self._compressor.flush(zlib.Z_SYNC_FLUSH))
-        self._file.flush()
-
-    def close(self):
-        """End the file."""
-        if not self._file.closed:
-            if self._compressor is not None:
-                self._file.write(self._compressor.flush())
-            self._file.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()

@@ -2,10 +2,11 @@
 import math
 
 from dragon.core.files import may_hold
+from dragon.core.wire import DecodeError
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, over_strings
 from dragon.vm.shared.files.messages import make_message
-from dragon.vm.shared.files.protobuf import DecodeError, Field
+from dragon.vm.shared.files.protobuf import Field
 from dragon.vm.shared.tensors.dtypes import as_dtype
 
 Dim = make_message("Dim", "The size of an axis.", size=Field(1, "int64"), name=Field(2, "string"))

@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 
 from dragon.vm import tensorflow as tf
-from dragon.vm.shared.files.records import masked
+from dragon.io.sources.tfrecord import masked
 from dragon.vm.shared.files.tensor_proto import TensorProto
 
 LITTLE = 1 << 29

@@ -185,5 +185,5 @@ def test_deep_structures():
 
 
 def _length(tag, data):
-    from dragon.vm.shared.files.protobuf import write_varint
+    from dragon.core.wire import write_varint
     return tag + write_varint(len(data)) + data

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dragon.vm import torch as dt
-from dragon.vm.torch.utils.tensorboard.records import checksum, read_records
+from dragon.io.sources.tfrecord import masked, TFRecordStream
 
 
 def decode(data):
@@ -42,7 +42,7 @@ def read_events(folder):
     """Return (step, tag, fields of the value) of everything below a folder."""
     found = []
     for path in sorted(folder.rglob("events.*")):
-        events = [decode(record) for record in read_records(path)]
+        events = [decode(record) for record in TFRecordStream(path)]
         assert events[0][3] == [b"brain.Event:2"]
         for event in events[1:]:
             value = decode(decode(event[5][0])[1][0])
@@ -58,7 +58,7 @@ def doubles(data):
 def test_checksums_are_crc32c():
     # The check value of CRC-32C for "123456789" is 0xE3069283; files hold it rotated and shifted.
     crc = 0xE3069283
-    assert checksum(b"123456789") == ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+    assert masked(b"123456789") == ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def test_scalars(tmp_path):
@@ -164,7 +164,7 @@ def test_meshes_and_layouts_of_curves(tmp_path):
         with pytest.raises(AssertionError, match="margin chart 'y'"):
             writer.add_custom_scalars({"T": {"y": ["Margin", ["a"]]}})
     path, = tmp_path.iterdir()
-    shapes, layout = (decode(decode(record)[5][0])[1] for record in list(read_records(path))[1:])
+    shapes, layout = (decode(decode(record)[5][0])[1] for record in list(TFRecordStream(path))[1:])
     shapes = [decode(value) for value in shapes]
     assert [value[1][0] for value in shapes] == [b"m_VERTEX", b"m_FACE", b"m_COLOR"]
     content = decode(decode(decode(shapes[1][9][0])[1][0])[2][0])
@@ -236,7 +236,7 @@ def test_graphs_of_modules(tmp_path, capsys):
         writer.add_graph(model, dt.ones(2, 4), verbose=True)
     assert "aten.linear" in capsys.readouterr().out
     path, = tmp_path.iterdir()
-    events = [decode(record) for record in read_records(path)][1:]
+    events = [decode(record) for record in TFRecordStream(path)][1:]
     nodes = [decode(made) for made in decode(events[0][4][0])[1]]
     assert [(made[1][0].decode(), made[2][0].decode(), len(made.get(3, ()))) for made in nodes] == [
         ("Sequential/Linear[0]/weight", "Parameter", 0), ("Sequential/Linear[0]/bias", "Parameter", 0),
@@ -257,6 +257,6 @@ def test_graphs_of_onnx_files(tmp_path):
     with dt.utils.tensorboard.SummaryWriter(tmp_path / "run") as writer:
         writer.add_onnx_graph(tmp_path / "g.onnx")
     path, = (tmp_path / "run").iterdir()
-    nodes = [decode(made) for made in decode(decode(list(read_records(path))[1])[4][0])[1]]
+    nodes = [decode(made) for made in decode(decode(list(TFRecordStream(path))[1])[4][0])[1]]
     assert [made[1][0] for made in nodes] == [b"Variable_x", b"Variable_y", b"Softmax_y"]
     assert nodes[2][3] == [b"Variable_x"] and b"axis = 1" in nodes[2][5][0]

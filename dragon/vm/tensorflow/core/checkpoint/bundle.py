@@ -6,9 +6,10 @@ import os
 import struct
 
 from dragon.core import files
+from dragon.core.wire import (BYTES, DecodeError, FIXED32, VARINT, read_fields, read_varint, write_field as field,
+                              write_varint)
+from dragon.io.sources.tfrecord import masked
 from dragon.vm.shared.errors import DataLossError, NotFoundError
-from dragon.vm.shared.files.protobuf import BYTES, DecodeError, FIXED32, VARINT, read_fields, read_varint, write_varint
-from dragon.vm.shared.files.records import masked
 from dragon.vm.shared.tensors.dtypes import as_dtype
 
 MAGIC = 0xDB4775248B80FB57
@@ -16,12 +17,6 @@ FOOTER = 48
 RESTART = 16  # after so many keys, one is written in full
 HEADER = b"\x08\x01\x1a\x02\x08\x01"  # one shard, little-endian, version 1
 SPARE_SHARDS, SPARE_HEADER = 2, b"\x08\x02\x1a\x02\x08\x01"
-
-
-def field(number, wire, payload):
-    """Return a field of a message as bytes."""
-    key = write_varint(number << 3 | wire)
-    return key + (write_varint(len(payload)) + payload if wire == BYTES else payload)
 
 
 # --- the table

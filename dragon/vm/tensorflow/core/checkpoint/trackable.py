@@ -1,8 +1,7 @@
 """Objects as trees of named parts, and what a checkpoint says of such a tree."""
 from dragon.core.module import Module as AnyModule
-from dragon.vm.shared.files.protobuf import BYTES, VARINT, read_fields, write_varint
+from dragon.core.wire import BYTES, VARINT, read_fields, write_field as field, write_varint
 from dragon.vm.shared.tensors.tensor import Base, Tensor
-from dragon.vm.tensorflow.core.checkpoint.bundle import field
 from dragon.vm.tensorflow.core.module import Module
 
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"

@@ -4,9 +4,9 @@ import struct
 from collections import namedtuple
 
 from dragon import _C
+from dragon.core.wire import BYTES, read_fields, write_field
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, string_scalar, wrap_array
-from dragon.vm.shared.files.protobuf import read_fields, write_varint
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
@@ -14,7 +14,6 @@ from dragon.vm.shared.tensors.strings import StringTensor
 from dragon.vm.shared.tensors.tensor import Tensor
 
 NUMBERS = {"string": 1, "float32": 2, "int64": 3}  # the dtype of a list of values, and its field in a Feature
-BYTES = 2
 ONE, FLOAT = (1).to_bytes(8, "little"), struct.Struct("<f")  # a count of one value, and a value
 MISSING, BROKEN = -1, -3  # what the engine says in place of a number of values
 
@@ -304,14 +303,13 @@ READERS = {FixedLenFeature: _fixed, FixedLenSequenceFeature: _steps, VarLenFeatu
 
 def _example_of(features):
     """Return the bytes of an Example of the bytes of a map of features."""
-    return b"".join((b"\x0a", write_varint(len(features)), features))
+    return write_field(1, BYTES, features)
 
 
 def _rows_of(steps, name, dtype):
     """Return the values of the features of a list, each as the only feature of an example."""
     def entry(feature):
-        pair = b"".join((b"\x0a\x01x\x12", write_varint(len(feature)), feature))
-        return _example_of(b"".join((b"\x0a", write_varint(len(pair)), pair)))
+        return _example_of(write_field(1, BYTES, write_field(1, BYTES, b"x") + write_field(2, BYTES, feature)))
     return read_column([entry(feature) for feature in steps], "x", dtype)
 
 

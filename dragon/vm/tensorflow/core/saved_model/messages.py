@@ -3,9 +3,10 @@
 Field numbers are those of TensorFlow's public .proto files. Functions, nodes and objects stay bytes until somebody asks
 for them: of the thousands in a file most are never run.
 """
+from dragon.core.wire import DecodeError
 from dragon.vm.shared.errors import DataLossError
 from dragon.vm.shared.files.messages import make_message
-from dragon.vm.shared.files.protobuf import DecodeError, Field
+from dragon.vm.shared.files.protobuf import Field
 from dragon.vm.shared.files.tensor_proto import TensorProto, TensorShapeProto
 
 _TEXT, _RAW, _WHOLE, _ENUM, _TRUTH = "string", "bytes", "int64", "enum", "bool"

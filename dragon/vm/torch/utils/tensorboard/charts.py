@@ -2,7 +2,8 @@
 import io
 import json
 
-from dragon.vm.torch.utils.tensorboard.records import field, varint
+from dragon.core.wire import write_varint
+from dragon.vm.torch.utils.tensorboard.records import field
 from dragon.vm.torch.utils.tensorboard.summary import (DT_FLOAT, DT_STRING, as_array, plugin, to_pixels, value)
 
 LEAST_COUNT = 1e-7  # so that nothing is divided by zero
@@ -87,7 +88,7 @@ def mesh(tag, vertices, colors=None, faces=None, config_dict=None, display_name=
         mask |= 1 << kind
     made = b""
     for kind, part in parts:
-        sizes = field(6, b"".join(varint(size) for size in part.shape))
+        sizes = field(6, b"".join(write_varint(size) for size in part.shape))
         content = (field(2, tag) + field(3, kind) + field(5, json.dumps(config_dict or {}, sort_keys=True)) + sizes
                    + field(7, mask))
         made += value(f"{tag}_{PARTS[kind]}", field(8, numbers(part)),
