@@ -47,7 +47,15 @@ void JpegReader::LeaveOnError(void* structure) {
 }
 
 int JpegReader::FillSource(void* structure) {
-  ReadField<Link*>(structure, field::kClientData)->trouble = "got truncated bytes, expected those of a whole file";
+  Link* link = ReadField<Link*>(structure, field::kClientData);
+  if (link->recover) {  // the library goes on with what an end within the picture leaves
+    static constexpr uint8_t kEnd[] = {0xff, 0xd9};
+    void* source = ReadField<void*>(structure, field::kSource);
+    WriteField(source, field::kNextByte, &kEnd[0]);
+    WriteField(source, field::kBytesLeft, sizeof(kEnd));
+    return 1;
+  }
+  link->trouble = "got truncated bytes, expected those of a whole file";
   LeaveOnError(structure);
   return 0;
 }
@@ -56,7 +64,10 @@ void JpegReader::SkipSource(void* structure, long count) {  // NOLINT: libjpeg's
   void* source = ReadField<void*>(structure, field::kSource);
   const auto left = ReadField<size_t>(source, field::kBytesLeft);
   if (count <= 0) return;
-  if (static_cast<size_t>(count) > left) FillSource(structure);
+  if (static_cast<size_t>(count) > left) {
+    FillSource(structure);
+    return;
+  }
   WriteField(source, field::kNextByte, ReadField<const uint8_t*>(source, field::kNextByte) + count);
   WriteField(source, field::kBytesLeft, left - static_cast<size_t>(count));
 }
@@ -74,12 +85,6 @@ JpegReader::JpegReader(const JpegLibrary& library, std::span<const uint8_t> byte
     throw ValueError("JPEG")
         .Got(head_.width, " x ", head_.height, " pixels")
         .Expected("at most ", limits.pixels, " of them");
-  }
-  // Each block of 64 samples takes a bit at least, unless it is coded arithmetically: who tells more than that lies,
-  // and memory for a progressive file would be taken before that shows.
-  if (head_.frame < 9 && int64_t{head_.width} * head_.height / kPixelsPerByte > static_cast<int64_t>(bytes.size())) {
-    throw ValueError("JPEG").Got("truncated bytes: ", bytes.size(), " of them for ", head_.width, " x ", head_.height,
-                                 " pixels");
   }
   if (head_.bits != 8) throw NotImplementedError("JPEG").Got("samples of ", head_.bits, " bits").Expected("8 bits");
   if (head_.components != 1 && head_.components != 3 && head_.components != 4) {
@@ -147,8 +152,9 @@ void JpegReader::ChooseWindow(const JpegOptions& options) {
     }
     return;
   }
-  const int left = std::max(0, region.left / options.shrink - kMargin);
-  const int right = std::min(width, CeilDivide(region.left + region.width, options.shrink) + kMargin);
+  const int margin = options.around ? kMargin : 0;
+  const int left = std::max(0, region.left / options.shrink - margin);
+  const int right = std::min(width, CeilDivide(region.left + region.width, options.shrink) + margin);
   uint32_t from = static_cast<uint32_t>(left), columns = static_cast<uint32_t>(right - left);
   if (right - left < width) Guarded([&] { library_.CropColumns(structure_, &from, &columns); });
   window_.left = static_cast<int>(from), window_.width = static_cast<int>(columns);
@@ -156,6 +162,14 @@ void JpegReader::ChooseWindow(const JpegOptions& options) {
 }
 
 void JpegReader::Start(const JpegOptions& options) {
+  link_.recover = options.recover;
+  // Each block of 64 samples takes a bit at least, unless it is coded arithmetically: who tells more than that lies,
+  // and memory for a progressive file would be taken before that shows.
+  if (!options.recover && head_.frame < 9 &&
+      int64_t{head_.width} * head_.height / kPixelsPerByte > static_cast<int64_t>(bytes_.size())) {
+    throw ValueError("JPEG").Got("truncated bytes: ", bytes_.size(), " of them for ", head_.width, " x ", head_.height,
+                                 " pixels");
+  }
   ChooseColours(options);
   Set<uint32_t>(field::kScaleNumerator, 1);
   Set<uint32_t>(field::kScaleDenominator, static_cast<uint32_t>(options.shrink));

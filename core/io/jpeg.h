@@ -36,6 +36,9 @@ struct JpegOptions {
   int shrink = 1;             ///< 1, 2, 4, or 8: how often sizes are halved while pixels are computed
   bool fancy = true;          ///< whether colours are interpolated, or repeated
   bool quick = false;         ///< whether the cosine transform may be the less exact one
+  bool around = true;         ///< whether a region's colours are as in the whole picture: a little around it counts
+  bool recover = false;       ///< whether what is cut off is read as far as it goes
+  double enough = 1;          ///< which part of the rows will do where more cannot be read; others are zeros then
 };
 
 class DRAGON_API JpegReader {
@@ -79,6 +82,7 @@ class DRAGON_API JpegReader {
     std::jmp_buf back;
     const char* trouble = nullptr;
     int most_scans = 0;
+    bool recover = false;
   };
   static void LeaveOnError(void* structure);
   static int FillSource(void* structure);

@@ -317,15 +317,25 @@ void DecodeJpeg(const JpegLibrary& library, std::span<const uint8_t> bytes, cons
   std::vector<uint8_t> row(direct ? 0 : static_cast<size_t>(reader.row_bytes()));
   for (int i = 0; i < window.height; ++i) {
     uint8_t* place = to.data() + int64_t{i} * width * channels;
-    reader.ReadRow(direct ? place : row.data());
+    try {
+      reader.ReadRow(direct ? place : row.data());
+    } catch (const Error&) {
+      if (options.enough >= 1 || i < options.enough * window.height) throw;
+      std::fill(place, to.data() + to.size(), uint8_t{0});
+      return;
+    }
     if (direct) continue;
     const uint8_t* from = row.data() + int64_t{left - window.left} * pitch;
-    for (int x = 0; x < width; ++x, place += channels, from += pitch) {
-      std::copy_n(from, std::min(pitch, channels), place);
-      if (pitch < channels) place[3] = 255;
+    if (pitch == channels) {
+      std::memcpy(place, from, static_cast<size_t>(int64_t{width} * channels));
+    } else {  // four channels of a library that writes three
+      for (int x = 0; x < width; ++x, place += 4, from += 3) {
+        std::memcpy(place, from, 3);
+        place[3] = 255;
+      }
     }
   }
-  if (whole) reader.Finish();
+  if (whole && options.enough >= 1) reader.Finish();
 }
 
 }  // namespace dragon

@@ -9,7 +9,8 @@ from dragon.io.pictures.pillow import MODES, MOST_PIXELS, open_picture, pillow, 
 SHRINKS = (1, 2, 4, 8)
 
 
-def decode(data, region=None, channels=3, shrink=1, upright=False, fancy=True, quick=False, most_pixels=MOST_PIXELS):
+def decode(data, region=None, channels=3, shrink=1, upright=False, fancy=True, quick=False, around=True, recover=False,
+           enough=1.0, most_pixels=MOST_PIXELS):
     """Return the pixels of a picture.
 
     Parameters
@@ -28,6 +29,12 @@ def decode(data, region=None, channels=3, shrink=1, upright=False, fancy=True, q
         Whether colours, which JPEG files have fewer of, are interpolated; else they are repeated.
     quick : bool, optional, default=False
         Whether a less exact cosine transform will do.
+    around : bool, optional, default=True
+        Whether colours at the border of a region are those of the whole picture; else nothing beyond it is looked at.
+    recover : bool, optional, default=False
+        Whether a JPEG file that is cut off is read as far as it goes.
+    enough : float, optional, default=1.0
+        Which part of the rows will do where no more can be read: the others are zeros then.
     most_pixels : int, optional
         More than so many are refused before anything is allocated.
 
@@ -44,11 +51,15 @@ def decode(data, region=None, channels=3, shrink=1, upright=False, fancy=True, q
     if kind_of(data) == "JPEG":
         head = jpeg_head(data, "decode")
         if upright and head.orientation > 1:
-            whole = decode(data, None, channels, shrink, False, fancy, quick, most_pixels)
+            whole = decode(data, None, channels, shrink, False, fancy, quick, around, recover, enough, most_pixels)
             return _cut(turn_upright(whole, head.orientation), region, shrink)
         library = jpeg_library()
         if library is not None:
-            return _decode_jpeg(library, data, head, region, channels, shrink, fancy, quick, most_pixels)
+            return _decode_jpeg(library, data, head, region, channels, shrink, (fancy, quick, around, recover, enough),
+                                most_pixels)
+        if recover or quick or not fancy or enough < 1:
+            raise NotImplementedError("decode: got fancy=False, quick=True, recover=True or enough < 1 and found no "
+                                      "libjpeg, expected one: that of Pillow's wheel, or the system's")
     with open_picture(io.BytesIO(data), "decode", most_pixels) as picture:
         if picture.format != "JPEG" and shrink > 1:
             raise DataError(f"decode: got shrink={shrink} for a {picture.format} file, expected JPEG, which alone can "
@@ -62,7 +73,7 @@ def decode(data, region=None, channels=3, shrink=1, upright=False, fancy=True, q
         return read_pixels(picture, channels, region, "decode")
 
 
-def _decode_jpeg(library, data, head, region, channels, shrink, fancy, quick, most_pixels):
+def _decode_jpeg(library, data, head, region, channels, shrink, ways, most_pixels):
     import numpy as np
     if head.width * head.height > most_pixels:
         raise DataError(f"decode: got {head.width} x {head.height} pixels, expected at most {most_pixels} of them")
@@ -71,7 +82,7 @@ def _decode_jpeg(library, data, head, region, channels, shrink, fancy, quick, mo
     shape = -(-(top + height) // shrink) - top // shrink, -(-(left + width) // shrink) - left // shrink, channels
     out = np.empty(shape, np.uint8)
     try:
-        library.decode(data, out, channels, region, shrink, fancy, quick, most_pixels)
+        library.decode(data, out, channels, region, shrink, *ways, most_pixels)
     except (ValueError, NotImplementedError) as error:
         raise DataError(f"decode: {error}") from None
     return out

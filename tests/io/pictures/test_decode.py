@@ -93,6 +93,37 @@ def test_plain_colours_and_quick_transforms_differ_a_little():
     assert 0 < np.abs(decode(data, fancy=False) - exact).mean() < 12
 
 
+@needs_library
+def test_a_region_by_itself_sees_nothing_around():
+    data = jpeg(photograph(60, 80), subsampling="4:2:0")
+    region = 8, 16, 20, 23
+    alone, within = decode(data, region, around=False).astype(int), decode(data, region).astype(int)
+    np.testing.assert_array_equal(alone[:, 1:-1], within[:, 1:-1])
+    assert (alone[:, [0, -1]] != within[:, [0, -1]]).any()
+
+
+@needs_library
+@pytest.mark.parametrize("progressive", [False, True])
+def test_what_is_cut_off_may_be_read_as_far_as_it_goes(progressive):
+    data = jpeg(photograph(120, 160), progressive=progressive, quality=95)
+    cut, whole = decode(data[:len(data) * 2 // 3], recover=True), decode(data)
+    assert cut.shape == whole.shape
+    if not progressive:
+        np.testing.assert_array_equal(cut[:16], whole[:16])
+    np.testing.assert_array_equal(decode(data[:-2], recover=True), whole)
+    with pytest.raises(DataError):
+        decode(data[:60], recover=True)  # no more than a part of the head
+    if not progressive:
+        part = decode(data[:len(data) * 2 // 3], enough=0.3)
+        rows = part.any((1, 2)).sum()
+        assert 36 <= rows < 120 and not part[rows:].any()
+        np.testing.assert_array_equal(part[:rows], whole[:rows])
+        with pytest.raises(DataError, match="truncated"):
+            decode(data[:len(data) * 2 // 3], enough=0.9)
+    with pytest.raises(DataError, match="truncated"):
+        decode(data[:len(data) * 2 // 3])
+
+
 @pytest.mark.parametrize("kind", ["PNG", "GIF", "BMP", "WEBP", "TIFF"])
 def test_other_formats_are_read_by_pillow(kind):
     pixels = photograph(21, 34)
@@ -259,3 +290,6 @@ def test_pillow_decodes_where_there_is_no_library(monkeypatch):
     np.testing.assert_array_equal(decode(data, shrink=2), small)
     with pytest.raises(DataError):
         decode(data[:-40])
+    for options in ({"fancy": False}, {"quick": True}, {"recover": True}, {"enough": 0.5}):
+        with pytest.raises(NotImplementedError, match="no libjpeg"):
+            decode(data, **options)

@@ -54,12 +54,12 @@ def image_dataset_from_directory(directory, labels="inferred", label_mode="int",
 def _loader(size, channels, interpolation, data_format, crop, pad):
     """Return what makes a float32 picture of a path."""
     from dragon.vm.keras.ops.image.resizing import resize
-    from dragon.vm.shared.files.pictures import open_picture, to_array
+    from dragon.vm.shared.files.pictures import read_picture
 
     def load(path):
         name = path.numpy() if hasattr(path, "numpy") else path
         with open(name, "rb") as file:
-            picture = to_array(open_picture(file.read(), "decode_image"), channels, "decode_image")
+            picture = read_picture(file.read(), channels, "decode_image")
         picture = picture if interpolation == "nearest" else picture.astype("float32")
         if pad:
             made = _padded(picture, size, interpolation)

@@ -1,7 +1,9 @@
-"""Pictures in files: decoded and encoded by Pillow, which is imported when a picture is first met."""
+"""Pictures in files: JPEG is decoded by libjpeg, the others by Pillow, which is imported when one is first met."""
 import io
 
 from dragon.core.distribution import install_words
+from dragon.io.errors import DataError
+from dragon.io.pictures import decode, jpeg_library, read_size
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -79,6 +81,66 @@ def _from_16(picture):
     import numpy as np
     from PIL import Image
     return Image.fromarray((np.array(picture).astype(np.uint16) >> 8).astype(np.uint8))
+
+
+def read_picture(data, channels, who, formats=FORMATS):
+    """Return a picture in bytes as an array [height, width, channels]."""
+    if kind_of(data) == "JPEG" and "JPEG" in formats and jpeg_library() is not None:
+        return read_jpeg(data, channels, who)
+    return to_array(open_picture(data, who, formats), channels, who)
+
+
+def read_jpeg(data, channels, who, window=None, ratio=1, fancy=True, quick=True, recover=False, enough=1.0):
+    """Return a JPEG picture, or a part of it, as an array: the numbers are those of TensorFlow.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+    channels : int
+        1, 3, or 0 for those that the file has.
+    who : str
+        Who speaks.
+    window : tuple of int, optional
+        (top, left, height, width), in pixels of the smaller picture.
+    ratio : int, optional, default=1
+        How much smaller the picture is made.
+    fancy : bool, optional, default=True
+        Whether colours are smoothed.
+    quick : bool, optional, default=True
+        Whether the cosine transform is the less exact one, as it is by default there.
+    recover : bool, optional, default=False
+        Whether a file that is cut off is read as far as it goes.
+    enough : float, optional, default=1.0
+        Which part of its rows will do, the others being zeros.
+
+    Returns
+    -------
+    numpy.ndarray
+        [height, width, channels].
+
+    """
+    if channels not in (0, 1, 3):
+        raise errors.InvalidArgumentError(None, None, f"{who}: channels must be 0, 1 or 3: JPEG does not support "
+                                          f"{channels} channels. Received: {channels}")
+    try:
+        region = None if window is None else _region_of(window, ratio, read_size(data))
+        return decode(data, region, channels, ratio, fancy=fancy, quick=quick, around=False, recover=recover,
+                      enough=enough)
+    except DataError as error:
+        raise errors.InvalidArgumentError(
+            None, None, f"{who}: Invalid JPEG data or crop window, size {len(data)}: {error}") from None
+
+
+def _region_of(window, ratio, size):
+    """Return a window of a smaller picture as a region of the file's pixels."""
+    top, left, height, width = window
+    if min(top, left) < 0 or min(height, width) < 1 or top + height > -(-size[0] // ratio) or (
+            left + width > -(-size[1] // ratio)):
+        raise DataError(f"the window is outside of the picture, of shape {tuple(-(-side // ratio) for side in size)}. "
+                        f"Received: {tuple(window)}")
+    top, left = top * ratio, left * ratio
+    return top, left, min(height * ratio, size[0] - top), min(width * ratio, size[1] - left)
 
 
 def to_gif_array(picture):

@@ -1,18 +1,14 @@
 """`tf.io`: pictures in files as tensors [height, width, channels], and back."""
+from dragon.io.pictures import jpeg_library
 from dragon.vm.shared.data.rows import wrap_array
-from dragon.vm.shared.files.pictures import (as_dtype_of, contents_of, encode, kind_of, open_picture, to_array,
-                                             to_gif_array)
+from dragon.vm.shared.files.pictures import (as_dtype_of, contents_of, encode, kind_of, open_picture, read_jpeg,
+                                             read_picture, to_array, to_gif_array)
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.written.texts import written
 
 
-def _decode(contents, channels, who, formats, dtype="uint8", ratio=1):
-    picture = open_picture(contents_of(contents, who), who, formats)
-    if ratio != 1:
-        if ratio not in (2, 4, 8):
-            raise ValueError(f"{who}: ratio must be 1, 2, 4 or 8. Received: {ratio}")
-        picture.draft(None, (-(-picture.width // ratio), -(-picture.height // ratio)))
-    return as_dtype_of(to_array(picture, channels, who), dtype, who)
+def _decode(contents, channels, who, formats, dtype="uint8"):
+    return as_dtype_of(read_picture(contents_of(contents, who), channels, who, formats), dtype, who)
 
 
 @written("decode_jpeg")
@@ -27,34 +23,45 @@ def decode_jpeg(contents, channels=0, ratio=1, fancy_upscaling=True, try_recover
     ratio : int, optional, default=1
         By how much the picture is made smaller while it is decoded: 1, 2, 4 or 8.
     fancy_upscaling : bool, optional, default=True
-        Whether colours are smoothed, as they always are here.
+        Whether colours are smoothed.
     try_recover_truncated : bool, optional, default=False
-        Not supported.
+        Whether a file that is cut off is read as far as it goes.
     acceptable_fraction : float, optional, default=1
-        Not supported.
+        Which part of the rows of a file that is cut off must be there; the others are zeros.
     dct_method : str, optional, default=""
-        "INTEGER_ACCURATE", which is what is done, or "" for no preference.
+        "INTEGER_ACCURATE", or "INTEGER_FAST", which is what is done by default.
 
     """
-    for word, value, usual in (("try_recover_truncated", try_recover_truncated, (False,)),
-                               ("acceptable_fraction", acceptable_fraction, (1,)),
-                               ("fancy_upscaling", fancy_upscaling, (True,)),
-                               ("dct_method", dct_method, ("", "INTEGER_ACCURATE", "INTEGER_FAST"))):
-        if value not in usual:
-            raise NotImplementedError(f"decode_jpeg: {word} must be one of {usual}. Received: {value!r}")
-    return _decode(contents, channels, "decode_jpeg", ("JPEG", "PNG", "GIF", "BMP"), ratio=ratio)
+    data = contents_of(contents, "decode_jpeg")
+    if kind_of(data) != "JPEG":
+        return _decode(contents, channels, "decode_jpeg", ("JPEG", "PNG", "GIF", "BMP"))
+    return wrap_array(_read_jpeg(data, channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction,
+                                 dct_method, "decode_jpeg"))
 
 
 def decode_and_crop_jpeg(contents, crop_window, channels=0, ratio=1, fancy_upscaling=True,
                          try_recover_truncated=False, acceptable_fraction=1, dct_method="", name=None):
-    """Return a part of a JPEG picture; the window is (top, left, height, width)."""
-    whole = decode_jpeg(contents, channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction,
-                        dct_method)
-    top, left, height, width = (int(number) for number in convert_to_tensor(crop_window).numpy())
-    if top < 0 or left < 0 or top + height > whole.shape[0] or left + width > whole.shape[1]:
-        raise ValueError(f"decode_and_crop_jpeg: the window is outside of the picture. Received: {crop_window!r} for "
-                         f"shape {whole.shape}")
-    return whole[top:top + height, left:left + width]
+    """Return a part of a JPEG picture, which alone is decoded; the window is (top, left, height, width)."""
+    window = tuple(int(number) for number in convert_to_tensor(crop_window).numpy())
+    return wrap_array(_read_jpeg(contents_of(contents, "decode_and_crop_jpeg"), channels, ratio, fancy_upscaling,
+                                 try_recover_truncated, acceptable_fraction, dct_method, "decode_and_crop_jpeg",
+                                 window))
+
+
+def _read_jpeg(data, channels, ratio, fancy, recover, fraction, method, who, window=None):
+    if ratio not in (1, 2, 4, 8):
+        raise ValueError(f"{who}: ratio must be 1, 2, 4 or 8. Received: {ratio}")
+    if method not in ("", "INTEGER_ACCURATE", "INTEGER_FAST"):
+        raise ValueError(f"{who}: dct_method must be one of '', 'INTEGER_FAST' and 'INTEGER_ACCURATE'. "
+                         f"Received: {method!r}")
+    if jpeg_library() is None:  # Pillow has one way to decode, which is the exact one
+        if not fancy or recover or fraction < 1:
+            raise NotImplementedError(f"{who}: Pillow reads whole files and smooths colours, and no libjpeg is found. "
+                                      f"Received: fancy_upscaling={fancy}, try_recover_truncated={recover}, "
+                                      f"acceptable_fraction={fraction}")
+        return read_jpeg(data, channels, who, window, ratio, quick=False)
+    return read_jpeg(data, channels, who, window, ratio, bool(fancy), method != "INTEGER_ACCURATE",
+                     bool(recover), float(fraction))
 
 
 @written("decode_png")
@@ -94,14 +101,15 @@ def decode_image(contents, channels=None, dtype="uint8", name=None, expand_anima
         Whether a GIF picture has a first axis of frames, rather than being its first frame.
 
     """
-    picture = open_picture(contents_of(contents, "decode_image"), "decode_image")
-    if picture.format == "GIF" and expand_animations:
+    data = contents_of(contents, "decode_image")
+    if kind_of(data) != "GIF":
+        return as_dtype_of(read_picture(data, channels or 0, "decode_image"), dtype, "decode_image")
+    picture = open_picture(data, "decode_image")
+    if expand_animations:
         if channels not in (None, 0, 3):
             raise ValueError(f"decode_image: channels must be 0 or 3 for a GIF picture. Received: {channels}")
         return as_dtype_of(to_gif_array(picture), dtype, "decode_image")
-    if picture.format == "GIF":
-        picture = picture.convert("RGB")
-    return as_dtype_of(to_array(picture, channels or 0, "decode_image"), dtype, "decode_image")
+    return as_dtype_of(to_array(picture.convert("RGB"), channels or 0, "decode_image"), dtype, "decode_image")
 
 
 def encode_jpeg(image, format="", quality=95, progressive=False, optimize_size=False, chroma_downsampling=True,

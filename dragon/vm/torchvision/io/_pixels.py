@@ -4,7 +4,9 @@ from enum import Enum
 
 import numpy
 
+from dragon._C import JpegHead
 from dragon.core import warnings
+from dragon.io.pictures import decode, jpeg_library, kind_of
 from dragon.vm import torch
 from dragon.vm.torchvision._pillow import Image, ImageChops, ImageOps
 from dragon.vm.torchvision.transforms.functional import pil_to_tensor
@@ -21,6 +23,7 @@ class ImageReadMode(Enum):
     RGBA = 4
 
 
+_CHANNELS = {ImageReadMode.UNCHANGED: 0, ImageReadMode.GRAY: 1, ImageReadMode.RGB: 3}
 _MODES = {ImageReadMode.GRAY: "L", ImageReadMode.GRAY_ALPHA: "LA", ImageReadMode.RGB: "RGB",
           ImageReadMode.RGB_ALPHA: "RGBA"}
 
@@ -41,6 +44,8 @@ def _contents(data):
 def decoded(data, mode, turn, formats):
     mode = ImageReadMode[mode.upper()] if isinstance(mode, str) else mode
     contents = _contents(data)
+    if formats in (None, ["JPEG"]) and (pixels := _jpeg_pixels(contents, mode, turn)) is not None:
+        return pixels
     try:
         image = Image.open(io.BytesIO(contents), formats=formats)
         deep = _deep_pixels(image, contents)
@@ -59,9 +64,23 @@ def decoded(data, mode, turn, formats):
     return _tensor_of(image, mode, turn)
 
 
+def _jpeg_pixels(contents, mode, turn):
+    """Return a JPEG file's pixels, None where Pillow is to read them: what it has inks of, or is to get opacity."""
+    channels = _CHANNELS.get(mode)
+    if channels is None or kind_of(contents) != "JPEG" or jpeg_library() is None:
+        return None
+    try:
+        if JpegHead(contents).components == 4:
+            return None
+        pixels = decode(contents, channels=channels, upright=turn)
+    except ValueError as error:
+        raise RuntimeError(_trouble(error, ["JPEG"])) from error
+    return torch.from_numpy(pixels).permute(2, 0, 1).contiguous()
+
+
 def _trouble(error, formats):
     """Return what is wrong with bytes, in the words that are known for it where there are any."""
-    letter = f"decode_image: the bytes are no image that Pillow reads: {error}"
+    letter = f"decode_image: the bytes are no image that can be read: {error}"
     known = {"JPEG": (("truncated", "Image is incomplete or truncated"), ("broken", "Unsupported marker type"),
                       ("identify", "Not a JPEG file")),
              "PNG": (("Truncated", "Out of bound read in decode_png"), ("identify", "Content is not png")),

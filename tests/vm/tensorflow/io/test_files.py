@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 from harness import genuine
 
+from dragon.io.pictures import jpeg_library
 from dragon.vm import tensorflow as dtf
+from harness.photographs import jpeg, photograph
 
 PIXELS = (np.arange(12 * 10 * 3) * 7 % 256).astype(np.uint8).reshape(12, 10, 3)
 
@@ -65,10 +67,64 @@ def test_jpegs_are_decoded_alike(mode):
     channels = 1 if mode == "L" else 3
     mine = dtf.io.decode_jpeg(file, channels=channels, dct_method="INTEGER_ACCURATE").numpy()
     theirs = genuine.tf.io.decode_jpeg(file, channels=channels, dct_method="INTEGER_ACCURATE").numpy()
-    assert mine.shape == theirs.shape
-    assert np.abs(mine.astype(int) - theirs.astype(int)).max() <= 2
+    np.testing.assert_array_equal(mine, theirs)
     again = genuine.tf.io.decode_jpeg(dtf.io.encode_jpeg(theirs).numpy()).numpy()
     assert np.abs(again.astype(int) - theirs.astype(int)).mean() < 3
+
+
+JPEGS = {
+    "colours": {}, "all_colours": {"subsampling": "4:4:4"}, "half_colours": {"subsampling": "4:2:2"},
+    "progressive": {"progressive": True}, "grey": None}
+WAYS = {
+    "usual": lambda tf, data: tf.io.decode_jpeg(data),
+    "grey": lambda tf, data: tf.io.decode_jpeg(data, channels=1),
+    "of_three": lambda tf, data: tf.io.decode_jpeg(data, channels=3),
+    "half": lambda tf, data: tf.io.decode_jpeg(data, ratio=2),
+    "eighth": lambda tf, data: tf.io.decode_jpeg(data, ratio=8),
+    "plain": lambda tf, data: tf.io.decode_jpeg(data, fancy_upscaling=False),
+    "exact": lambda tf, data: tf.io.decode_jpeg(data, dct_method="INTEGER_ACCURATE"),
+    "window": lambda tf, data: tf.io.decode_and_crop_jpeg(data, [5, 17, 20, 29]),
+    "corner": lambda tf, data: tf.io.decode_and_crop_jpeg(data, [0, 0, 10, 10], channels=3),
+    "last": lambda tf, data: tf.io.decode_and_crop_jpeg(data, [44, 66, 1, 1]),
+    "half_window": lambda tf, data: tf.io.decode_and_crop_jpeg(data, [3, 4, 20, 30], ratio=2),
+    "image": lambda tf, data: tf.io.decode_image(data),
+    "enough": lambda tf, data: tf.io.decode_jpeg(data[:-len(data) // 5], acceptable_fraction=0.3),
+}
+
+
+@pytest.mark.skipif(jpeg_library() is None, reason="Pillow's transform is the exact one")
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("kind", JPEGS)
+def test_jpegs_are_decoded_to_the_same_bits(kind, way):
+    pixels = photograph(45, 67)
+    data = jpeg(pixels[:, :, 0]) if kind == "grey" else jpeg(pixels, **JPEGS[kind])
+    if way == "enough" and kind == "progressive":
+        pytest.skip("all of it is read before the first row is")
+    assert plain(WAYS[way](dtf, data)) == plain(WAYS[way](genuine.tf, data))
+
+
+@pytest.mark.parametrize("call", [
+    lambda tf, data: tf.io.decode_jpeg(data, channels=4),
+    lambda tf, data: tf.io.decode_jpeg(data[:-200]),
+    lambda tf, data: tf.io.decode_jpeg(data[:-200], acceptable_fraction=0.99),
+    lambda tf, data: tf.io.decode_image(data[:-200]),
+    lambda tf, data: tf.io.decode_and_crop_jpeg(data, [40, 4, 10, 10]),
+    lambda tf, data: tf.io.decode_and_crop_jpeg(data, [0, 4, 0, 10]),
+    lambda tf, data: tf.io.decode_and_crop_jpeg(data, [-1, 4, 3, 10]),
+])
+def test_broken_jpegs_are_refused_alike(call):
+    data = jpeg(photograph(45, 67))
+    with pytest.raises(genuine.tf.errors.InvalidArgumentError):
+        call(genuine.tf, data)
+    with pytest.raises(dtf.errors.InvalidArgumentError, match="JPEG"):
+        call(dtf, data)
+
+
+def test_what_is_cut_off_is_recovered():
+    data = jpeg(photograph(45, 67))
+    assert dtf.io.decode_jpeg(data[:-200], try_recover_truncated=True).shape == (45, 67, 3)
+    np.testing.assert_array_equal(dtf.io.decode_jpeg(data[:-2], try_recover_truncated=True).numpy(),
+                                  dtf.io.decode_jpeg(data).numpy())
 
 
 @pytest.mark.parametrize("call", [
