@@ -1,4 +1,5 @@
-// Resampling of images and volumes, and sliding windows laid out as columns. Views are contiguous, channels come first.
+// Resampling of images and volumes, and sliding windows laid out as columns. Views are contiguous, channels come first,
+// except where it is said that they may come last.
 #pragma once
 
 #include <array>
@@ -7,12 +8,30 @@
 
 namespace dragon {
 
-enum class ResampleMode { kNearest, kNearestExact, kLinear, kCubic, kArea, kLinearAntialias, kCubicAntialias };
+/// PyTorch's modes; from kTriangle on TensorFlow's, whose weights at the borders are made to sum to one.
+enum class ResampleMode {
+  kNearest,
+  kNearestExact,
+  kLinear,
+  kCubic,
+  kArea,
+  kLinearAntialias,
+  kCubicAntialias,
+  kNearestCenter,
+  kTriangle,
+  kKeys,
+  kMitchell,
+  kGaussian,
+  kLanczos3,
+  kLanczos5,
+  kCoverage
+};
 
 /// How the axes from the third on are resampled. A scale of 0 means: as the sizes say.
 struct ResampleSpec {
   ResampleMode mode;
   bool align_corners = false;
+  bool antialias = false;  ///< whether TensorFlow's kernels are widened where images shrink
   std::array<double, 3> scales = {0, 0, 0};
 };
 
@@ -27,7 +46,8 @@ struct WindowSpec {
 
 namespace kernels {
 
-/// Resize the axes of x (N, C, ...) from the third on to those of y.
+/// Resize the axes of x (N, C, ...) from the third on to those of y. Both views are contiguous, or both have their
+/// channels last.
 inline const Kernel<void(View y, View x, const ResampleSpec& spec)> Interpolate{"interpolate"};
 /// The transposed operation: dx from dy.
 inline const Kernel<void(View dx, View dy, const ResampleSpec& spec)> InterpolateBackward{"interpolate_backward"};
