@@ -44,6 +44,13 @@ struct WindowSpec {
   std::array<int64_t, 2> size, dilation, padding, stride;
 };
 
+/// Which boxes are kept: how many at most, how much of what two cover they may share, how good they must be; and where
+/// `sigma` is not 0, by how much a score suffers from overlaps instead.
+struct SelectBoxesSpec {
+  int64_t limit;
+  double overlap, least, sigma;
+};
+
 namespace kernels {
 
 /// Resize the axes of x (N, C, ...) from the third on to those of y. Both views are contiguous, or both have their
@@ -65,6 +72,11 @@ inline const Kernel<void(View y, View x, const WindowSpec& spec)> Col2Im{"col2im
 /// Which boxes (N, 4), given best first as corners (x1, y1, x2, y2), overlap no better one that stays by more than
 /// `threshold` of what both cover.
 inline const Kernel<void(View stays, View boxes, double threshold)> SuppressBoxes{"suppress_boxes"};
+
+/// Of each row of scores (R, N) the numbers and scores of the best boxes, (R, limit), and how many there are, (R); the
+/// rest is 0. Boxes (S, N, 4) are any two corners (y1, x1, y2, x2); R / S rows that follow each other share them.
+inline const Kernel<void(View kept, View values, View counts, View boxes, View scores, const SelectBoxesSpec& spec)>
+    SelectBoxes{"select_boxes"};
 
 }  // namespace kernels
 }  // namespace dragon
