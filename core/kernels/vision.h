@@ -1,4 +1,5 @@
-// Resampling of images and volumes, and sliding windows laid out as columns. Views are contiguous, channels come first.
+// Resampling of images and volumes, and sliding windows laid out as columns. Views are contiguous, channels come first,
+// except where it is said that they may come last.
 #pragma once
 
 #include <array>
@@ -7,12 +8,30 @@
 
 namespace dragon {
 
-enum class ResampleMode { kNearest, kNearestExact, kLinear, kCubic, kArea, kLinearAntialias, kCubicAntialias };
+/// PyTorch's modes; from kTriangle on TensorFlow's, whose weights at the borders are made to sum to one.
+enum class ResampleMode {
+  kNearest,
+  kNearestExact,
+  kLinear,
+  kCubic,
+  kArea,
+  kLinearAntialias,
+  kCubicAntialias,
+  kNearestCenter,
+  kTriangle,
+  kKeys,
+  kMitchell,
+  kGaussian,
+  kLanczos3,
+  kLanczos5,
+  kCoverage
+};
 
 /// How the axes from the third on are resampled. A scale of 0 means: as the sizes say.
 struct ResampleSpec {
   ResampleMode mode;
   bool align_corners = false;
+  bool antialias = false;  ///< whether TensorFlow's kernels are widened where images shrink
   std::array<double, 3> scales = {0, 0, 0};
 };
 
@@ -25,9 +44,17 @@ struct WindowSpec {
   std::array<int64_t, 2> size, dilation, padding, stride;
 };
 
+/// Which boxes are kept: how many at most, how much of what two cover they may share, how good they must be; and where
+/// `sigma` is not 0, by how much a score suffers from overlaps instead.
+struct SelectBoxesSpec {
+  int64_t limit;
+  double overlap, least, sigma;
+};
+
 namespace kernels {
 
-/// Resize the axes of x (N, C, ...) from the third on to those of y.
+/// Resize the axes of x (N, C, ...) from the third on to those of y. Both views are contiguous, or both have their
+/// channels last.
 inline const Kernel<void(View y, View x, const ResampleSpec& spec)> Interpolate{"interpolate"};
 /// The transposed operation: dx from dy.
 inline const Kernel<void(View dx, View dy, const ResampleSpec& spec)> InterpolateBackward{"interpolate_backward"};
@@ -45,6 +72,11 @@ inline const Kernel<void(View y, View x, const WindowSpec& spec)> Col2Im{"col2im
 /// Which boxes (N, 4), given best first as corners (x1, y1, x2, y2), overlap no better one that stays by more than
 /// `threshold` of what both cover.
 inline const Kernel<void(View stays, View boxes, double threshold)> SuppressBoxes{"suppress_boxes"};
+
+/// Of each row of scores (R, N) the numbers and scores of the best boxes, (R, limit), and how many there are, (R); the
+/// rest is 0. Boxes (S, N, 4) are any two corners (y1, x1, y2, x2); R / S rows that follow each other share them.
+inline const Kernel<void(View kept, View values, View counts, View boxes, View scores, const SelectBoxesSpec& spec)>
+    SelectBoxes{"select_boxes"};
 
 }  // namespace kernels
 }  // namespace dragon

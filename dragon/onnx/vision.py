@@ -1,8 +1,10 @@
 """Resampling, and reading at points."""
 import numpy
 
+from dragon.core.dtypes import NATIVE
 from dragon.onnx.places import count_places, is_known, whole
 from dragon.onnx.pooling import adaptive_average
+from dragon.onnx.source import array_of, ops
 from dragon.onnx.table import maps
 
 RESIZE = {"nearest": {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"},
@@ -35,10 +37,26 @@ def nearest(w, x, size, scales, shift):
     return y
 
 
+def weighed(w, x, size, mode, antialias):
+    """Return each axis multiplied by its weights, which are what becomes of ones among zeros."""
+    if not is_known(*x.shape[2:], *size):
+        w.refuse(f"mode '{mode}' of sizes that are not known")
+    y = x
+    for axis, (old, new) in enumerate(zip(x.shape[2:], size), start=2):
+        ones = ops.reshape(ops.eye(old, dtype=NATIVE["float64"]), (old, 1, old))
+        weights = array_of(ops.resample(ones, [new], [0.0], mode, False, antialias)).reshape(old, new)
+        order = [place for place in range(x.ndim) if place != axis] + [axis]
+        y = w.MatMul(w.Transpose(y, perm=order), w.constant(weights, x.dtype))
+        y = w.Transpose(y, perm=[order.index(place) for place in range(x.ndim)])
+    return y
+
+
 @maps("resample")
 def resample(w, x, size, scales, mode, align_corners, antialias):
     if mode == "area":
         return adaptive_average(w, x, size)
+    if mode not in RESIZE:
+        return weighed(w, x, size, mode, antialias)
     if mode in SHIFTS and not is_resize_exact(x.shape[2:], size, scales):
         return nearest(w, x, size, scales, SHIFTS[mode])
     options = dict(RESIZE[mode])

@@ -78,7 +78,10 @@ PARTS = {
         Sample((1, 2, 8, 9), [3, 4], [0.0, 0.0], mode, False, smooth)
         for mode, smooth in (("nearest", False), ("bilinear", False), ("bilinear", True), ("bicubic", False))] + [
         Sample((1, 2, 5), [7], [1.5], "linear", False, False), Sample((1, 2, 5), [7], [1.5], "nearest", False, False),
-        Sample((1, 2, 3, 4, 5), [6, 8, 10], [0.0] * 3, "trilinear", False, False)],
+        Sample((1, 2, 3, 4, 5), [6, 8, 10], [0.0] * 3, "trilinear", False, False)] + [
+        Sample((1, 2, 8, 5), [3, 7], [0.0, 0.0], mode, False, smooth)
+        for mode in ("nearest-center", "triangle", "keys", "mitchell", "gaussian", "lanczos3", "lanczos5", "coverage")
+        for smooth in (False, True)],
     "scatter_combine": [Sample((4, 3), 0, whole(4, 2, 3), (2, 3), how) for how in ("multiply", "amax", "amin")],
     "scatter_write": [Sample((4, 3), 1, whole(3, 4, 1), (4, 1), how) for how in ("assign", "add")],
     "target_weights": [],

@@ -39,104 +39,131 @@ struct Space {
   int taps_per_axis() const { return mode == GridMode::kNearest ? 1 : mode == GridMode::kLinear ? 2 : 4; }
 };
 
-/// A position along one axis, and how it moves with the grid's coordinate.
+/// A number, and how it moves with the grid's coordinate.
 template <typename W>
-struct Position {
+struct Moving {
   W at, slope;
 };
 
-/// Mirror at both ends of [low, high] (given doubled, as ends may lie between elements), as often as it takes.
+/// Mirror at both ends of [low, low + span], as often as it takes. Where the span is 0 this is no number.
 template <typename W>
-Position<W> Reflect(W at, int64_t twice_low, int64_t twice_high) {
-  if (twice_low == twice_high) return {W(0), W(0)};
-  const W low = static_cast<W>(twice_low) / 2, span = static_cast<W>(twice_high - twice_low) / 2;
-  at -= low;
-  const W sign = at < 0 ? W(-1) : W(1);
-  at = std::fabs(at);
-  const W rest = std::fmod(at, span);
-  const bool odd = std::fmod(std::floor(at / span), W(2)) != 0;
-  return odd ? Position<W>{span - rest + low, -sign} : Position<W>{rest + low, sign};
+DRAGON_FN Moving<W> Reflect(W at, W low, W span) {
+  const W shifted = at - low, away = std::fabs(shifted), times = std::floor(away / span);
+  const W rest = away - times * span;
+  const bool odd = times - 2 * std::floor(times / 2) != 0;
+  const W sign = shifted < 0 ? W(-1) : W(1);
+  return {(odd ? span - rest : rest) + low, odd ? -sign : sign};
 }
 
-/// Clamp to [0, size - 1]; a clamped position does not move. A NaN lands on an edge, as every comparison fails.
+/// Clamp to [0, high]; a clamped position does not move. A NaN lands on an edge, as every comparison fails.
 template <typename W>
-Position<W> Clamp(W at, int64_t size) {
-  const W high = static_cast<W>(size - 1);
-  if (!(at > 0)) return {W(0), W(0)};
-  return at < high ? Position<W>{at, W(1)} : Position<W>{high, W(0)};
+DRAGON_FN Moving<W> Clamp(W at, W high) {
+  const W least = at > 0 ? at : W(0);
+  const W moves = at > 0 ? W(1) : W(0);
+  return {least < high ? least : high, at < high ? moves : W(0)};
 }
 
-template <typename W>
-Position<W> Pad(const Space& space, int axis, W at) {
-  const int64_t size = space.sizes[axis];
-  if (space.padding == GridPadding::kZeros) return {at, W(1)};
-  if (space.padding == GridPadding::kBorder) return Clamp(at, size);
-  const auto mirrored =
-      space.align_corners ? Reflect(at, int64_t{0}, 2 * (size - 1)) : Reflect(at, int64_t{-1}, 2 * size - 1);
-  const auto clamped = Clamp(mirrored.at, size);
-  return {clamped.at, clamped.slope * mirrored.slope};
-}
+/// How places along one axis of so many elements are found: known while compiling, so that loops have no branches.
+template <typename W, GridPadding padding, bool align_corners>
+struct Reading {
+  W size;
 
-/// From [-1, 1] to elements.
-template <typename W>
-Position<W> Unnormalize(const Space& space, int axis, W coordinate) {
-  const W size = static_cast<W>(space.sizes[axis]);
-  if (space.align_corners) return {(coordinate + 1) / 2 * (size - 1), (size - 1) / 2};
-  return {((coordinate + 1) * size - 1) / 2, size / 2};
-}
-
-/// The element at a position, or -1 when there is none (outside, NaN).
-template <typename W>
-int64_t ElementAt(W at, int64_t size) {
-  return at >= 0 && at < static_cast<W>(size) ? static_cast<int64_t>(at) : -1;
-}
-
-/// The neighbours along one axis: elements (-1 outside), weights, and the weights' slopes by the grid's coordinate.
-template <typename W>
-struct AxisTaps {
-  int64_t element[4];
-  W weight[4], slope[4];
+  /// From [-1, 1] to elements.
+  DRAGON_FN Moving<W> Unnormalize(W coordinate) const {
+    if constexpr (align_corners) return {(coordinate + 1) / 2 * (size - 1), (size - 1) / 2};
+    return {((coordinate + 1) * size - 1) / 2, size / 2};
+  }
+  DRAGON_FN Moving<W> Pad(W at) const {
+    if constexpr (padding == GridPadding::kZeros) return {at, W(1)};
+    if constexpr (padding == GridPadding::kBorder) return Clamp(at, size - 1);
+    const auto mirrored = align_corners ? Reflect(at, W(0), size - 1) : Reflect(at, W(-0.5), size);
+    const auto clamped = Clamp(mirrored.at, size - 1);
+    return {clamped.at, clamped.slope * mirrored.slope};
+  }
 };
+
+/// The element at a whole position, or -1 when there is none (outside, NaN). No branches: a vector has no use for them.
+template <typename W>
+DRAGON_FN int32_t ElementAt(W at, W size) {
+  const auto element = static_cast<int32_t>(std::min(size, std::max(W(-1), at)));
+  return element < static_cast<int32_t>(size) ? element : -1;
+}
 
 /// Keys' cubic kernel with a = -0.75 at distance x, and its derivative.
 template <typename W>
-Position<W> Cubic(W x) {
+DRAGON_FN Moving<W> Cubic(W x) {
   constexpr W a = -0.75;
   const W sign = x < 0 ? W(-1) : W(1);
   x = std::fabs(x);
-  if (x <= 1) return {((a + 2) * x - (a + 3)) * x * x + 1, sign * (3 * (a + 2) * x - 2 * (a + 3)) * x};
-  return {((a * x - 5 * a) * x + 8 * a) * x - 4 * a, sign * ((3 * a * x - 10 * a) * x + 8 * a)};
+  const W near = ((a + 2) * x - (a + 3)) * x * x + 1, far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  const W steep = (3 * (a + 2) * x - 2 * (a + 3)) * x, flat = (3 * a * x - 10 * a) * x + 8 * a;
+  return {x <= 1 ? near : far, sign * (x <= 1 ? steep : flat)};
 }
 
+/// The neighbours of points along one axis: elements (-1 outside), weights, and the weights' slopes by the grid's
+/// coordinate. Loops run over points, so that a vector holds many.
 template <typename W>
-AxisTaps<W> FindTaps(const Space& space, int axis, W coordinate) {
-  AxisTaps<W> taps{};
-  const int64_t size = space.sizes[axis];
-  const auto raw = Unnormalize(space, axis, coordinate);
-  if (space.mode == GridMode::kCubic) {  // each neighbour is padded for itself
-    const W floor = std::floor(raw.at);
-    for (int k = 0; k < 4; ++k) {
-      const auto cubic = Cubic(raw.at - floor - static_cast<W>(k - 1));
-      taps.element[k] = ElementAt(Pad(space, axis, floor + static_cast<W>(k - 1)).at, size);
-      taps.weight[k] = cubic.at;
-      taps.slope[k] = cubic.slope * raw.slope;
-    }
-    return taps;
-  }
-  const auto padded = Pad(space, axis, raw.at);
-  if (space.mode == GridMode::kNearest) {
-    taps.element[0] = ElementAt(std::nearbyint(padded.at), size);
-    taps.weight[0] = 1;
-    return taps;
-  }
-  const W floor = std::floor(padded.at), fraction = padded.at - floor, slope = raw.slope * padded.slope;
-  taps.element[0] = ElementAt(floor, size), taps.element[1] = ElementAt(floor + 1, size);
-  taps.weight[0] = 1 - fraction, taps.weight[1] = fraction;
-  taps.slope[0] = -slope, taps.slope[1] = slope;
-  return taps;
-}
+struct AxisTaps {
+  int32_t element[4][kTile];
+  W weight[4][kTile], slope[4][kTile];
 
-/// The neighbours of up to kTile points, neighbour by neighbour.
+  template <GridPadding padding, bool align_corners>
+  void FindBy(const Space& space, int axis, const W* coordinate, int64_t count) {
+    const W size = static_cast<W>(space.sizes[axis]);
+    const Reading<W, padding, align_corners> reading{size};
+    if (space.mode == GridMode::kLinear) {
+      W at[kTile], moves[kTile];
+#pragma omp simd
+      for (int64_t p = 0; p < count; ++p) {
+        const auto raw = reading.Unnormalize(coordinate[p]);
+        const auto padded = reading.Pad(raw.at);
+        at[p] = padded.at, moves[p] = raw.slope * padded.slope;
+      }
+#pragma omp simd
+      for (int64_t p = 0; p < count; ++p) {
+        const W floor = std::floor(at[p]), fraction = at[p] - floor;
+        element[0][p] = ElementAt(floor, size), element[1][p] = ElementAt(floor + 1, size);
+        weight[0][p] = 1 - fraction, weight[1][p] = fraction;
+        slope[0][p] = -moves[p], slope[1][p] = moves[p];
+      }
+    } else if (space.mode == GridMode::kNearest) {
+#pragma omp simd
+      for (int64_t p = 0; p < count; ++p) {
+        const W at = reading.Pad(reading.Unnormalize(coordinate[p]).at).at;
+        element[0][p] = ElementAt(std::nearbyint(at), size);
+        weight[0][p] = 1, slope[0][p] = 0;
+      }
+    } else {  // each neighbour is padded for itself
+      for (int k = 0; k < 4; ++k) {
+#pragma omp simd
+        for (int64_t p = 0; p < count; ++p) {
+          const auto raw = reading.Unnormalize(coordinate[p]);
+          const W floor = std::floor(raw.at), step = static_cast<W>(k - 1);
+          const auto cubic = Cubic(raw.at - floor - step);
+          element[k][p] = ElementAt(reading.Pad(floor + step).at, size);
+          weight[k][p] = cubic.at, slope[k][p] = cubic.slope * raw.slope;
+        }
+      }
+    }
+  }
+  template <bool align_corners>
+  void FindPadded(const Space& space, int axis, const W* coordinate, int64_t count) {
+    switch (space.padding) {
+      case GridPadding::kZeros:
+        return FindBy<GridPadding::kZeros, align_corners>(space, axis, coordinate, count);
+      case GridPadding::kBorder:
+        return FindBy<GridPadding::kBorder, align_corners>(space, axis, coordinate, count);
+      case GridPadding::kReflection:
+        return FindBy<GridPadding::kReflection, align_corners>(space, axis, coordinate, count);
+    }
+  }
+  void Find(const Space& space, int axis, const W* coordinate, int64_t count) {
+    space.align_corners ? FindPadded<true>(space, axis, coordinate, count)
+                        : FindPadded<false>(space, axis, coordinate, count);
+  }
+};
+
+/// The neighbours of up to kTile points, neighbour by neighbour. One outside the image has weight 0 and the address -1.
 template <typename W>
 struct Tile {
   int64_t count = 0;
@@ -147,52 +174,70 @@ struct Tile {
 
   /// A point that is not finite reads NaN where zeros lie outside (`poison`), and gives its gradient to nobody.
   template <typename T>
-  void Find(const Space& space, const T* grid, int64_t points, bool poison) {
+  void Find(const Space& space, const T* grid, int64_t points, bool poison, bool slopes) {
     count = points;
-    poison = poison && space.padding == GridPadding::kZeros && space.mode != GridMode::kNearest;
     const int per_axis = space.taps_per_axis(), deep = space.axes == 3 ? per_axis : 1;
     taps = per_axis * per_axis * deep;
-    for (int64_t p = 0; p < points; ++p) {
-      AxisTaps<W> axes[3];
-      axes[2].element[0] = 0, axes[2].weight[0] = 1;
-      for (int i = 0; i < space.axes; ++i) {
-        axes[i] = FindTaps(space, i, static_cast<W>(grid[p * space.axes + i]));
-      }
-      for (int tap = 0; tap < taps; ++tap) {
-        const int k[3] = {tap % per_axis, tap / per_axis % per_axis, tap / (per_axis * per_axis)};
-        SetTap(space, axes, k, tap, p);
-      }
-      if (poison) Poison(space, grid + p * space.axes, p);
+    for (int i = 0; i < space.axes; ++i) {
+      for (int64_t p = 0; p < points; ++p) coordinate_[i][p] = static_cast<W>(grid[p * space.axes + i]);
+      axes_[i].Find(space, i, coordinate_[i], points);
     }
+    for (int tap = 0; tap < taps; ++tap) {
+      const int k[3] = {tap % per_axis, tap / per_axis % per_axis, tap / (per_axis * per_axis)};
+      space.axes == 3 ? SetTap<3>(space, k, tap, slopes) : SetTap<2>(space, k, tap, slopes);
+    }
+    if (poison && space.padding == GridPadding::kZeros && space.mode != GridMode::kNearest) Poison(space);
   }
 
  private:
-  template <typename T>
-  void Poison(const Space& space, const T* point, int64_t p) {
+  void Poison(const Space& space) {
     for (int i = 0; i < space.axes; ++i) {
-      if (!std::isfinite(static_cast<W>(point[i])))
-        offset[0][p] = 0, weight[0][p] = std::numeric_limits<W>::quiet_NaN();
+      for (int64_t p = 0; p < count; ++p) {
+        if (!std::isfinite(coordinate_[i][p])) offset[0][p] = 0, weight[0][p] = std::numeric_limits<W>::quiet_NaN();
+      }
     }
   }
-  /// A neighbour outside the image gets weight 0 and the address -1.
-  void SetTap(const Space& space, const AxisTaps<W>* axes, const int* k, int tap, int64_t p) {
-    int64_t at = 0;
-    bool inside = true;
-    W product = 1;
-    for (int i = 0; i < space.axes; ++i) {
-      inside &= axes[i].element[k[i]] >= 0;
-      at += axes[i].element[k[i]] * space.steps[i];
-      product *= axes[i].weight[k[i]];
+  template <int axes>
+  void SetTap(const Space& space, const int* k, int tap, bool slopes) {
+    const int third = axes == 3 ? 2 : 0;
+    const int32_t *x = axes_[0].element[k[0]], *y = axes_[1].element[k[1]], *z = axes_[third].element[k[third]];
+    const W *across = axes_[0].weight[k[0]], *down = axes_[1].weight[k[1]], *deep = axes_[third].weight[k[third]];
+    const auto row = static_cast<int32_t>(space.steps[1]), plane = static_cast<int32_t>(space.steps[third]);
+    int32_t* to = offset[tap];
+    W* product = weight[tap];
+#pragma omp simd
+    for (int64_t p = 0; p < count; ++p) {
+      const int32_t outside = (x[p] | y[p] | z[p]) >> 31;  // -1 or 0
+      to[p] = (x[p] + y[p] * row + (axes == 3 ? z[p] * plane : 0)) | outside;
+      const W weighs = across[p] * down[p] * (axes == 3 ? deep[p] : W(1));
+      product[p] = outside == 0 ? weighs : W(0);
     }
-    offset[tap][p] = inside ? static_cast<int32_t>(at) : -1;
-    weight[tap][p] = inside ? product : W(0);
-    for (int i = 0; i < space.axes; ++i) {
-      W moved = axes[i].slope[k[i]];
-      for (int j = 0; j < space.axes; ++j) moved *= j == i ? W(1) : axes[j].weight[k[j]];
-      slope[i][tap][p] = inside ? moved : W(0);
+    for (int i = 0; slopes && i < axes; ++i) {
+      const int j = (i + 1) % axes, l = (i + 2) % axes;
+      const W *steep = axes_[i].slope[k[i]], *one = axes_[j].weight[k[j]], *other = axes_[l].weight[k[l]];
+      W* moved = slope[i][tap];
+#pragma omp simd
+      for (int64_t p = 0; p < count; ++p) {
+        const W moves = steep[p] * one[p] * (axes == 3 ? other[p] : W(1));
+        moved[p] = to[p] >= 0 ? moves : W(0);
+      }
     }
   }
+
+  W coordinate_[3][kTile];
+  AxisTaps<W> axes_[3];
 };
+
+/// What lies at offsets; for those outside (-1) the first element. Read one by one: vectors that are put together from
+/// scattered elements take longer.
+template <typename T, typename W>
+__attribute__((noinline, optimize("no-tree-vectorize", "no-tree-slp-vectorize"))) void Collect(const T* from,
+                                                                                               const int32_t* offset,
+                                                                                               int64_t count,
+                                                                                               W* value) {
+#pragma GCC unroll 8
+  for (int64_t p = 0; p < count; ++p) value[p] = static_cast<W>(from[offset[p] < 0 ? 0 : offset[p]]);
+}
 
 /// The numbers of points per image, of channels, and of elements per channel.
 struct Extents {
@@ -217,21 +262,19 @@ void GridSample(Context&, View y, View x, View grid, GridMode mode, GridPadding 
     Tile<W> tile;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t image = i / tiles, first = i % tiles * kTile, count = std::min(kTile, extents.points - first);
-      tile.Find(space, grid.as<T>() + (image * extents.points + first) * space.axes, count, /*poison=*/true);
+      tile.Find(space, grid.as<T>() + (image * extents.points + first) * space.axes, count, /*poison=*/true,
+                /*slopes=*/false);
       for (int64_t channel = 0; channel < extents.channels; ++channel) {
         const T* from = x.as<T>() + (image * extents.channels + channel) * extents.numel;
         T* to = y.as<T>() + (image * extents.channels + channel) * extents.points + first;
-        W sum[kTile] = {};
+        W sum[kTile] = {}, value[kTile];
         for (int tap = 0; tap < tile.taps; ++tap) {
           const int32_t* offset = tile.offset[tap];
           const W* weight = tile.weight[tap];
-          // What lies outside is read at element 0 and dropped: a branch would keep vectors from gathering.
+          Collect(from, offset, count, value);
+          // What lies outside is dropped: a weight of 0 would not do for what is not finite.
 #pragma omp simd
-          for (int64_t p = 0; p < count; ++p) {
-            const int32_t at = offset[p];
-            const W value = static_cast<W>(from[at < 0 ? 0 : at]) * weight[p];
-            sum[p] += at < 0 ? W(0) : value;
-          }
+          for (int64_t p = 0; p < count; ++p) sum[p] += offset[p] < 0 ? W(0) : value[p] * weight[p];
         }
         for (int64_t p = 0; p < count; ++p) to[p] = static_cast<T>(sum[p]);
       }
@@ -256,7 +299,8 @@ void ScatterToImage(Context& ctx, View dx, View dy, View grid, const Space& spac
       const int64_t from = std::max(begin, n * extents.channels), to = std::min(end, (n + 1) * extents.channels);
       for (int64_t first = 0; first < extents.points; first += kTile) {
         const int64_t count = std::min(kTile, extents.points - first);
-        tile.Find(space, grid.as<T>() + (n * extents.points + first) * space.axes, count, /*poison=*/false);
+        tile.Find(space, grid.as<T>() + (n * extents.points + first) * space.axes, count, /*poison=*/false,
+                  /*slopes=*/false);
         for (int64_t plane = from; plane < to; ++plane) {
           const T* slope = dy.as<T>() + plane * extents.points + first;
           W* target = image + (plane - begin) * extents.numel;
@@ -290,17 +334,23 @@ void GridSampleBackward(Context& ctx, View dx, View dgrid, View dy, View x, View
     for (int64_t i = begin; i < end; ++i) {
       const int64_t image = i / tiles, first = i % tiles * kTile, count = std::min(kTile, extents.points - first);
       const int64_t start = (image * extents.points + first) * space.axes;
-      tile.Find(space, grid.as<T>() + start, count, /*poison=*/false);
+      tile.Find(space, grid.as<T>() + start, count, /*poison=*/false, /*slopes=*/true);
       W sum[3][kTile] = {};
       for (int64_t channel = 0; channel < extents.channels; ++channel) {
         const int64_t plane = image * extents.channels + channel;
         const T *from = x.as<T>() + plane * extents.numel, *slope = dy.as<T>() + plane * extents.points + first;
         for (int tap = 0; tap < tile.taps; ++tap) {
+          const int32_t* offset = tile.offset[tap];
+          W product[kTile];
+          Collect(from, offset, count, product);
+#pragma omp simd
           for (int64_t p = 0; p < count; ++p) {
-            const int64_t at = tile.offset[tap][p];
-            if (at < 0) continue;
-            const W product = static_cast<W>(from[at]) * static_cast<W>(slope[p]);
-            for (int axis = 0; axis < space.axes; ++axis) sum[axis][p] += tile.slope[axis][tap][p] * product;
+            product[p] = offset[p] < 0 ? W(0) : product[p] * static_cast<W>(slope[p]);
+          }
+          for (int axis = 0; axis < space.axes; ++axis) {
+            const W* moved = tile.slope[axis][tap];
+#pragma omp simd
+            for (int64_t p = 0; p < count; ++p) sum[axis][p] += moved[p] * product[p];
           }
         }
       }

@@ -1,149 +1,229 @@
-// Resizing, axis after axis within one plane, so that what one axis leaves is in the cache for the next.
+// Resizing, axis after axis within a block of rows, so that what one axis leaves is in the cache for the next.
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
 #include "core/device/parallel.h"
-#include "core/kernels/vision/taps.h"
+#include "core/kernels/vision/axis_pass.h"
 
 namespace dragon::DRAGON_DEVICE {
 
 namespace {
 
-/// 8-bit images are resampled in float and rounded.
-template <typename T>
-using Working = std::conditional_t<std::is_same_v<T, double>, double, float>;
+/// Elements between two passes that one block should have: they stay in the nearest caches.
+constexpr int64_t kBlock = 16384;
 
-/// What lies between two passes: 8-bit images are rounded and clamped there too, as the reference implementations do.
-template <typename T>
-using Between = std::conditional_t<std::is_same_v<T, uint8_t>, uint8_t, Working<T>>;
-
-template <typename T>
-T FromWorking(Working<T> value) {
-  if constexpr (std::is_same_v<T, uint8_t>) {
-    return static_cast<T>(std::clamp(std::nearbyint(value), 0.0f, 255.0f));
-  } else {
-    return static_cast<T>(value);
-  }
+bool CopiesOnly(ResampleMode mode) {
+  return mode == ResampleMode::kNearest || mode == ResampleMode::kNearestExact || mode == ResampleMode::kNearestCenter;
 }
 
-/// One axis of a plane seen as (outer, size, inner).
-template <typename W>
-struct AxisPass {
-  Taps<W> taps;
-  int64_t outer, size, inner;
-  bool copies = false;  ///< every result is one input: nothing is weighed
-
-  int64_t out_numel() const { return outer * taps.rows() * inner; }
-  template <typename In, typename Out>
-  void Run(const In* x, Out* y) const {
-    for (int64_t o = 0; o < outer; ++o, x += size * inner, y += taps.rows() * inner) {
-      if (copies) {
-        Copy(x, y);
+/// The same matrix with one weight for each element: at the borders one is met several times.
+Taps<double> Merged(const Taps<double>& taps) {
+  Taps<double> merged;
+  for (int64_t i = 0; i < taps.rows(); ++i, merged.EndRow()) {
+    for (int64_t k = taps.begin[i]; k < taps.begin[i + 1]; ++k) {
+      if (k > taps.begin[i] && taps.index[k] == taps.index[k - 1]) {
+        merged.weight.back() += taps.weight[k];
       } else {
-        inner == 1 ? Short(x, y) : Long(x, y);
+        merged.Add(taps.index[k], taps.weight[k]);
       }
     }
   }
+  return merged;
+}
 
- private:
-  template <typename In, typename Out>
-  void Copy(const In* x, Out* y) const {
-    const int64_t* index = taps.index.data();
-    if (inner == 1) {
-      for (int64_t i = 0; i < taps.rows(); ++i) y[i] = FromWorking<Out>(static_cast<W>(x[index[i]]));
-      return;
-    }
-    for (int64_t i = 0; i < taps.rows(); ++i, y += inner) {
-      const In* from = x + index[i] * inner;
-      for (int64_t j = 0; j < inner; ++j) y[j] = FromWorking<Out>(static_cast<W>(from[j]));
-    }
+/// Weights as whole numbers of 16 bits, with as many bits behind the point as the largest has room for.
+Rounding MakeWhole(Taps<double> taps, Taps<int32_t>* whole) {
+  constexpr int kMostBits = 22, kLimit = 1 << 15;
+  double largest = 0;
+  for (double weight : taps.weight) largest = std::max(largest, weight);
+  int bits = 0;
+  while (bits < kMostBits && std::floor(0.5 + largest * (int64_t{1} << (bits + 1))) < kLimit) ++bits;
+  for (double weight : taps.weight) {
+    const double scaled = weight * (int64_t{1} << bits);
+    whole->weight.push_back(static_cast<int32_t>(scaled + (scaled < 0 ? -0.5 : 0.5)));
   }
-  template <typename In, typename Out>
-  void Short(const In* x, Out* y) const {
-    const int64_t *begin = taps.begin.data(), *index = taps.index.data();
-    const W* weight = taps.weight.data();
-    for (int64_t i = 0; i < taps.rows(); ++i) {
-      W sum = 0;
-      for (int64_t k = begin[i]; k < begin[i + 1]; ++k) sum += weight[k] * static_cast<W>(x[index[k]]);
-      y[i] = FromWorking<Out>(sum);
-    }
+  whole->begin = std::move(taps.begin), whole->index = std::move(taps.index);
+  return {bits};
+}
+
+template <typename W>
+AxisPass<W> MakePass(const ResampleSpec& spec, double scale, int64_t in, int64_t out, int64_t inner, bool backward) {
+  AxisPass<W> pass;
+  pass.size = in, pass.inner = inner;
+  pass.copies = CopiesOnly(spec.mode) && !backward;
+  if constexpr (std::is_integral_v<W>) {
+    pass.rounding = MakeWhole(Merged(MakeTaps<double>(spec, scale, in, out)), &pass.taps);
+  } else {
+    pass.taps = backward ? MakeTaps<W>(spec, scale, out, in).Transposed(out) : MakeTaps<W>(spec, scale, in, out);
   }
-  /// Rows of `inner` elements: pieces of a row are summed in a small buffer, so that halves round once.
-  template <typename In, typename Out>
-  void Long(const In* x, Out* y) const {
-    constexpr int64_t kPiece = 256;
-    W sum[kPiece];
-    for (int64_t i = 0; i < taps.rows(); ++i) {
-      for (int64_t at = 0; at < inner; at += kPiece) {
-        const int64_t length = std::min(kPiece, inner - at);
-        std::fill_n(sum, length, W(0));
-        for (int64_t k = taps.begin[i]; k < taps.begin[i + 1]; ++k) {
-          const In* from = x + taps.index[k] * inner + at;
-          const W weight = taps.weight[k];
-#pragma omp simd
-          for (int64_t j = 0; j < length; ++j) sum[j] += weight * static_cast<W>(from[j]);
-        }
-        for (int64_t j = 0; j < length; ++j) y[i * inner + at + j] = FromWorking<Out>(sum[j]);
-      }
+  return pass;
+}
+
+/// Images as planes of up to three axes and what lies side by side behind these: channels that come last, or one
+/// number.
+struct Sizes {
+  int axes;
+  int64_t planes, in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, channels = 1;
+
+  Sizes(const View& y, const View& x) : axes(x.ndim - 2), planes(x.shape[0]) {
+    if (x.is_contiguous() && y.is_contiguous()) {
+      planes *= x.shape[1];
+    } else {
+      channels = x.shape[1];
     }
+    for (int i = 0; i < axes; ++i) in[3 - axes + i] = x.shape[i + 2], out[3 - axes + i] = y.shape[i + 2];
   }
 };
 
-/// The passes from x's plane to y's. The axis that shrinks most goes first: the others then have less to do.
-template <typename W>
-std::vector<AxisPass<W>> MakePasses(const View& y, const View& x, const ResampleSpec& spec, bool backward,
-                                    bool last_first) {
-  const int axes = x.ndim - 2;
-  std::vector<int> order(axes);
-  for (int i = 0; i < axes; ++i) order[i] = i;
-  const auto growth = [&](int i) { return static_cast<double>(y.shape[i + 2]) / static_cast<double>(x.shape[i + 2]); };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return last_first ? a > b : growth(a) < growth(b); });
-  int64_t sizes[3] = {1, 1, 1};
-  for (int i = 0; i < axes; ++i) sizes[i] = x.shape[i + 2];
-  std::vector<AxisPass<W>> passes;
-  for (int axis : order) {
-    const int64_t in = x.shape[axis + 2], out = y.shape[axis + 2];
-    auto taps = backward ? MakeTaps<W>(spec.mode, spec.align_corners, spec.scales[axis], out, in).Transposed(out)
-                         : MakeTaps<W>(spec.mode, spec.align_corners, spec.scales[axis], in, out);
-    int64_t outer = 1, inner = 1;
-    for (int i = 0; i < axis; ++i) outer *= sizes[i];
-    for (int i = axis + 1; i < axes; ++i) inner *= sizes[i];
-    sizes[axis] = out;
-    const bool nearest = spec.mode == ResampleMode::kNearest || spec.mode == ResampleMode::kNearestExact;
-    passes.push_back({std::move(taps), outer, in, inner, nearest && !backward});
+/// Three passes: the first axis in blocks, and before or after it the others.
+template <typename T, typename W>
+class Resizer {
+ public:
+  using Middle = std::conditional_t<std::is_same_v<T, uint8_t>, uint8_t, W>;
+
+  Resizer(const View& y, const View& x, const ResampleSpec& spec, bool backward) : sizes_(y, x) {
+    // Axes that there are not are left out; so are those of unchanged size, which nobody weighs anew.
+    for (int i = 3 - sizes_.axes; i < 3; ++i) {
+      const double scale = spec.scales[i - (3 - sizes_.axes)];
+      has_[i] = sizes_.in[i] != sizes_.out[i] || scale != 0 || !Interpolates(spec.mode);
+      if (!has_[i]) continue;
+      // The last axes go first where bytes are rounded in between, and where the first axis grows.
+      Set(i, spec, scale, backward);
+    }
   }
-  return passes;
-}
+
+  void Run(Context& ctx, T* y, const T* x) const {
+    if (!has_[0] && !has_[1] && !has_[2]) return std::copy_n(x, sizes_.planes * In(0), y), void();
+    const int first = has_[0] ? 0 : has_[1] ? 1 : 2;
+    int64_t planes = sizes_.planes;
+    for (int i = 0; i < first; ++i) planes *= sizes_.in[i];
+    if (first == 2) return RunLines(ctx, y, x, planes);
+    if (passes_[first].copies) return RunCopies(y, x);
+    RunBlocks(ctx, y, x, planes, first);
+  }
+
+ private:
+  static bool Interpolates(ResampleMode mode) {
+    return mode != ResampleMode::kMitchell && mode != ResampleMode::kGaussian;
+  }
+  void Set(int i, const ResampleSpec& spec, double scale, bool backward) {
+    // What the axes behind i have by then depends on whether they went first.
+    int64_t inner = sizes_.channels;
+    const bool behind_first = LastFirst();
+    for (int j = i + 1; j < 3; ++j) inner *= behind_first ? sizes_.out[j] : sizes_.in[j];
+    passes_[i] = MakePass<W>(spec, scale, sizes_.in[i], sizes_.out[i], inner, backward);
+  }
+  bool LastFirst() const {
+    if (std::is_same_v<T, uint8_t>) return true;
+    const int first = 3 - sizes_.axes;
+    return sizes_.in[first] < sizes_.out[first];
+  }
+  int64_t In(int axis) const { return Numel(sizes_.in, axis); }
+  int64_t Out(int axis) const { return Numel(sizes_.out, axis); }
+  int64_t Numel(const int64_t* sizes, int axis) const {
+    int64_t numel = sizes_.channels;
+    for (int i = axis; i < 3; ++i) numel *= sizes[i];
+    return numel;
+  }
+  /// Only the last axis changes.
+  void RunLines(Context& ctx, T* y, const T* x, int64_t lines) const {
+    const AxisPass<W>& pass = passes_[2];
+    const int64_t in = In(2), out = Out(2), cost = std::max<int64_t>(1, 2 * std::max(in, out));
+    ParallelFor(lines, std::max<int64_t>(1, kGrain / cost), [&](int64_t begin, int64_t end) {
+      auto buffer = ctx.Allocate<W>(pass.BufferSize());
+      pass.Run(x + begin * in, y + begin * out, end - begin, buffer.template as<W>());
+    });
+  }
+  /// The axes behind `axis` of so many rows of it.
+  template <typename From, typename To>
+  void RunBehind(const From* x, To* y, int64_t rows, int axis, Middle* middle, W* buffer) const {
+    if (axis == 1 || !has_[1] || !has_[2]) {
+      const int only = axis == 1 || has_[2] ? 2 : 1;
+      const int64_t outer = only == 2 && axis == 0 ? rows * sizes_.in[1] : rows;
+      return passes_[only].Run(x, y, outer, buffer);
+    }
+    if (LastFirst()) {
+      passes_[2].Run(x, middle, rows * sizes_.in[1], buffer);
+      passes_[1].Run(middle, y, rows, buffer);
+    } else {
+      passes_[1].Run(x, middle, rows, buffer);
+      passes_[2].Run(middle, y, rows * sizes_.out[1], buffer);
+    }
+  }
+  /// Where nothing is weighed, only the lines that are read are looked at.
+  void RunCopies(T* y, const T* x) const {
+    const int64_t in = In(2), out = Out(2), rows = sizes_.out[1], lines = sizes_.planes * sizes_.out[0] * rows;
+    ParallelFor(lines, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, out)), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t plane = i / rows / sizes_.out[0], outer = IndexOf(0, i / rows % sizes_.out[0]);
+        const T* line = x + ((plane * sizes_.in[0] + outer) * sizes_.in[1] + IndexOf(1, i % rows)) * in;
+        if (has_[2]) {
+          passes_[2].Run(line, y + i * out, 1, nullptr);
+        } else {
+          std::copy_n(line, out, y + i * out);
+        }
+      }
+    });
+  }
+  int64_t IndexOf(int axis, int64_t i) const { return has_[axis] ? passes_[axis].taps.index[i] : i; }
+  void RunBlocks(Context& ctx, T* y, const T* x, int64_t planes, int axis) const {
+    const AxisPass<W>& pass = passes_[axis];
+    const int64_t rows = sizes_.out[axis], in = In(axis + 1), out = Out(axis + 1);
+    const bool behind = (axis == 0 && has_[1]) || has_[2], last_first = LastFirst();
+    const int64_t wide = std::max<int64_t>(1, last_first ? out : in);
+    const int64_t block = std::clamp<int64_t>(kBlock / wide, std::min<int64_t>(rows, 16), rows);
+    const int64_t blocks = (rows + block - 1) / block, cost = 2 * block * std::max(in, out);
+    int64_t reach = 0;
+    for (int64_t i = 0; i < blocks; ++i) {
+      const auto [low, high] = pass.Reach(i * block, std::min(rows, (i + 1) * block));
+      reach = std::max(reach, high - low);
+    }
+    ParallelFor(
+        planes * blocks, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, cost)), [&](int64_t begin, int64_t end) {
+          auto middle = ctx.Allocate<Middle>(behind ? (last_first ? reach * out : block * in) + 1 : 1);
+          auto other = ctx.Allocate<Middle>(axis == 0 && has_[1] && has_[2] ? Between(reach, block) : 1);
+          auto buffer =
+              ctx.Allocate<W>(std::max(has_[1] ? passes_[1].BufferSize() : 1, has_[2] ? passes_[2].BufferSize() : 1));
+          Middle *between = middle.template as<Middle>(), *rest = other.template as<Middle>();
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t first = i % blocks * block, last = std::min(rows, first + block);
+            const T* from = x + i / blocks * pass.size * in;
+            T* to = y + (i / blocks * rows + first) * out;
+            if (!behind) {
+              pass.RunPart(from, 0, to, first, last);
+            } else if (last_first) {
+              const auto [low, high] = pass.Reach(first, last);
+              RunBehind(from + low * in, between, high - low, axis, rest, buffer.template as<W>());
+              pass.RunPart(static_cast<const Middle*>(between), low, to, first, last);
+            } else {
+              pass.RunPart(from, 0, between, first, last);
+              RunBehind(static_cast<const Middle*>(between), to, last - first, axis, rest, buffer.template as<W>());
+            }
+          }
+        });
+  }
+  /// The elements of a block between the second and the third axis.
+  int64_t Between(int64_t reach, int64_t block) const {
+    return LastFirst() ? reach * sizes_.in[1] * Out(2) : block * sizes_.out[1] * In(2);
+  }
+
+  Sizes sizes_;
+  bool has_[3] = {false, false, false};
+  AxisPass<W> passes_[3];
+};
+
+/// Modes whose weights of bytes are whole numbers; in the others bytes are only copied, or averaged and rounded.
+bool WeighsBytes(ResampleMode mode) { return mode != ResampleMode::kArea && mode != ResampleMode::kCoverage; }
 
 template <typename T>
 void Resample(Context& ctx, View y, View x, const ResampleSpec& spec, bool backward) {
-  using W = Working<T>;
   if (y.numel == 0) return;
   if (x.numel == 0) return std::fill_n(y.as<T>(), y.numel, T(0)), void();
-  const auto passes = MakePasses<W>(y, x, spec, backward, /*last_first=*/std::is_same_v<T, uint8_t>);
-  const int64_t planes = y.shape[0] * y.shape[1], in_size = x.numel / planes, out_size = y.numel / planes;
-  int64_t widest = 1;
-  for (const auto& pass : passes) widest = std::max(widest, pass.out_numel());
-  const int64_t cost = 2 * static_cast<int64_t>(passes.size()) * std::max(in_size, out_size);
-  ParallelFor(planes, std::max<int64_t>(1, kGrain / cost), [&](int64_t begin, int64_t end) {
-    using Middle = Between<T>;
-    auto first = ctx.Allocate<Middle>(passes.size() > 1 ? widest : 1);
-    auto second = ctx.Allocate<Middle>(passes.size() > 2 ? widest : 1);
-    Middle *middle = first.template as<Middle>(), *other = second.template as<Middle>();
-    for (int64_t plane = begin; plane < end; ++plane) {
-      const T* from = x.as<T>() + plane * in_size;
-      T* to = y.as<T>() + plane * out_size;
-      if (passes.size() == 1) {
-        passes[0].Run(from, to);
-      } else {
-        passes[0].Run(from, middle);
-        if (passes.size() == 3) passes[1].Run(middle, other);
-        passes.back().Run(passes.size() == 3 ? other : middle, to);
-      }
-    }
-  });
+  if constexpr (std::is_same_v<T, uint8_t>) {
+    if (WeighsBytes(spec.mode)) return Resizer<T, int32_t>(y, x, spec, backward).Run(ctx, y.as<T>(), x.as<T>());
+  }
+  Resizer<T, Summed<T>>(y, x, spec, backward).Run(ctx, y.as<T>(), x.as<T>());
 }
 
 }  // namespace

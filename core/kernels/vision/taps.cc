@@ -91,12 +91,14 @@ Taps<T> Taps<T>::Transposed(int64_t columns) const {
 }
 
 template <typename T>
-Taps<T> MakeTaps(ResampleMode mode, bool align_corners, double scale, int64_t in, int64_t out) {
+Taps<T> MakeTaps(const ResampleSpec& spec, double scale, int64_t in, int64_t out) {
+  const bool align_corners = spec.align_corners;
+  if (spec.mode >= ResampleMode::kNearestCenter) return MakeCenteredTaps<T>(spec.mode, spec.antialias, in, out);
   Taps<T> taps;
   const T step = StepOf<T>(align_corners, scale, in, out);
   for (int64_t i = 0; i < out; ++i, taps.EndRow()) {
     const T position = align_corners ? static_cast<T>(i) * step : step * (static_cast<T>(i) + T(0.5)) - T(0.5);
-    switch (mode) {
+    switch (spec.mode) {
       case ResampleMode::kNearest:
         NearestRow(&taps, step, T(0), i, in);
         break;
@@ -120,6 +122,8 @@ Taps<T> MakeTaps(ResampleMode mode, bool align_corners, double scale, int64_t in
         for (int64_t j = first; j < last; ++j) taps.Add(j, T(1) / static_cast<T>(last - first));
         break;
       }
+      default:
+        break;
     }
   }
   return taps;
@@ -127,7 +131,7 @@ Taps<T> MakeTaps(ResampleMode mode, bool align_corners, double scale, int64_t in
 
 template struct Taps<float>;
 template struct Taps<double>;
-template Taps<float> MakeTaps<float>(ResampleMode, bool, double, int64_t, int64_t);
-template Taps<double> MakeTaps<double>(ResampleMode, bool, double, int64_t, int64_t);
+template Taps<float> MakeTaps<float>(const ResampleSpec&, double, int64_t, int64_t);
+template Taps<double> MakeTaps<double>(const ResampleSpec&, double, int64_t, int64_t);
 
 }  // namespace dragon::DRAGON_DEVICE

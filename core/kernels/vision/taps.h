@@ -24,6 +24,9 @@ struct Taps {
 /// The matrix that takes `in` elements to `out`. Positions are computed in T, as the reference implementations do:
 /// a nearest neighbour may hang on the last bit.
 template <typename T>
-Taps<T> MakeTaps(ResampleMode mode, bool align_corners, double scale, int64_t in, int64_t out);
+Taps<T> MakeTaps(const ResampleSpec& spec, double scale, int64_t in, int64_t out);
+/// The same in TensorFlow's modes.
+template <typename T>
+Taps<T> MakeCenteredTaps(ResampleMode mode, bool antialias, int64_t in, int64_t out);
 
 }  // namespace dragon::DRAGON_DEVICE

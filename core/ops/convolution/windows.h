@@ -60,6 +60,16 @@ inline Dims ChannelsLastStrides(const Dims& shape) {
   return strides;
 }
 
+/// Whether elements lie row by row with the channels side by side, and not in row-major order.
+inline bool HasChannelsLast(const Tensor& x) {
+  if (x.is_contiguous()) return false;
+  const Dims strides = ChannelsLastStrides(x.shape());
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    if (x.shape()[axis] > 1 && x.strides()[axis] != strides[axis]) return false;
+  }
+  return true;
+}
+
 /// Declare result `i` in row-major order, or with channels side by side, which the user does not see.
 inline void SetImage(Infer& infer, int i, const Dims& shape, DType dtype, bool channels_last) {
   int64_t numel = 1;

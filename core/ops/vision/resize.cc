@@ -4,6 +4,7 @@
 #include "core/framework/infer.h"
 #include "core/framework/op.h"
 #include "core/kernels/vision.h"
+#include "core/ops/convolution/windows.h"
 
 namespace dragon {
 namespace {
@@ -19,6 +20,17 @@ constexpr ModeName kModes[] = {
     {"linear", ResampleMode::kLinear, 1},    {"bilinear", ResampleMode::kLinear, 2},
     {"trilinear", ResampleMode::kLinear, 3}, {"bicubic", ResampleMode::kCubic, 2},
     {"area", ResampleMode::kArea, 0},
+};
+/// TensorFlow's ways, for any number of axes; nobody finds them by the names of PyTorch's.
+constexpr ModeName kCenteredModes[] = {
+    {"nearest-center", ResampleMode::kNearestCenter, 0},
+    {"triangle", ResampleMode::kTriangle, 0},
+    {"keys", ResampleMode::kKeys, 0},
+    {"mitchell", ResampleMode::kMitchell, 0},
+    {"gaussian", ResampleMode::kGaussian, 0},
+    {"lanczos3", ResampleMode::kLanczos3, 0},
+    {"lanczos5", ResampleMode::kLanczos5, 0},
+    {"coverage", ResampleMode::kCoverage, 0},
 };
 
 bool HasCorners(ResampleMode mode) { return mode == ResampleMode::kLinear || mode == ResampleMode::kCubic; }
@@ -43,6 +55,9 @@ ResampleMode FindMode(const CallReader& c, const std::string& name, int axes, bo
 
 /// Attributes of resample and its gradient: a list of sizes, scales, mode, align_corners, antialias.
 ResampleSpec SpecOf(const CallReader& c, int axes) {
+  for (const ModeName& known : kCenteredModes) {
+    if (c.String("mode") == known.name) return {known.mode, /*align_corners=*/false, c.Bool("antialias")};
+  }
   ResampleSpec spec{FindMode(c, c.String("mode"), axes, c.Bool("antialias")), c.Bool("align_corners")};
   const auto& scales = c.attr("scales").doubles();
   for (int i = 0; i < axes && i < static_cast<int>(scales.size()); ++i) spec.scales[i] = scales[i];
@@ -77,7 +92,18 @@ void InferResized(Infer& i, bool bytes_too) {
   SpecOf(i, x.ndim() - 2);
   Dims image{x.size(0), x.size(1)};
   for (int64_t size : i.Ints("size")) image.push_back(size);
-  i.y(0, image, x.dtype());
+  windows::SetImage(i, 0, image, x.dtype(), windows::HasChannelsLast(x));
+}
+
+/// Call `kernel` with images in the order that their result was declared in.
+template <typename Kernel>
+void RunResize(Run& r, const Kernel& kernel) {
+  const Tensor& x = r.x(0);
+  const ResampleSpec spec = SpecOf(r, x.ndim() - 2);
+  if (!windows::HasChannelsLast(r.y())) return kernel(r.ctx(), r.dtype(), r.out(), r.rows(0), spec);
+  if (windows::HasChannelsLast(x)) return kernel(r.ctx(), r.dtype(), r.out(), r.in(0), spec);
+  const Tensor turned = Op<"moveaxis">(Op<"contiguous">(Op<"moveaxis">(x, Dims{1}, Dims{-1})), Dims{-1}, Dims{1});
+  kernel(r.ctx(), r.dtype(), r.out(), turned.view(), spec);
 }
 
 /// The operation is linear: either way's gradient is the other way, back to the sizes that came.
@@ -95,8 +121,7 @@ void ResizeBack(Grad& g) {
         .Doc("Images resized to `size`; a scale that is not 0 says how far apart the results are.")
         .Batches(Batching::kSamples)
         .Infers([](Infer& i) { InferResized(i, /*bytes_too=*/true); })
-        .Runs(
-            [](Run& r) { kernels::Interpolate(r.ctx(), r.dtype(), r.out(), r.rows(0), SpecOf(r, r.x(0).ndim() - 2)); })
+        .Runs([](Run& r) { RunResize(r, kernels::Interpolate); })
         .Gradient("", ResizeBack<"resample_backward">);
 
 [[maybe_unused]] const auto& resample_backward =
@@ -105,9 +130,7 @@ void ResizeBack(Grad& g) {
         "Tensor")
         .Doc("The gradient of resample's input, whose images had sizes `size`.")
         .Infers([](Infer& i) { InferResized(i, /*bytes_too=*/false); })
-        .Runs([](Run& r) {
-          kernels::InterpolateBackward(r.ctx(), r.dtype(), r.out(), r.rows(0), SpecOf(r, r.x(0).ndim() - 2));
-        })
+        .Runs([](Run& r) { RunResize(r, kernels::InterpolateBackward); })
         .Gradient("", ResizeBack<"resample">);
 
 /// Sizes from `size` or from `scale_factor`, one for all axes or one each.

@@ -62,7 +62,11 @@ WINDOWS = [Sample((2, 3, 5, 6), 2), Sample((2, 3, 5, 6), (3, 2), (1, 2), (2, 1),
 
 ROWS = [
     Row("interpolate", RESIZE, torch=resized, dtypes=FLOATING, tolerance=LOOSE, errors=BAD_RESIZE),
-    Row("interpolate", [Sample((1, 2, 5, 4), (3, 7)), Sample((1, 2, 5, 4), (7, 3), mode="nearest-exact")],
+    Row("interpolate", [Sample((1, 2, 5, 4), (3, 7)), Sample((1, 2, 5, 4), (7, 3), mode="nearest-exact"),
+                        Sample((2, 3, 9, 8), (4, 13), mode="bilinear"), Sample((2, 5, 9, 8), (13, 4), mode="bicubic"),
+                        Sample((1, 3, 19, 28), (7, 5), mode="bilinear", antialias=True),
+                        Sample((1, 3, 19, 28), (23, 5), mode="bicubic", antialias=True),
+                        Sample((1, 1, 1, 1), (3, 2), mode="bicubic"), Sample((0, 3, 4, 4), (2, 2), mode="bilinear")],
         torch=resized, dtypes=("uint8",), gradient=False),
     Row("grid_sample", GRIDS, torch=sampled, dtypes=SINGLES, tolerance=LOOSE,
         errors=[Wrong((2, 3, 4, 5), (1, 3, 2, 2), says="grid"),

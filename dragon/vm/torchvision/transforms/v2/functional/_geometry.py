@@ -34,12 +34,10 @@ def resize_image(image, size, interpolation=BILINEAR, max_size=None, antialias=T
     after = sizes_after(before, size, max_size)
     if after == before:
         return image
-    # Bytes are rounded, and cut to their range, across before they are down, as Pillow and PyTorch's own kernel do.
-    bytewise = interpolation is InterpolationMode.BICUBIC and image.dtype == torch.uint8
-    for size in ([before[0], after[1]], after) if bytewise else (after,):
-        if size != list(image.shape[-2:]):
-            image = as_batch(lambda batch, size=size: F_t.resize(batch, size, interpolation.value, antialias), image)
-    return image
+    if interpolation is InterpolationMode.BICUBIC and image.dtype == torch.uint8:  # as bytes, like PyTorch's own kernel
+        return as_batch(lambda batch: torch.nn.functional.interpolate(
+            batch, after, mode="bicubic", align_corners=False, antialias=bool(antialias)), image)
+    return as_batch(lambda batch: F_t.resize(batch, after, interpolation.value, antialias), image)
 
 
 def _resize_image_pil(image, size, interpolation=BILINEAR, max_size=None, antialias=True):

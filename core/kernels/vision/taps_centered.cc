@@ -1,0 +1,144 @@
+// The weights of TensorFlow's ways to resize: kernels about the centers of pixels, cut at the borders and made to sum
+// to one there.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/kernels/vision/taps.h"
+
+namespace dragon::DRAGON_DEVICE {
+
+namespace {
+
+constexpr float kSincEpsilon = 1e-20f;
+
+float Sinc(float x) {
+  const float angle = std::numbers::pi_v<float> * (x == 0 ? kSincEpsilon : x);
+  return std::sin(angle) / angle;
+}
+
+template <typename F>
+F KeysHalf(F x) {
+  if (x < 1) return ((F(1.5) * x - F(2.5)) * x) * x + 1;
+  return x < 2 ? ((F(-0.5) * x + F(2.5)) * x - 4) * x + 2 : F(0);
+}
+
+/// D. Mitchell and A. Netravali, "Reconstruction filters in computer graphics", 1988, with B = C = 1/3.
+float Mitchell(float x) {
+  if (x < 1) return (7 * x - 12) * x * x / 6 + 16.0f / 18;
+  return x < 2 ? (((-7.0f / 18) * x + 2) * x - 10.0f / 3) * x + 16.0f / 9 : 0.0f;
+}
+
+struct CenteredKernel {
+  float reach;
+  float (*weigh)(float);
+};
+
+CenteredKernel KernelOf(ResampleMode mode) {
+  switch (mode) {
+    case ResampleMode::kTriangle:
+      return {1, [](float x) { return std::max(0.0f, 1 - x); }};
+    case ResampleMode::kMitchell:
+      return {2, &Mitchell};
+    case ResampleMode::kGaussian:
+      return {1.5f, [](float x) { return x < 1.5f ? std::exp(-2 * x * x) : 0.0f; }};
+    case ResampleMode::kLanczos3:
+      return {3, [](float x) { return x < 3 ? Sinc(x) * Sinc(x / 3) : 0.0f; }};
+    case ResampleMode::kLanczos5:
+      return {5, [](float x) { return x < 5 ? Sinc(x) * Sinc(x / 5) : 0.0f; }};
+    default:
+      return {2, &KeysHalf<float>};
+  }
+}
+
+/// Add the weights of elements from `first` on, divided by their sum; those of nothing are left out.
+template <typename T>
+void AddNormalized(Taps<T>* taps, int64_t first, const std::vector<double>& weights) {
+  double total = 0;
+  for (double weight : weights) total += weight;
+  for (size_t k = 0; k < weights.size(); ++k) {
+    if (weights[k] != 0) taps->Add(first + static_cast<int64_t>(k), static_cast<T>(weights[k] / total));
+  }
+}
+
+/// A kernel is asked in single precision, which decides what is just within its reach.
+template <typename T>
+Taps<T> KernelTaps(ResampleMode mode, bool antialias, int64_t in, int64_t out) {
+  const CenteredKernel kernel = KernelOf(mode);
+  const float scale = 1 / (static_cast<float>(out) / static_cast<float>(in));
+  const float wide = antialias ? std::max(scale, 1.0f) : 1.0f, narrow = 1 / wide;
+  Taps<T> taps;
+  std::vector<double> weights;
+  for (int64_t i = 0; i < out; ++i, taps.EndRow()) {
+    const float center = (static_cast<float>(i) + 0.5f) * scale, reach = kernel.reach * wide + 1;
+    const auto first = static_cast<int64_t>(std::clamp(std::floor(center - reach), 0.0f, static_cast<float>(in - 1)));
+    const auto last = std::min<int64_t>(static_cast<int64_t>(std::ceil(center + reach)), in);
+    weights.clear();
+    for (int64_t j = first; j < last; ++j) {
+      weights.push_back(kernel.weigh(std::fabs(static_cast<float>(j) + 0.5f - center) * narrow));
+    }
+    AddNormalized(&taps, first, weights);
+  }
+  return taps;
+}
+
+/// Keys' kernel with a = -1/2, known at so many places between two elements.
+template <typename T>
+Taps<T> TabledKeysTaps(int64_t in, int64_t out) {
+  constexpr double kTable = 1024;
+  const double step = static_cast<double>(in) / static_cast<double>(out);
+  Taps<T> taps;
+  std::vector<double> weights;
+  for (int64_t i = 0; i < out; ++i, taps.EndRow()) {
+    const double place = (static_cast<double>(i) + 0.5) * step - 0.5, low = std::floor(place);
+    const double part = std::nearbyint((place - low) * kTable) / kTable;
+    const int64_t first = static_cast<int64_t>(low) - 1, begin = std::max<int64_t>(first, 0);
+    weights.clear();
+    for (int64_t j = begin; j < std::min<int64_t>(first + 4, in); ++j) {
+      weights.push_back(KeysHalf(std::fabs(static_cast<double>(j - first - 1) - part)));
+    }
+    AddNormalized(&taps, begin, weights);
+  }
+  return taps;
+}
+
+/// Each element counts by how much of it a result covers.
+template <typename T>
+Taps<T> CoverageTaps(int64_t in, int64_t out) {
+  const double step = static_cast<double>(in) / static_cast<double>(out);
+  Taps<T> taps;
+  for (int64_t i = 0; i < out; ++i, taps.EndRow()) {
+    const double begin = static_cast<double>(i) * step, end = begin + step;
+    for (auto j = static_cast<int64_t>(begin); j < in && static_cast<double>(j) < end; ++j) {
+      const double covered = std::min(end, static_cast<double>(j + 1)) - std::max(begin, static_cast<double>(j));
+      if (covered > 0) taps.Add(j, static_cast<T>(covered / step));
+    }
+  }
+  return taps;
+}
+
+template <typename T>
+Taps<T> NearestCenterTaps(int64_t in, int64_t out) {
+  const auto step = static_cast<float>(static_cast<double>(in) / static_cast<double>(out));
+  Taps<T> taps;
+  for (int64_t i = 0; i < out; ++i, taps.EndRow()) {
+    const auto at = static_cast<int64_t>(std::floor((static_cast<float>(i) + 0.5f) * step));
+    taps.Add(std::min(at, in - 1), T(1));
+  }
+  return taps;
+}
+
+}  // namespace
+
+template <typename T>
+Taps<T> MakeCenteredTaps(ResampleMode mode, bool antialias, int64_t in, int64_t out) {
+  if (mode == ResampleMode::kNearestCenter) return NearestCenterTaps<T>(in, out);
+  if (mode == ResampleMode::kCoverage) return CoverageTaps<T>(in, out);
+  if (mode == ResampleMode::kKeys && !antialias) return TabledKeysTaps<T>(in, out);
+  return KernelTaps<T>(mode, antialias, in, out);
+}
+
+template Taps<float> MakeCenteredTaps<float>(ResampleMode, bool, int64_t, int64_t);
+template Taps<double> MakeCenteredTaps<double>(ResampleMode, bool, int64_t, int64_t);
+
+}  // namespace dragon::DRAGON_DEVICE
