@@ -84,6 +84,15 @@ def test_as_many_are_ahead_as_was_asked_for():
     assert wait_for(lambda: len(made) == 5)
 
 
+@pytest.mark.parametrize("work", [
+    lambda: map_in_threads(abs, iter([1]), 0), lambda: map_in_threads(abs, iter([1]), 1, ahead=0),
+    lambda: map_in_processes(abs, iter([1]), 0, 1, "test"), lambda: map_in_processes(abs, iter([1]), 1, 0, "test"),
+    lambda: Ahead([1], 0)])
+def test_nobody_does_nothing(work):
+    with pytest.raises(ValueError, match="expected one or more"):
+        list(work())
+
+
 def run_depth(depth, ready):
     """Tell a depth how many items were ready, one after the other."""
     for count in ready:

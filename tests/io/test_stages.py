@@ -61,7 +61,7 @@ def test_items_are_chosen():
 @pytest.mark.parametrize("size", [1, 3, 10, 50])
 @pytest.mark.parametrize("count", [0, 1, 10])
 def test_all_items_are_mixed(count, size):
-    for mixed in (shuffling.mix(iter(range(count)), size, lambda: itertools.cycle([7, 1, 4]).__next__),
+    for mixed in (shuffling.mix(iter(range(count)), size, lambda: itertools.cycle([7, 1, 4])),
                   shuffling.swap(Once(range(count)), size, random.Random(3).randrange)):
         mixed = list(mixed)
         assert sorted(mixed) == list(range(count))
@@ -71,7 +71,7 @@ def test_all_items_are_mixed(count, size):
 
 def test_all_at_once_are_mixed_as_one_by_one():
     numbers = np.random.default_rng(1).integers(0, 2 ** 32, 40, np.uint64)
-    one_by_one = shuffling.mix(iter(range(40)), 64, lambda: iter(numbers.tolist()).__next__)
+    one_by_one = shuffling.mix(iter(range(40)), 64, lambda: iter(numbers.tolist()))
     assert list(shuffling.mix_all(range(40), lambda count: numbers[:count])) == list(one_by_one)
     assert list(shuffling.mix_all((), lambda count: numbers[:count])) == []
 

@@ -35,6 +35,8 @@ def map_in_processes(function, items, count, ahead, name, context=None):
         How processes are started; the platform's way by default.
 
     """
+    if count < 1 or ahead < 1:
+        raise ValueError(f"{name}: got {count} processes and {ahead} results ahead, expected one or more of each")
     tasks, waiting, done, busy = enumerate(items), deque(), {}, [0] * count
     with WorkerPool(count, Started(function), context, name) as pool:
         def give(most):

@@ -85,11 +85,14 @@ def map_in_threads(function, items, count, in_order=True, ahead=None):
         How many results are made before they are asked for; twice as many as there are threads by default.
 
     """
+    ahead = 2 * count if ahead is None else ahead
+    if count < 1 or ahead < 1:
+        raise ValueError(f"map_in_threads: got {count} threads and {ahead} results ahead, expected one or more of each")
     counters = counting.current()
     if counters is not None:
         function = counters.timed("working", function)
     tasks, finished = SimpleQueue(), None if in_order else SimpleQueue()
-    ended, ahead = threading.Event(), 2 * count if ahead is None else ahead
+    ended = threading.Event()
 
     def stop():
         ended.set()
