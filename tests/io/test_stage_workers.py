@@ -70,7 +70,7 @@ def test_calls_run_beside_each_other():
         elif item == 3:
             slow_first.set()
         return item
-    assert sorted(map_in_threads(late, iter(range(6)), 2, in_order=False)) == list(range(6))
+    assert sorted(map_in_threads(late, iter(range(6)), 2, keep_order=False)) == list(range(6))
     with pytest.raises(ZeroDivisionError):
         list(map_in_threads(lambda item: 1 // item, iter([1, 0, 1]), 2))
     with pytest.raises(KeyError):

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from dragon.io.stages import batching, caching, grouping, interleaving, padding, shuffling, taking, weighing
+from dragon.io.stages import batching, caching, grouping, interleaving, ordering, padding, shuffling, taking, weighing
 
 
 class Once:
@@ -135,6 +135,13 @@ def test_turns():
     assert list(interleaving.chosen([0, 1, 1, 0, 1, 0], [iter("ab"), iter("x")])) == ["a", "x", "b"]
     assert list(interleaving.chosen([0, 1, 1, 0], [iter("ab"), iter("x")], stop_on_empty=True)) == ["a", "x"]
     assert list(interleaving.chosen(itertools.repeat(0), [iter("ab")])) == ["a", "b"]
+
+
+def test_answers_come_in_order():
+    answers = [(2, "c"), (0, "a"), (1, "b"), (3, "d"), (5, "f")]
+    assert list(ordering.in_order(answers)) == ["a", "b", "c", "d"]
+    asked = iter(answers)
+    assert next(ordering.in_order(asked)) == "a" and next(asked) == (1, "b")
 
 
 def test_weights():

@@ -1,9 +1,9 @@
 """What a function gives for items, computed by processes."""
-from collections import deque
 from itertools import islice
 
 from dragon.io.failure import Failure
 from dragon.io.pool import WorkerPool
+from dragon.io.stages.ordering import in_order
 
 
 class Started:
@@ -37,23 +37,28 @@ def map_in_processes(function, items, count, ahead, name, context=None):
     """
     if count < 1 or ahead < 1:
         raise ValueError(f"{name}: got {count} processes and {ahead} results ahead, expected one or more of each")
-    tasks, waiting, done, busy = enumerate(items), deque(), {}, [0] * count
+    numbered, busy, outstanding = enumerate(items), [0] * count, 0
     with WorkerPool(count, Started(function), context, name) as pool:
-        def give(most):
-            for number, item in islice(tasks, most):
+        answers = in_order(_answers(pool, busy))
+        while True:
+            for number, item in islice(numbered, ahead - outstanding):
                 worker = busy.index(min(busy))
                 busy[worker] += 1
-                waiting.append(number)
+                outstanding += 1
                 pool.put(worker, number, item)
-        give(ahead)
-        while waiting:
-            wanted = waiting.popleft()
-            while wanted not in done:
-                worker, number, answer = pool.get()
-                busy[worker] -= 1
-                done[number] = answer
-            answer = done.pop(wanted)
+            if not outstanding:
+                return
+            answer = next(answers)
+            outstanding -= 1
             if isinstance(answer, Failure):
                 answer.reraise()
-            give(1)
             yield answer
+            del answer  # nobody but the user holds it, so its memory goes back to the worker
+
+
+def _answers(pool, busy):
+    """Yield (number, answer) of tasks as they come."""
+    while True:
+        worker, *answer = pool.get()
+        busy[worker] -= 1
+        yield answer
