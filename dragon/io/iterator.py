@@ -156,6 +156,7 @@ class Iterator:
             batch = self._work(task)
             self._counters.add(batch)
             yield number, taken, batch
+            del batch
 
     def _there(self, tasks):
         sent = {}
@@ -174,6 +175,7 @@ class Iterator:
             before = flow.waited
             self._counters.ahead, self._counters.restarted = flow.ahead(), self._pool.restarted
             yield *sent.pop(flow.number), batch
+            del batch  # nobody but the user holds it, so its memory goes back to the worker
 
     # Where an epoch is.
 

@@ -70,7 +70,7 @@ def test_calls_run_beside_each_other():
         elif item == 3:
             slow_first.set()
         return item
-    assert sorted(map_in_threads(late, iter(range(6)), 2, in_order=False)) == list(range(6))
+    assert sorted(map_in_threads(late, iter(range(6)), 2, keep_order=False)) == list(range(6))
     with pytest.raises(ZeroDivisionError):
         list(map_in_threads(lambda item: 1 // item, iter([1, 0, 1]), 2))
     with pytest.raises(KeyError):
@@ -82,6 +82,15 @@ def test_as_many_are_ahead_as_was_asked_for():
     mapped = map_in_threads(lambda item: made.append(item) or item, itertools.count(), 2, ahead=5)
     assert next(mapped) == 0
     assert wait_for(lambda: len(made) == 5)
+
+
+@pytest.mark.parametrize("work", [
+    lambda: map_in_threads(abs, iter([1]), 0), lambda: map_in_threads(abs, iter([1]), 1, ahead=0),
+    lambda: map_in_processes(abs, iter([1]), 0, 1, "test"), lambda: map_in_processes(abs, iter([1]), 1, 0, "test"),
+    lambda: Ahead([1], 0)])
+def test_nobody_does_nothing(work):
+    with pytest.raises(ValueError, match="expected one or more"):
+        list(work())
 
 
 def run_depth(depth, ready):

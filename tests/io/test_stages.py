@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from dragon.io.stages import batching, caching, grouping, interleaving, padding, shuffling, taking, weighing
+from dragon.io.stages import batching, caching, grouping, interleaving, ordering, padding, shuffling, taking, weighing
 
 
 class Once:
@@ -61,7 +61,7 @@ def test_items_are_chosen():
 @pytest.mark.parametrize("size", [1, 3, 10, 50])
 @pytest.mark.parametrize("count", [0, 1, 10])
 def test_all_items_are_mixed(count, size):
-    for mixed in (shuffling.mix(iter(range(count)), size, lambda: itertools.cycle([7, 1, 4]).__next__),
+    for mixed in (shuffling.mix(iter(range(count)), size, lambda: itertools.cycle([7, 1, 4])),
                   shuffling.swap(Once(range(count)), size, random.Random(3).randrange)):
         mixed = list(mixed)
         assert sorted(mixed) == list(range(count))
@@ -71,7 +71,7 @@ def test_all_items_are_mixed(count, size):
 
 def test_all_at_once_are_mixed_as_one_by_one():
     numbers = np.random.default_rng(1).integers(0, 2 ** 32, 40, np.uint64)
-    one_by_one = shuffling.mix(iter(range(40)), 64, lambda: iter(numbers.tolist()).__next__)
+    one_by_one = shuffling.mix(iter(range(40)), 64, lambda: iter(numbers.tolist()))
     assert list(shuffling.mix_all(range(40), lambda count: numbers[:count])) == list(one_by_one)
     assert list(shuffling.mix_all((), lambda count: numbers[:count])) == []
 
@@ -135,6 +135,13 @@ def test_turns():
     assert list(interleaving.chosen([0, 1, 1, 0, 1, 0], [iter("ab"), iter("x")])) == ["a", "x", "b"]
     assert list(interleaving.chosen([0, 1, 1, 0], [iter("ab"), iter("x")], stop_on_empty=True)) == ["a", "x"]
     assert list(interleaving.chosen(itertools.repeat(0), [iter("ab")])) == ["a", "b"]
+
+
+def test_answers_come_in_order():
+    answers = [(2, "c"), (0, "a"), (1, "b"), (3, "d"), (5, "f")]
+    assert list(ordering.in_order(answers)) == ["a", "b", "c", "d"]
+    asked = iter(answers)
+    assert next(ordering.in_order(asked)) == "a" and next(asked) == (1, "b")
 
 
 def test_weights():

@@ -1,27 +1,26 @@
 """Stages that put consecutive items together, and take them apart."""
-from itertools import chain, cycle, islice, repeat
+from itertools import chain, cycle, islice
 
 
 def lists(items, size, drop_last=False):
     """Yield lists of so many items that follow each other; the last may be shorter, or is left out."""
-    return lists_of(items, repeat(size), drop_last)
-
-
-def lists_of(items, sizes, drop_last=False):
-    """Yield lists of items that follow each other, of as many as one size after the other says."""
     items = iter(items)
-    for size in sizes:
+    while len(chosen := list(islice(items, size))) == size:
+        yield chosen
+    if chosen and not drop_last:
+        yield chosen
+
+
+def lists_in_turns(items, sizes, drop_last=False):
+    """Yield lists of items that follow each other, of sizes that come again and again."""
+    items = iter(items)
+    for size in cycle(sizes):
         chosen = list(islice(items, size))
         if len(chosen) < size:
             if chosen and not drop_last:
                 yield chosen
             return
         yield chosen
-
-
-def lists_in_turns(items, sizes, drop_last=False):
-    """Yield lists of sizes that come again and again."""
-    return lists_of(items, cycle(sizes), drop_last)
 
 
 def spans(positions, size, drop_last=False):

@@ -52,26 +52,26 @@ class _Here(threading.local):
     frame = None
 
 
-_watchers, _here = [], _Here()
+watchers, _here = [], _Here()
 
 
 @contextlib.contextmanager
 def watched():
     """Return a block in which stages that begin are counted; its value is the list of their `Counters`."""
     found = []
-    _watchers.append(found)
+    watchers.append(found)
     try:
         yield found
     finally:
-        _watchers.remove(found)
+        watchers.remove(found)
 
 
 def counted(items, name):
     """Return an iterator over the same items, which is counted if somebody watches."""
-    if not _watchers:
+    if not watchers:
         return items
     counters = Counters(name)
-    for found in _watchers:
+    for found in watchers:
         found.append(counters)
     return Counted(items, counters)
 

@@ -26,7 +26,7 @@ def windows(items, size, shift, stride, drop_last=False):
         buffer.extend(islice(items, reach - len(buffer)))
         if not buffer or (len(buffer) < reach and drop_last):
             return
-        yield list(islice(buffer, 0, None, stride))
+        yield list(buffer) if stride == 1 else list(islice(buffer, 0, None, stride))
         left = shift - len(buffer)
         for _ in range(min(shift, len(buffer))):
             buffer.popleft()

@@ -65,6 +65,8 @@ class Ahead:
     """
 
     def __init__(self, items, size):
+        if not isinstance(size, Depth) and size < 1:
+            raise ValueError(f"Ahead: got size {size}, expected one or more items, or a Depth")
         self._depth = size if isinstance(size, Depth) else None
         self._ready, self._room = SimpleQueue(), threading.Semaphore(size if self._depth is None else size.size)
         self._debt = 0  # items that are taken without making room, for the buffer to become smaller

@@ -32,5 +32,7 @@ def map_in_processes(function, items, count, ahead, name, context=None):
         How processes are started; the platform's way by default.
 
     """
+    if count < 1 or ahead < 1:
+        raise ValueError(f"{name}: got {count} processes and {ahead} results ahead, expected one or more of each")
     with WorkerPool(count, Started(function), context, name) as pool:
         yield from Flow(pool, items, ahead, balanced=True)

@@ -15,22 +15,22 @@ def mix(items, size, begin):
         The items.
     size : int
         How many the ring holds.
-    begin : Callable[[], Callable[[], int]]
-        Called when the first item is asked for and the ring is full; returns what gives a random number at each call.
+    begin : Callable[[], Iterator[int]]
+        Called when the first item is asked for and the ring is full; returns random numbers without end.
 
     """
     ring = list(islice(items, size))
     held = len(ring)
-    start, draw = 0, begin()
+    start, numbers = 0, begin()
     if held == size:
-        for item in items:
-            place = (start + draw() % size) % size
+        for item, number in zip(items, numbers):
+            place = (start + number % size) % size
             yield ring[place]
             ring[place] = ring[start]
             ring[start] = item
             start = start + 1 if start + 1 < size else 0
     while held:
-        place = (start + draw() % held) % size
+        place = (start + next(numbers) % held) % size
         yield ring[place]
         ring[place] = ring[start]
         start = start + 1 if start + 1 < size else 0

@@ -3,11 +3,12 @@ import atexit
 import threading
 import time
 import weakref
-from collections import deque
+from itertools import islice
 from queue import Empty, SimpleQueue
 
 from dragon.core import modes
 from dragon.io.stages import counting
+from dragon.io.stages.ordering import in_order
 
 END = object()
 PATIENCE_SECONDS = 10.0  # for threads to finish what they are at when the process ends
@@ -59,16 +60,7 @@ class Failed:
         self.error = error
 
 
-class _Task:
-    """One call, and its result once it is there."""
-
-    __slots__ = ("item", "result", "done")
-
-    def __init__(self, item):
-        self.item, self.result, self.done = item, None, threading.Event()
-
-
-def map_in_threads(function, items, count, in_order=True, ahead=None):
+def map_in_threads(function, items, count, keep_order=True, ahead=None):
     """Yield what a function gives for each item, computed by threads.
 
     Parameters
@@ -79,64 +71,57 @@ def map_in_threads(function, items, count, in_order=True, ahead=None):
         Read by the thread that takes the results.
     count : int
         How many calls run at a time.
-    in_order : bool, optional, default=True
+    keep_order : bool, optional, default=True
         Whether results keep the order of the items, or come as they are ready.
     ahead : int, optional
         How many results are made before they are asked for; twice as many as there are threads by default.
 
     """
+    ahead = 2 * count if ahead is None else ahead
+    if count < 1 or ahead < 1:
+        raise ValueError(f"map_in_threads: got {count} threads and {ahead} results ahead, expected one or more of each")
     counters = counting.current()
     if counters is not None:
         function = counters.timed("working", function)
-    tasks, finished = SimpleQueue(), None if in_order else SimpleQueue()
-    ended, ahead = threading.Event(), 2 * count if ahead is None else ahead
+    tasks, finished, ended = SimpleQueue(), SimpleQueue(), threading.Event()
 
     def stop():
         ended.set()
         tasks.put(END)
     for _ in range(count):
         Worker(_serve, (function, tasks, finished, ended), stop)
-    wait = _next_done if counters is None else counting.aside(_next_done)
-    waiting, outstanding, exhausted = deque(), 0, False
+    answers = _answers(finished, ended, counters)
+    results = in_order(answers) if keep_order else (result for _, result in answers)
+    numbered, outstanding = enumerate(items), 0
     try:
         while True:
-            while not exhausted and outstanding < ahead:
-                item = next(items, END)
-                if item is END:
-                    exhausted = True
-                    break
-                task = _Task(item)
+            for task in islice(numbered, ahead - outstanding):
                 tasks.put(task)
                 outstanding += 1
-                if in_order:
-                    waiting.append(task)
-            if not outstanding:
-                return
-            task = wait(waiting, finished, ended)
-            if task is None:
+            result = next(results, END) if outstanding else END
+            if result is END:
                 return
             outstanding -= 1
-            if type(task.result) is Failed:
-                raise task.result.error
-            yield task.result
+            if type(result) is Failed:
+                raise result.error
+            yield result
+            del result  # nobody but the user holds it while the next one is waited for
     finally:
         ended.set()
         for _ in range(count):
             tasks.put(END)
 
 
-def _next_done(waiting, finished, ended):
-    """Return the next task that is done, or None when the threads have ended before."""
+def _answers(finished, ended, counters):
+    """Yield (number, result) of calls as they end, until the threads are told to."""
+    get = finished.get if counters is None else counting.aside(finished.get)
     while not ended.is_set():
-        if finished is None:
-            if waiting[0].done.wait(PAUSE_SECONDS):
-                return waiting.popleft()
-        else:
-            try:
-                return finished.get(timeout=PAUSE_SECONDS)
-            except Empty:
-                pass
-    return None
+        try:
+            answer = get(True, PAUSE_SECONDS)
+        except Empty:
+            continue
+        yield answer
+        del answer
 
 
 def _serve(function, tasks, finished, ended):
@@ -145,11 +130,9 @@ def _serve(function, tasks, finished, ended):
         task = tasks.get()
         if task is END or ended.is_set():
             return
+        number, item = task
         try:
-            task.result = function(task.item)
+            finished.put((number, function(item)))
         except BaseException as error:  # whatever it is, it belongs to who asks for the item
-            task.result = Failed(error)
-        task.done.set()
-        if finished is not None:
-            finished.put(task)
-        del task
+            finished.put((number, Failed(error)))
+        del task, item

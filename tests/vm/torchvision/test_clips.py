@@ -16,6 +16,7 @@ from made_files import write  # noqa: E402
 
 from dragon.vm import torch as dt  # noqa: E402
 from dragon.vm.torchvision import datasets  # noqa: E402
+from dragon.vm.torchvision.datasets import kinetics  # noqa: E402
 
 BOTH = ((datasets, dt), (torchvision.datasets, torch))
 METADATA = {"video_paths": ["a", "b", "c"], "video_fps": [30.0, 10.0, 24.0]}
@@ -167,3 +168,21 @@ def test_sound_is_read_up_to_its_end(monkeypatch):
     assert file.seen == [0, 1, 2, 3, 4]
     with pytest.raises(RuntimeError, match="no frames in a.mp4"):
         _videos.measure("a.mp4")
+
+
+def test_archives_of_videos_are_fetched_by_several_threads(tmp_path, monkeypatch):
+    fetched = []
+    monkeypatch.setattr(kinetics, "download_and_extract_archive", lambda *args: fetched.append(args))
+    (tmp_path / "files").mkdir()
+    urls = [f"https://nowhere/a b/{number}.tar.gz" for number in range(9)]
+    (tmp_path / "files" / "k400_train_path.txt").write_text("\n".join(urls))
+    videos = kinetics.Kinetics.__new__(kinetics.Kinetics)
+    videos.root, videos.split, videos.num_classes, videos.num_download_workers = str(tmp_path), "train", "400", 3
+    videos.split_folder = str(tmp_path / "train")
+    videos._download_videos()
+    assert sorted(url for url, _, _ in fetched) == [url.replace(" ", "%20") for url in urls]
+    assert {one[1:] for one in fetched} == {
+        (str(tmp_path / "tars"), str(tmp_path / "train"))}
+    videos.num_download_workers = 0
+    with pytest.raises(ValueError, match="expected one or more"):
+        videos._download_videos()

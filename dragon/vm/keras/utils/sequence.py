@@ -1,5 +1,4 @@
 """Sequences of different lengths as one array, and windows that move over one long series."""
-from dragon.io.stages.padding import pad
 from dragon.vm.keras.utils.grain_datasets import check_format, make_batches, make_elements
 
 
@@ -37,6 +36,8 @@ def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncati
 
     """
     import numpy
+
+    from dragon.io.stages.padding import pad
     if not hasattr(sequences, "__len__"):
         raise ValueError(f"`sequences` must be iterable. Received: sequences={sequences}")
     for name, side in (("Truncating", truncating), ("Padding", padding)):

@@ -88,20 +88,24 @@ class Batch(Dataset):
         self._size, self._drop = check_size(size, "batch"), bool(drop_remainder)
 
     def _iterate(self):
-        return self._open_behind(0)
+        return self._batches(0)
 
     def _open_behind(self, count):
-        source, before = self._sources[0], count * self._size
+        return self._batches(count * self._size)
+
+    def _batches(self, skipped):
+        """Return an iterator over the batches of all but the first elements."""
+        source = self._sources[0]
         rows = source._rows()
         if rows is not None:
-            positions = taking.rest(source._positions(), before)
+            positions = taking.rest(source._positions(), skipped)
             if isinstance(positions, range) and positions.step == 1:
                 return starmap(rows.span, batching.spans(positions, self._size, self._drop))
             return map(rows.gather, self._lists(positions))
         texts = source._texts()
         if texts is not None:
-            return map(stack_texts, self._lists(taking.rest(texts, before)))
-        elements = source._open_behind(before) if before else source._open()
+            return map(stack_texts, self._lists(taking.rest(texts, skipped)))
+        elements = source._open_behind(skipped) if skipped else source._open()
         return map(self._choose_stack(source), self._lists(elements))
 
     def _lists(self, items):

@@ -1,8 +1,8 @@
 """Datasets of files of comma separated values; batches are made of whole columns of text at once."""
 import csv
 from collections import OrderedDict
-from itertools import islice
 
+from dragon.io.stages.batching import lists
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.csv_columns import Column
 from dragon.vm.shared.data.dataset import Dataset
@@ -40,12 +40,12 @@ class CsvRows(Dataset):
     """Rows of files as lists of text, for other datasets to make elements of."""
 
     def __init__(self, files, form, chosen, width, good=None):
-        super().__init__()
-        self._files, self._form, self._chosen, self._width = files, form, chosen, width
+        super().__init__(files)
+        self._form, self._chosen, self._width = form, chosen, width
         self._good = good  # the columns that rows have to fit, where others are left out
 
     def _names(self):
-        return (name.numpy() for name in self._files._open())
+        return (name.numpy() for name in self._sources[0]._open())
 
     def _iterate(self):
         for path in self._names():
@@ -110,13 +110,13 @@ class CsvDataset(Dataset):
             left = {int(one) for one in exclude_cols}
             chosen = [place for place in range(width + len(left)) if place not in left]
         from dragon.vm.shared.data.readers import TextLineDataset
-        files = TextLineDataset(filenames)._files
+        files = TextLineDataset(filenames)._sources[0]
         form = Format(field_delim, use_quote_delim, header, compression_type, buffer_size)
-        self._table = CsvRows(files, form, chosen, width)
+        self._sources = (CsvRows(files, form, chosen, width),)
         self._spec = (tuple(TensorSpec([], column.tensor.dtype) for column in self._columns),)
 
     def _iterate(self):
-        for row in self._table._open():
+        for row in self._sources[0]._open():
             yield tuple([wrap_array(column.read([field]).reshape(())) for column, field in zip(self._columns, row)])
 
 
@@ -138,12 +138,13 @@ class CsvBatches(Dataset):
         return features, label
 
     def _iterate(self):
-        rows = self._sources[0]._open()
-        while chosen := list(islice(rows, self._size)):
-            if len(chosen) < self._size and self._drop:
-                return
-            yield self._assemble([wrap_array(column.read(fields)) for column, fields in
-                                  zip(self._columns, zip(*chosen))])
+        return map(self._put_together, lists(self._sources[0]._open(), self._size, self._drop))
+
+    def _open_behind(self, count):
+        return map(self._put_together, lists(self._sources[0]._open_behind(count * self._size), self._size, self._drop))
+
+    def _put_together(self, rows):
+        return self._assemble([wrap_array(column.read(fields)) for column, fields in zip(self._columns, zip(*rows))])
 
     def _count(self):
         return self._sources[0]._count() if self._sources[0]._count() == -1 else -2

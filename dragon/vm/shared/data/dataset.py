@@ -38,7 +38,8 @@ class Dataset(Making, Transforming, Combining):
 
     def _open(self):
         """Return a fresh iterator over the elements, which is counted if somebody watches."""
-        return counting.counted(self._iterate(), type(self).__name__)
+        elements = self._iterate()
+        return counting.counted(elements, type(self).__name__) if counting.watchers else elements
 
     def _open_behind(self, count):
         """Return what `_open` does without the first elements; kinds that need not make these do not."""

@@ -44,7 +44,10 @@ class Prefetch(OneEach):
     def _ahead(self, elements):
         if self._size == 0:
             return elements
-        size = self._size
-        if size == AUTOTUNE:
-            size = Depth(bytes_of, self.options().autotune.ram_budget)
-        return tried(elements, Trial(TRIALS, WORTHWHILE_SECONDS), lambda rest: iter(Ahead(rest, size)))
+        return tried(elements, Trial(TRIALS, WORTHWHILE_SECONDS), lambda rest: iter(Ahead(rest, self._depth())))
+
+    def _depth(self):
+        """Return how many elements are made ahead, or what finds that out."""
+        if self._size == AUTOTUNE:
+            return Depth(bytes_of, self.options().autotune.ram_budget)
+        return self._size

@@ -24,7 +24,7 @@ class Reading(Dataset):
         self._compression = check_compression(compression_type, self._who)
         self._buffer = BUFFER if buffer_size is None else int(buffer_size)
         self._parallel = num_parallel_reads
-        self._files = self._as_dataset(filenames)
+        self._sources = (self._as_dataset(filenames),)
         self._spec = (TensorSpec([], as_dtype("string")),)
 
     def _as_dataset(self, filenames):
@@ -55,9 +55,9 @@ class Reading(Dataset):
     def _texts(self):
         if self._parallel is not None:
             cycle = None if int(self._parallel) == -1 else int(self._parallel)
-            turns = Interleave(self._files, None, cycle, 1, self._parallel)
+            turns = Interleave(self._sources[0], None, cycle, 1, self._parallel)
             return turns._turns(lambda name: self._read(name.numpy()))
-        return chain.from_iterable(self._read(name.numpy()) for name in self._files._open())
+        return chain.from_iterable(self._read(name.numpy()) for name in self._sources[0]._open())
 
 
 @known_as("tensorflow.data")

@@ -182,13 +182,13 @@ class Saved(Dataset):
         self._spec, self._size = (spec,), description.get("count", UNKNOWN) if reader_func is None else UNKNOWN
         parts = [Elements(os.path.join(path, name), spec, kind) for name in names]
         if reader_func is None and len(parts) == 1:
-            self._read = parts[0]
+            self._sources = (parts[0],)
             return
         read = (reader_func or _in_turns)(kinds.Listed(parts, kinds.DatasetSpec(spec)))
-        self._read = expect(read, Dataset, "Dataset.load", "reader_func's result")
+        self._sources = (expect(read, Dataset, "Dataset.load", "reader_func's result"),)
 
     def _iterate(self):
-        return self._read._open()
+        return self._sources[0]._open()
 
     def _count(self):
         return self._size

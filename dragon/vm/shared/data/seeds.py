@@ -3,6 +3,7 @@
 Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 """
 import os
+from itertools import chain, count
 
 from dragon.vm.shared.seed import get_seed
 
@@ -72,16 +73,20 @@ class Draws:
         """Return the next number as a share of all: from 0 up to 1."""
         return self.next() / SCALE
 
-    def _numbers(self, start, count):
-        """Return `count` numbers from place `start` after those already used."""
-        start += self._used
-        blocks = (start + count + 3) // 4 - start // 4
-        return make_numbers(*self._seeds, start // 4, blocks)[start % 4:start % 4 + count]
+    def stream(self):
+        """Return an iterator over the numbers from here on, at less than a call for each; they do not count as used."""
+        return chain.from_iterable(self._numbers(start, 4 * BLOCKS).tolist() for start in count(0, 4 * BLOCKS))
 
-    def many(self, count):
+    def _numbers(self, start, size):
+        """Return `size` numbers from place `start` after those already used."""
+        start += self._used
+        blocks = (start + size + 3) // 4 - start // 4
+        return make_numbers(*self._seeds, start // 4, blocks)[start % 4:start % 4 + size]
+
+    def many(self, size):
         """Return the next numbers as an array; they then count as used."""
-        numbers = self._numbers(0, count)
-        self._used += count
+        numbers = self._numbers(0, size)
+        self._used += size
         self._waiting = iter(())
         return numbers
 

@@ -24,4 +24,4 @@ class Shuffle(Seeded, Kept, OneEach):
         # Seeds are drawn when the first item is asked for: whoever only looks at a dataset changes no order.
         if isinstance(items, range) and self._size >= len(items):
             return shuffling.mix_all(items, lambda count: self._draws().many(count))
-        return shuffling.mix(iter(items), self._size, lambda: self._draws().next)
+        return shuffling.mix(iter(items), self._size, lambda: self._draws().stream())

@@ -186,7 +186,7 @@ class Files(Dataset):
         self._order = None
         if shuffle is None or shuffle:
             self._order = kinds.Shuffle(Range(len(self._names)), len(self._names), seed)
-            self._sources = self._order,
+            self._sources = (self._order,)
 
     def _rows(self):
         if getattr(self, "_table", None) is None:

@@ -2,8 +2,8 @@
 import csv
 import os
 import urllib.parse
-from multiprocessing.pool import ThreadPool
 
+from dragon.io.stages.threads import map_in_threads
 from dragon.vm.torchvision.datasets.folder import find_classes, make_dataset
 from dragon.vm.torchvision.datasets.utils import (check_integrity, download_and_extract_archive, download_url,
                                                   verify_str_arg)
@@ -91,8 +91,9 @@ class Kinetics(VisionDataset):
             download_url(url, lists)
         with open(path, encoding="utf-8") as file:
             urls = [urllib.parse.quote(line, safe="/,:") for line in file.read().splitlines()]
-        with ThreadPool(self.num_download_workers) as pool:
-            pool.map(lambda one: download_and_extract_archive(one, archives, self.split_folder), urls)
+        for _ in map_in_threads(lambda one: download_and_extract_archive(one, archives, self.split_folder), iter(urls),
+                                self.num_download_workers):
+            pass
 
     def _make_ds_structure(self):
         folder = os.path.join(self.root, "annotations")

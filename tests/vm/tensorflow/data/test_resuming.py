@@ -1,4 +1,5 @@
 """Iterators of `tf.data` go on from checkpoints exactly where they were, in this process or another one."""
+import functools
 from itertools import islice
 
 import numpy as np
@@ -31,6 +32,31 @@ PIPELINES = {
 }
 
 
+FILES = {
+    "records": lambda place: tf.data.TFRecordDataset(Data.list_files(f"{place}/*.records")).batch(2),
+    "records in turns": lambda place: Data.list_files(f"{place}/*.records").interleave(tf.data.TFRecordDataset),
+    "records of many": lambda place: tf.data.TFRecordDataset(Data.list_files(f"{place}/*.records"), None, None, 2),
+    "lines": lambda place: tf.data.TextLineDataset(Data.list_files(f"{place}/*.csv")).skip(1).shuffle(4),
+    "rows": lambda place: tf.data.experimental.CsvDataset(Data.list_files(f"{place}/*.csv"), [0, ""], header=True),
+    "tables": lambda place: tf.data.experimental.make_csv_dataset(
+        f"{place}/*.csv", 2, header=True, num_epochs=2, shuffle_buffer_size=5),
+    "saved": lambda place: Data.load(
+        f"{place}/saved", reader_func=lambda parts: parts.shuffle(9).flat_map(lambda part: part)),
+}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    for part in range(5):
+        with tf.io.TFRecordWriter(f"{folder}/{part}.records") as writer:
+            for number in range(3):
+                writer.write(f"{part} {number}".encode())
+        (folder / f"{part}.csv").write_text("number,word\n" + "".join(f"{part},w{number}\n" for number in range(3)))
+    Data.range(20).save(f"{folder}/saved", shard_func=lambda x: x % 5)
+    return str(folder)
+
+
 def read(elements, most=None):
     """Return elements as plain values."""
     return [str(tf.nest.map_structure(lambda x: x.numpy().tolist() if x.shape.rank else x.numpy(), element))
@@ -38,9 +64,10 @@ def read(elements, most=None):
 
 
 @pytest.mark.parametrize("epoch", [0, 2])
-@pytest.mark.parametrize("name", PIPELINES)
-def test_another_process_goes_on(tmp_path, name, epoch):
-    dataset = PIPELINES[name]()
+@pytest.mark.parametrize("name", [*PIPELINES, *FILES])
+def test_another_process_goes_on(tmp_path, place, name, epoch):
+    make = PIPELINES[name] if name in PIPELINES else functools.partial(FILES[name], place)
+    dataset = make()
     for _ in range(epoch):
         read(dataset)
     iterator = iter(dataset)
@@ -48,7 +75,7 @@ def test_another_process_goes_on(tmp_path, name, epoch):
     path = tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "ck"))
     expected = read(iterator), read(dataset)
     assert expected[0]
-    dataset = PIPELINES[name]()
+    dataset = make()
     iterator = iter(dataset)
     tf.train.Checkpoint(iterator=iterator).restore(path)
     assert (read(iterator), read(dataset)) == expected

@@ -3,8 +3,6 @@ import itertools
 import random
 
 from dragon.core import warnings
-from dragon.io.stages.processes import map_in_processes
-from dragon.io.stages.threads import map_in_threads
 from dragon.vm.keras.trainers.data_adapters.adapter import DataAdapter
 from dragon.vm.keras.trainers.data_adapters.data import with_class_weight
 from dragon.vm.keras.trainers.data_adapters.iterables import to_batch
@@ -103,8 +101,10 @@ class PyDatasetAdapter(DataAdapter):
         data = self._dataset
         ahead = max(data.max_queue_size, 1)
         if data.workers > 0 and data.use_multiprocessing:
+            from dragon.io.stages.processes import map_in_processes
             return map_in_processes(data.__getitem__, indices, data.workers, ahead, type(data).__name__)
         if data.workers > 1:
+            from dragon.io.stages.threads import map_in_threads
             return map_in_threads(data.__getitem__, indices, data.workers, ahead=ahead)
         return map(data.__getitem__, indices)
 
