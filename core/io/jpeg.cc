@@ -110,6 +110,11 @@ JpegReader::JpegReader(const JpegLibrary& library, std::span<const uint8_t> byte
   WriteField(Get<void*>(field::kMemory), field::kMostMemory, static_cast<long>(limits.memory));  // NOLINT
   try {
     Guarded([&] { library_.ReadHeader(structure_, 1); });
+    // The bytes may be somebody's who writes to them meanwhile.
+    if (Get<uint32_t>(field::kWidth) != static_cast<uint32_t>(head_.width) ||
+        Get<uint32_t>(field::kHeight) != static_cast<uint32_t>(head_.height)) {
+      throw ValueError("JPEG").Got("a second size").Expected(head_.width, " x ", head_.height, " pixels");
+    }
   } catch (...) {
     library_.Destroy(structure_);
     throw;

@@ -37,7 +37,7 @@ class RowSink {
     const int64_t spare = std::max(samples_in_, samples_out_) + kPictureSlack;
     bytes_.resize(static_cast<size_t>(slots_ * slot_bytes_ + 2 * spare));
     blended_ = bytes_.data() + slots_ * slot_bytes_, widened_ = blended_ + spare;
-    if (lanes == 4) wide_.resize(static_cast<size_t>(samples_in_));
+    if (lanes == 4) wide_.resize(static_cast<size_t>(samples_in_ + lanes));
     at_.resize(static_cast<size_t>(down_.most));
     finish_.width = across.out, finish_.channels = batch.channels, finish_.matrix = sample.matrix;
     finish_.pixel_stride = batch.channels_first ? 1 : batch.channels;

@@ -94,6 +94,14 @@ void AddFiltered(const PictureAxis& axis, PictureWeights* made) {
   }
 }
 
+void SpreadWeights(PictureWeights* made) {
+  const int32_t most = made->most, even = most + most % 2;
+  made->spread.resize(made->first.size() * 4 * even);
+  for (size_t i = 0; i < made->first.size(); ++i) {
+    for (int32_t k = 0; k < most; ++k) std::fill_n(&made->spread[(i * even + k) * 4], 4, made->weights[i * most + k]);
+  }
+}
+
 std::shared_ptr<const PictureWeights> MakeWeights(const PictureAxis& axis) {
   auto made = std::make_shared<PictureWeights>();
   made->first.resize(static_cast<size_t>(axis.out));
@@ -104,6 +112,7 @@ std::shared_ptr<const PictureWeights> MakeWeights(const PictureAxis& axis) {
   } else {
     AddFiltered(axis, made.get());
   }
+  SpreadWeights(made.get());
   return made;
 }
 

@@ -25,10 +25,12 @@ struct PictureAxis {
 };
 
 struct PictureWeights {
-  std::vector<int32_t> first, weights;
+  std::vector<int32_t> first, weights, spread;
   int32_t most = 0;
 
-  PictureTaps taps() const { return {first.data(), weights.data(), most, static_cast<int32_t>(first.size())}; }
+  PictureTaps taps() const {
+    return {first.data(), weights.data(), spread.data(), most, static_cast<int32_t>(first.size())};
+  }
 };
 
 /// The weights of an axis; those of the last axes are kept, per thread.

@@ -10,28 +10,32 @@ namespace {
 
 // The four channels of a pixel as one value: it stays in a register whatever the level.
 typedef int32_t Pixel __attribute__((vector_size(16)));
+typedef int32_t PixelPair __attribute__((vector_size(32)));
 typedef uint8_t PixelBytes __attribute__((vector_size(4)));
 constexpr int32_t kHalf = 1 << (kTapBits - 1);
 
 uint8_t ToByte(int32_t sum) { return static_cast<uint8_t>(std::min(std::max(sum >> kTapBits, 0), 255)); }
 
-/// As many taps as `kTaps` says, or as the taps say where it is 0. All results have as many: where that varied, the
-/// processor would guess wrong at every other one.
-template <int kTaps>
+/// As many pairs of taps as `kPairs` says, or as the taps say where it is 0. All results have as many: where that
+/// varied, the processor would guess wrong at every other one.
+template <int kPairs>
 void MixPixels(uint8_t* to, const int32_t* wide, const PictureTaps& taps, bool mirror) {
-  const int32_t count = kTaps > 0 ? kTaps : taps.most;
+  const int32_t count = kPairs > 0 ? kPairs : (taps.most + 1) / 2;
   const int64_t step = mirror ? -4 : 4;
   if (mirror) to += int64_t{4} * (taps.results - 1);
-  for (int32_t i = 0; i < taps.results; ++i, to += step) {
+  const int32_t* weights = taps.spread;
+  for (int32_t i = 0; i < taps.results; ++i, to += step, weights += 8 * count) {
     const int32_t* at = wide + int64_t{4} * taps.first[i];
-    const int32_t* weights = taps.weights + int64_t{i} * count;
-    Pixel sums = Pixel{} + kHalf;
+    PixelPair pairs{};
     for (int32_t k = 0; k < count; ++k) {
-      Pixel pixel;
-      std::memcpy(&pixel, at + 4 * k, sizeof(pixel));
-      sums += pixel * weights[k];
+      PixelPair pixels, weight;
+      std::memcpy(&pixels, at + 8 * k, sizeof(pixels));
+      std::memcpy(&weight, weights + 8 * k, sizeof(weight));
+      pairs += pixels * weight;
     }
-    sums >>= kTapBits;
+    Pixel halves[2];
+    std::memcpy(halves, &pairs, sizeof(pairs));
+    Pixel sums = (halves[0] + halves[1] + kHalf) >> kTapBits;
     sums = sums < 0 ? Pixel{} : sums;
     sums = sums > 255 ? Pixel{} + 255 : sums;
     const auto bytes = __builtin_convertvector(sums, PixelBytes);
@@ -129,8 +133,8 @@ void PictureColumns(Context&, uint8_t* to, const uint8_t* from, int64_t samples,
 #pragma omp simd
   for (int64_t i = 0; i < samples; ++i) wide[i] = from[i];
   constexpr void (*kMixers[])(uint8_t*, const int32_t*, const PictureTaps&, bool) = {
-      MixPixels<0>, MixPixels<1>, MixPixels<2>, MixPixels<3>, MixPixels<4>, MixPixels<5>, MixPixels<6>, MixPixels<7>};
-  kMixers[taps.most < 8 ? taps.most : 0](to, wide, taps, mirror);
+      MixPixels<0>, MixPixels<1>, MixPixels<2>, MixPixels<3>, MixPixels<4>};
+  kMixers[taps.most <= 8 ? (taps.most + 1) / 2 : 0](to, wide, taps, mirror);
 }
 DRAGON_KERNEL(PictureColumns, TypeList<uint8_t>);
 

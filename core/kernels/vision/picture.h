@@ -19,6 +19,8 @@ inline constexpr int64_t kPictureSlack = 64;
 /// k < most, all of which there are.
 struct PictureTaps {
   const int32_t *first, *weights;
+  const int32_t*
+      spread;  ///< each weight four times, and after the last of an odd number none: for pixels, two at a time
   int32_t most, results;
 };
 
@@ -36,7 +38,8 @@ using PictureNumbers = TypeList<uint8_t, float16, float>;
 
 namespace kernels {
 
-/// Make a row of `samples` bytes as wide as the taps say; `wide` is room for so many numbers.
+/// Make a row of `samples` bytes as wide as the taps say; `wide` is room for so many numbers
+/// and a pixel more.
 inline const Kernel<void(uint8_t* to, const uint8_t* from, int64_t samples, int channels, int32_t* wide,
                          const PictureTaps& taps, bool mirror)>
     PictureColumns{"picture_columns"};

@@ -250,3 +250,27 @@ def test_recipes_are_pickled():
     recipe = pickle.loads(pickle.dumps(Recipe((8, 9), 0.5, 0.25, "NHWC", "float16", channels=1)))
     assert (recipe.shape(2), recipe.nbytes(2), recipe.dtype) == ((2, 8, 9, 1), 288, "float16")
     assert decode(jpeg(photograph(8, 9))).shape == (8, 9, 3)
+
+
+def test_regions_are_resized_as_by_torchvision():
+    try:
+        from harness import genuine_torchvision
+        genuine_torchvision.load()
+    except ImportError:
+        pytest.skip("genuine torchvision is not installed")
+    import torch
+    from torchvision.transforms import InterpolationMode, v2
+    pixels = photograph(150, 200)
+    draw, differing = np.random.default_rng(1), []
+    for filter, mode in (("bilinear", InterpolationMode.BILINEAR), ("bicubic", InterpolationMode.BICUBIC)):
+        for _ in range(20):
+            height, width = (int(side) for side in draw.integers(20, (151, 201)))
+            region = int(draw.integers(151 - height)), int(draw.integers(201 - width)), height, width
+            size = tuple(int(side) for side in draw.integers(8, 100, 2))
+            made, _ = make_batch([pixels], size, [region], dtype="uint8", filter=filter)
+            expected = v2.functional.resized_crop(torch.from_numpy(pixels).permute(2, 0, 1), *region, list(size), mode,
+                                                  antialias=True).numpy()
+            most, part = differ(made[0], expected)
+            assert most <= (1 if filter == "bilinear" else 2)
+            differing.append(part)
+    assert np.mean(differing) < 0.1
