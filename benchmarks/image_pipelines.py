@@ -22,7 +22,8 @@ import tarfile
 import tempfile
 import time
 
-SIDES = ("dragon", "dragon records", "torch", "tensorflow", "webdataset", "dali")
+SIDES = ("dragon", "dragon records", "dragon as torch", "dragon as tensorflow",
+         "torch", "tensorflow", "webdataset", "dali")
 HEIGHT, WIDTH, QUALITY, CLASSES, DIFFERENT = 375, 500, 90, 10, 160
 SIZE, BATCH = 224, 64
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -79,21 +80,22 @@ def dragon_records(folder, workers):
     return dragon_side(workers, KPLRecord(path))
 
 
-def torch_transform():
+def torch_transform(genuine=True):
     """Return torchvision's transform."""
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests"))
-    from harness import genuine_torchvision
-    genuine_torchvision.load()
+    if genuine:
+        from harness import genuine_torchvision
+        genuine_torchvision.load()
     import torch
     from torchvision.transforms import v2
     return v2.Compose([v2.RandomResizedCrop(SIZE, antialias=True), v2.RandomHorizontalFlip(), v2.ToImage(),
                        v2.ToDtype(torch.float32, scale=True), v2.Normalize(MEAN, STD)])
 
 
-def torch(folder, workers):
+def torch(folder, workers, genuine=True):
     """Yield batches of PyTorch's DataLoader over Pillow and torchvision."""
     from torch.utils.data import DataLoader
-    transform = torch_transform()
+    transform = torch_transform(genuine)
     from torchvision.datasets import ImageFolder
     loader = DataLoader(ImageFolder(f"{folder}/files", transform), BATCH, shuffle=True, num_workers=workers,
                         persistent_workers=workers > 0, drop_last=True)
@@ -112,6 +114,20 @@ def webdataset(folder, workers):
     while True:
         for pictures, _ in loader:
             yield float(pictures[0, 0, 0, 0])
+
+
+def dragon_as_torch(folder, workers):
+    """Yield batches of PyTorch's program, run by Dragon."""
+    import dragon.vm
+    dragon.vm.install()
+    return torch(folder, workers, genuine=False)
+
+
+def dragon_as_tensorflow(folder, workers):
+    """Yield batches of TensorFlow's program, run by Dragon."""
+    import dragon.vm
+    dragon.vm.install()
+    return tensorflow(folder, workers)
 
 
 def tensorflow(folder, workers):

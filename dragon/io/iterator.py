@@ -93,7 +93,8 @@ class Iterator:
         self._given, self._beyond = self._passed, {self._passed + number: count for number, count in beyond}
         self._counters = Counters(self.workers)
         self._start_workers()
-        return self._run(self._tasks(epoch, position, self._passed, frozenset(self._beyond)))
+        self._turn += 1
+        return self._run(self._tasks(epoch, position, self._passed, frozenset(self._beyond)), self._turn)
 
     def _start_workers(self):
         """Have workers: those of the last epoch, or new ones."""
@@ -127,12 +128,14 @@ class Iterator:
             return iter(self.batches(entries(position), first))
         return iter(self.batches(entries(position)))
 
-    def _run(self, tasks):
+    _turn = 0  # of the epoch that is given out: workers have one at a time
+
+    def _run(self, tasks, turn):
         made = self._here(tasks) if self._pool is None else self._there(tasks)
         if self.deliver is not None:
             made = ahead(map(self._hand_over, made), getattr(self.deliver, "ahead", 0))
         try:
-            for number, taken, batch in made:
+            for number, taken, batch in self._while_mine(made, turn):
                 self._settle(number, taken)
                 if batch.count:
                     yield batch.value
@@ -142,6 +145,17 @@ class Iterator:
             raise
         self._given, self._beyond = 0, {}
         self.reader.finish()
+
+    def _while_mine(self, made, turn):
+        """Yield what is made as long as no other epoch has begun: that one has the workers and the counters now."""
+        while True:
+            if turn != self._turn:
+                raise RuntimeError("Iterator: got a question for the next batch of an epoch that was left when another "
+                                   "one began, expected one epoch at a time; an Iterator for each would do")
+            try:
+                yield next(made)
+            except StopIteration:
+                return
 
     def _hand_over(self, made):
         batch = made[-1]

@@ -271,3 +271,15 @@ def test_batches_go_to_a_device_one_ahead():
         assert [batch["y"][1] for batch in iterator] == [["4", "5"], ["6", "7"], ["8"]]
     plain = ToDevice("cpu")(samples[3])
     assert isinstance(plain["x"], dragon._C.Tensor) and plain["y"] == (3, "3")
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_one_epoch_at_a_time(workers):
+    with Iterator(range(9), None, 2, workers=workers) as iterator:
+        first = iter(iterator)
+        next(first)
+        second = iter(iterator)
+        next(second)
+        with pytest.raises(RuntimeError, match="that was left when another one began, expected one epoch at a time"):
+            next(first)
+        assert len(list(second)) == 4

@@ -7,6 +7,7 @@ from dragon.io.pictures.geometry import Geometry, random_resized_crop, resized_c
 from dragon.io.pictures.heads import jpeg_head, kind_of, read_size
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, which most weights were trained with
+NAMES = "image", "picture", "jpg", "jpeg", "png", "webp"  # of pictures in samples that are dicts
 SHORTER = 256 / 224  # what the shorter side is resized to when there is no training, of the size
 
 
@@ -41,8 +42,9 @@ class ImageClassification:
         How pictures are resized.
     fast : bool, optional, default=False
         Whether large JPEG files may be decoded to a fraction of their size first.
-    picture : Union[int, str], optional, default=0
-        Where in a tuple, a list or a dict the picture lies.
+    picture : Union[int, str], optional
+        Where in a tuple, a list or a dict the picture lies. By default first, or under a name that sources give it:
+        "image", "picture", "jpg", "jpeg", "png", "webp".
     threads : int, optional, default=1
         How many threads make a batch.
     **settings : Any
@@ -51,8 +53,8 @@ class ImageClassification:
     """
 
     def __init__(self, size, train=True, mean=MEAN, std=STD, layout="NCHW", dtype="float32", scale=(0.08, 1.0),
-                 ratio=(3 / 4, 4 / 3), flip=0.5, colours=None, shorter=None, filter="bilinear", fast=False, picture=0,
-                 threads=1, **settings):
+                 ratio=(3 / 4, 4 / 3), flip=0.5, colours=None, shorter=None, filter="bilinear", fast=False,
+                 picture=None, threads=1, **settings):
         if dtype == "uint8" and mean is MEAN and std is STD:
             mean = std = None
         self.recipe = Recipe(size, mean, std, layout, dtype, filter, fast=fast, **settings)
@@ -115,10 +117,11 @@ class ImageClassification:
         self._write(pictures, draws, out)
         first = samples[0]
         if isinstance(first, dict):
-            return {key: out if key == self.picture else stack([sample[key] for sample in samples]) for key in first}
+            place = self._place_in(first)
+            return {key: out if key == place else stack([sample[key] for sample in samples]) for key in first}
         if isinstance(first, (tuple, list)):
             columns = [list(column) for column in zip(*samples)]
-            place = self.picture % len(columns)
+            place = self._place_in(first)
             return type(first)(out if number == place else stack(column) for number, column in enumerate(columns))
         return out
 
@@ -159,14 +162,29 @@ class ImageClassification:
         mirror = bool(self.flip) and draws.uniform(0.0, 1.0) < self.flip
         return data, Geometry(region, mirror=mirror), random_colours(draws, *self.colours) if self.colours else None
 
+    def _place_in(self, sample):
+        """Return the key of a dict's picture, or the place of a tuple's; None for a picture that stands alone."""
+        if not isinstance(sample, (tuple, list, dict)):
+            return None
+        if not isinstance(sample, dict):
+            return (self.picture or 0) % len(sample)
+        if self.picture is not None:
+            return self.picture
+        key = next((name for name in NAMES if name in sample), None)
+        if key is None:
+            raise KeyError(f"ImageClassification: got a sample of {list(sample)}, expected one of {list(NAMES)}, or "
+                           "picture= with the name of its picture")
+        return key
+
     def _picture_of(self, sample):
-        return sample[self.picture] if isinstance(sample, (tuple, list, dict)) else sample
+        place = self._place_in(sample)
+        return sample if place is None else sample[place]
 
     def _replaced(self, sample, picture):
         if isinstance(sample, dict):
-            return {**sample, self.picture: picture}
+            return {**sample, self._place_in(sample): picture}
         if isinstance(sample, (tuple, list)):
-            place = self.picture % len(sample)
+            place = self._place_in(sample)
             return type(sample)(picture if number == place else part for number, part in enumerate(sample))
         return picture
 

@@ -111,3 +111,14 @@ def test_it_is_pickled(samples):
     transform = ImageClassification((16, 20), scale=(0.5, 1.0), filter="bicubic", layout="NHWC", fast=True)
     again = pickle.loads(pickle.dumps(transform))
     np.testing.assert_array_equal(again(samples[0], Draws(1))[0], transform(samples[0], Draws(1))[0])
+
+
+@pytest.mark.parametrize("name", ["image", "jpg", "png"])
+def test_pictures_are_found_under_the_names_that_sources_give(name):
+    sample = {"label": 3, name: np.full((9, 8, 3), 7, np.uint8)}
+    transform = ImageClassification(4, train=False, dtype="uint8")
+    assert transform(sample)[name].shape == (3, 4, 4)
+    assert transform.batch([sample] * 2, [None] * 2)[name].shape == (2, 3, 4, 4)
+    with pytest.raises(KeyError, match="got a sample of .'label', 'photo'., expected one of"):
+        transform({"label": 3, "photo": sample[name]})
+    assert ImageClassification(4, train=False, picture="photo")({"photo": sample[name]})["photo"].shape == (3, 4, 4)
