@@ -14,6 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from harness.waiting import is_gone  # noqa: E402
 
 LIMIT_SECONDS = 60
 EPOCH = """
@@ -38,15 +39,6 @@ with Iterator(Reader(range(200), True), change, 4, workers=3, restarts={restarts
     else:
         print("done", sorted(seen) == list(range(200)), flush=True)
 """
-
-
-def is_gone(pid):
-    """Return whether a process has ended; one that nobody reaps has, too."""
-    try:
-        with open(f"/proc/{pid}/stat") as status:
-            return ") Z " in status.read()
-    except FileNotFoundError:
-        return True
 
 
 def shared_files():

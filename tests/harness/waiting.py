@@ -12,3 +12,12 @@ def wait_for(condition):
             return False
         time.sleep(0.01)
     return True
+
+
+def is_gone(pid):
+    """Return whether a process has ended; one that nobody reaps has, too."""
+    try:
+        with open(f"/proc/{pid}/stat") as status:
+            return ") Z " in status.read()
+    except FileNotFoundError:
+        return True

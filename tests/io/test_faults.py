@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from dragon.io import Iterator, Reader, WorkerDied
-from fuzz.io_kills import is_gone, play, shared_files
-from harness.waiting import wait_for
+from fuzz.io_kills import play, shared_files
+from harness.waiting import is_gone, wait_for
 from io_workers import Dies, lingering, twice
 
 SOON_SECONDS = 20  # 2 on a machine that has nothing else to do

@@ -10,7 +10,7 @@ import pytest
 
 from dragon.io import Iterator, Reader, Transformer, WorkerDied, WorkerPool
 from io_workers import Start, answer
-from harness.waiting import wait_for
+from harness.waiting import is_gone, wait_for
 
 
 @pytest.fixture(params=["fork", "spawn"])
@@ -112,15 +112,6 @@ print(*[worker.process.pid for worker in pool.workers], flush=True)
 if sys.argv[1] == "hang":
     pool.get()
 """
-
-
-def is_gone(pid):
-    """Return whether a process has ended; one that nobody reaps has, too."""
-    try:
-        with open(f"/proc/{pid}/stat") as status:
-            return ") Z " in status.read()
-    except FileNotFoundError:
-        return True
 
 
 @pytest.mark.parametrize("how", ["end", "hang"])
