@@ -147,14 +147,19 @@ class Tuned(Flow):
     ----------
     most : int
         How many tasks may be ahead at the most.
+    budget : int
+        How many bytes answers may take together; growing stops there.
+    size_of : Callable[[Any], int]
+        Returns the bytes of an answer.
 
     """
 
     CALM = 64  # answers in a row that were there when they were asked for
     NOTICED = 1e-3  # seconds of standing still, or of waiting, that mean something
 
-    def __init__(self, pool, tasks, count, most, **options):
+    def __init__(self, pool, tasks, count, most, budget, size_of, **options):
         self.least = self.wanted = count
+        self.budget, self.size_of, self.largest = budget, size_of, 1
         self.most, self._full, self._calm = max(most, self.wanted), False, 0
         self._waited, self._idle = 0.0, {}
         super().__init__(pool, tasks, count, **options)
@@ -163,8 +168,13 @@ class Tuned(Flow):
         """Return how many tasks are out, or answered and not given out."""
         return len(self.out) + len(self.early)
 
+    def _give(self, number, answer):
+        self.largest = max(self.largest, self.size_of(answer))
+        return super()._give(number, answer)
+
     def refill(self):
         """Keep as many tasks ahead as turned out to be right."""
+        most = min(self.most, max(self.budget // self.largest, self.least))
         for worker in self.pool.workers:
             # Of the first answer nobody knows how much of the pause before it was an epoch's end.
             if worker.idle - self._idle.get(worker.index, worker.idle) > self.NOTICED:
@@ -173,7 +183,7 @@ class Tuned(Flow):
         waited, self._waited = self.waited - self._waited, self.waited
         if waited > self.NOTICED:
             if self._full:
-                self.wanted, self._full = min(2 * self.wanted, self.most), False
+                self.wanted, self._full = min(2 * self.wanted, most), False
             self._calm = 0
         elif (calm := self._calm + 1) > self.CALM:
             self.wanted, self._calm = max(self.wanted - 1, self.least), 0

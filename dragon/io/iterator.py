@@ -9,7 +9,7 @@ from dragon.io.pool import HASTE_SECONDS, WorkerDied, WorkerPool
 from dragon.io.reader import Reader
 from dragon.io.report import Counters, Report
 from dragon.io.team import Team
-from dragon.io.work import POLICIES, Start, Work
+from dragon.io.work import POLICIES, Start, Work, bytes_of
 
 DEPTH, MOST = 2, 16  # tasks that each worker has ahead, at first and at the most
 PROCESSES, THREADS = "processes", "threads"
@@ -33,6 +33,8 @@ class Iterator:
         How many workers transform; 0 does it here.
     prefetch : Union[int, str], optional, default="auto"
         How many batches each worker has ahead; "auto" begins with 2 and finds out.
+    budget : int, optional, default=1 GiB
+        How many bytes of batches may be ahead where that is found out.
     last : str, optional, default="keep"
         What becomes of the samples that are left over at the end: "keep", "drop", "pad" or "wrap".
     in_order : bool, optional, default=True
@@ -64,7 +66,7 @@ class Iterator:
 
     def __init__(self, reader, transform=None, batch_size=1, collate=stack_samples, workers=0, prefetch="auto",
                  last="keep", in_order=True, timeout=None, context=None, deliver=None, kind=PROCESSES, errors="raise",
-                 restarts=0, drop_last=False):
+                 restarts=0, drop_last=False, budget=1 << 30):
         if errors not in POLICIES:
             raise ValueError(f"Iterator: got errors={errors!r}, expected one of {POLICIES}")
         if kind not in (PROCESSES, THREADS):
@@ -75,7 +77,8 @@ class Iterator:
             raise ValueError(f"Iterator: got prefetch={prefetch!r}, expected a positive number or 'auto'")
         self.reader = reader if isinstance(reader, Reader) else Reader(reader)
         self.batches = Batches(batch_size, "drop" if drop_last else last) if isinstance(batch_size, int) else batch_size
-        self.in_order, self.timeout, self.deliver, self.prefetch = in_order, timeout, deliver, prefetch
+        self.in_order, self.timeout, self.deliver = in_order, timeout, deliver
+        self.prefetch, self.budget = prefetch, budget
         self.workers, self.kind, self._counters, self._pool = workers, kind, Counters(workers), None
         self.context, self.restarts = context, restarts
         self._work = Work(self.reader, transform, collate, errors, alone=workers > 0 and kind == PROCESSES)
@@ -182,7 +185,7 @@ class Iterator:
         automatic = self.prefetch == "auto"
         depth = DEPTH if automatic else self.prefetch
         flow = Tuned(self._pool, remember(), depth * self.workers, (MOST if automatic else depth) * self.workers,
-                     in_order=self.in_order, timeout=self.timeout, balanced=True)
+                     self.budget, bytes_of, in_order=self.in_order, timeout=self.timeout, balanced=True)
         before, self._pool.restarted = flow.waited, 0
         for batch in flow:
             self._counters.receive(flow.waited - before, batch)

@@ -172,6 +172,17 @@ class Work:
         return error
 
 
+def bytes_of(value):
+    """Return how many bytes the arrays and tensors of a batch take, or of what `Work` made."""
+    if isinstance(value, Made):
+        return bytes_of(value.value)
+    if isinstance(value, dict):
+        return sum(map(bytes_of, value.values()))
+    if isinstance(value, (tuple, list)):
+        return sum(map(bytes_of, value))
+    return getattr(value, "nbytes", 0) or 0
+
+
 def _words(error):
     return f"{type(error).__name__}: {error}"
 

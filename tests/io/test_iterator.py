@@ -191,6 +191,17 @@ def test_bursts_make_the_store_grow_and_calm_lets_it_shrink():
             assert iterator.report().ahead <= 2
 
 
+def test_a_store_grows_no_larger_than_its_budget():
+    def slow(number):
+        time.sleep(0.002)
+        return np.zeros(1000)
+    with Iterator(Reader(range(200)), slow, workers=2, kind="threads", budget=6 * 8000) as iterator:
+        for turn, batch in enumerate(iterator):
+            if turn % 40 == 0:
+                time.sleep(0.1)
+            assert iterator.report().ahead <= 6 and batch.nbytes == 8000
+
+
 def test_length_counts_batches():
     counts = [len(Iterator(range(10), batch_size=3, last=last)) for last in ("keep", "drop", "pad", "wrap")]
     assert counts == [4, 3, 4, 4]
