@@ -59,6 +59,7 @@ class Walker {
       const Plan::Operand& operand = plan.operands[k];
       const bool row = short_rows_ ? operand.contiguous : operand.strides[plan.ndim - 1] == operand.item_size;
       direct_[k] = row;
+      period_[k] = short_rows_ && !row && k >= loop.outputs ? PeriodOf(operand, ItemSize(loop.dtypes[k])) : 0;
       all_direct &= row && operand.dtype == loop.dtypes[k];
     }
     limit_ = all_direct ? end - begin : kBlock;
@@ -100,6 +101,7 @@ class Walker {
     const Plan::Operand& operand = plan_.operands[k];
     const bool converts = operand.dtype != loop_.dtypes[k];
     if (direct_[k] && !converts) return at_[k];
+    if (period_[k]) return LoadPeriodic(k);
     const bool repeats = operand.constant || (!short_rows_ && operand.strides[plan_.ndim - 1] == 0);
     if (repeats && repeated_[k] == at_[k] && repeated_count_[k] >= n) return converted_[k];
     repeated_[k] = repeats ? at_[k] : nullptr;
@@ -116,6 +118,37 @@ class Walker {
     }
     if (converts) ConvertRun(converted_[k], loop_.dtypes[k], raw, operand.dtype, n);
     return converted_[k];
+  }
+
+  /// How many items of an operand come again and again, as the numbers of channels do that stand last; 0 for others.
+  int64_t PeriodOf(const Plan::Operand& operand, int64_t loop_size) const {
+    int64_t period = 1;
+    int axis = plan_.ndim - 1;
+    for (; axis >= 0 && operand.strides[axis] == period * operand.item_size; --axis) period *= plan_.shape[axis];
+    for (; axis >= 0; --axis) {
+      if (operand.strides[axis] != 0) return 0;
+    }
+    const bool fits = (kBlock + period) * std::max(operand.item_size, loop_size) <= kBlockBytes;
+    return period > 1 && period <= kBlock && fits ? period : 0;
+  }
+
+  /// A block's worth of periods, written once; a block begins somewhere in the first of them.
+  void* LoadPeriodic(int k) {
+    const Plan::Operand& operand = plan_.operands[k];
+    const int64_t period = period_[k], size = ItemSize(loop_.dtypes[k]);
+    if (!repeated_[k]) {
+      repeated_[k] = operand.data;
+      if (operand.dtype == loop_.dtypes[k]) {
+        std::memcpy(converted_[k], operand.data, period * size);
+      } else {
+        ConvertRun(converted_[k], loop_.dtypes[k], operand.data, operand.dtype, period);
+      }
+      const int64_t bytes = (kBlock + period) * size;
+      for (int64_t done = period * size; done < bytes; done *= 2) {
+        std::memcpy(converted_[k] + done, converted_[k], std::min(done, bytes - done));
+      }
+    }
+    return converted_[k] + position_ % period * size;
   }
 
   void Store(int k, int64_t n) {
@@ -145,6 +178,7 @@ class Walker {
   char* at_[kMaxOperands];
   void* data_[kMaxOperands];
   const char* repeated_[kMaxOperands] = {};
+  int64_t period_[kMaxOperands];
   int64_t repeated_count_[kMaxOperands];
   alignas(64) char converted_[kMaxOperands][kBlockBytes];
   alignas(64) char raw_[kMaxOperands][kBlockBytes];

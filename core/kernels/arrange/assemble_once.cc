@@ -51,6 +51,43 @@ void ForBoxes(const View& y, const View& x, const Pieces* pieces, F body) {
   }
 }
 
+/// Lines no longer than this, as the channels of a picture are that stand last, are copied many at a time.
+constexpr int64_t kShortLine = 4;
+
+/// Copy lines of a few elements that are no fill: `kCount` is how many elements a line has.
+template <int64_t kCount, typename W>
+void CopyShortLines(const View& y, const View& x, const Box& box) {
+  const int last = y.ndim - 1;
+  const int64_t y_last = y.strides[last], x_last = box.x_strides[last];
+  const Walk<2> walk(box.shape.data(), 0, last, {y.strides, box.x_strides.data()});
+  const int64_t y_step = walk.step(0), x_step = walk.step(1);
+  ParallelFor(walk.total(), kGrain / kCount, [&](int64_t begin, int64_t end) {
+    walk.Range(begin, end, [&](const auto& at, int64_t count) {
+      W* to = y.as<W>() + box.y_offset + at[0];
+      const W* from = x.as<const W>() + box.x_offset + at[1];
+      for (int64_t i = 0; i < count; ++i, to += y_step, from += x_step) {
+        for (int64_t k = 0; k < kCount; ++k) to[k * y_last] = from[k * x_last];
+      }
+    });
+  });
+}
+
+/// The same for as many as a box has; false where that is no small number.
+template <typename W>
+bool CopyShortLines(const View& y, const View& x, const Box& box) {
+  if (y.ndim < 2 || box.outside) return false;
+  switch (box.shape[y.ndim - 1]) {
+    case 2:
+      return CopyShortLines<2, W>(y, x, box), true;
+    case 3:
+      return CopyShortLines<3, W>(y, x, box), true;
+    case kShortLine:
+      return CopyShortLines<kShortLine, W>(y, x, box), true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 template <typename T>
@@ -58,6 +95,7 @@ void Assemble(Context& ctx, View y, View x, const Pieces* pieces, View fill) {
   using W = Word<T>;
   if (y.numel == 0) return;
   ForBoxes(y, x, pieces, [&](const Box& box) {
+    if (CopyShortLines<W>(y, x, box)) return;
     const Walk<2> walk(box.shape.data(), 0, y.ndim, {y.strides, box.x_strides.data()});
     const W* from = box.outside ? fill.as<const W>() : x.as<const W>() + box.x_offset;
     const int64_t y_step = walk.step(0), x_step = box.outside ? 0 : walk.step(1);
