@@ -106,8 +106,8 @@ class ImageClassification:
         """
         import numpy as np
         pictures = [self._picture_of(sample) for sample in samples]
-        if not all(map(is_picture, pictures)):
-            return [self(sample, one) for sample, one in zip(samples, draws)]
+        if not any(map(is_picture, pictures)):
+            return list(samples)
         shape = self.recipe.shape(len(samples))
         if allocate is None:
             out = np.empty(shape, self.recipe.dtype)
@@ -145,6 +145,8 @@ class ImageClassification:
 
     def _way_of(self, data, draws):
         """Return (data, geometry, matrix) of one picture: what is no JPEG is decoded at once."""
+        if not is_picture(data):  # among pictures, where it may be a broken one
+            raise DataError(f"picture: got {_words_of(data)}, expected the bytes of a file, or an array of uint8")
         if not hasattr(data, "ndim") or data.ndim == 1:
             turned = self.recipe.upright and kind_of(data) == "JPEG" and jpeg_head(data, "picture").orientation > 1
             if turned or kind_of(data) != "JPEG":
@@ -187,6 +189,12 @@ class ImageClassification:
             place = self._place_in(sample)
             return type(sample)(picture if number == place else part for number, part in enumerate(sample))
         return picture
+
+
+def _words_of(data):
+    if hasattr(data, "ndim"):
+        return f"{data.dtype} of shape {tuple(data.shape)}"
+    return f"bytes that begin with {bytes(data[:8])!r}" if isinstance(data, (bytes, bytearray)) else type(data).__name__
 
 
 def is_picture(data):

@@ -1,23 +1,22 @@
 """Where libjpeg is: the copies that packages of Python bring along, and the system's."""
 import functools
-import importlib.util
 import pathlib
+import sys
 
 from dragon._C import JpegLibrary
 
-# (a package, the folder beside it where its wheel keeps libraries, what the file is called): Pillow's first, so that
+# Beside a package, the folder where its wheel keeps libraries, and what the file is called: Pillow's first, so that
 # pixels are those that Pillow reads; torchvision's has the other of the two known layouts.
-WHEELS = (("PIL", "pillow.libs", "libjpeg-*.so.62*"), ("PIL", "Pillow.libs", "libjpeg-*.so.62*"),
-          ("torchvision", "torchvision.libs", "libjpeg*.so.*"))
+WHEELS = (("pillow.libs", "libjpeg-*.so.62*"), ("Pillow.libs", "libjpeg-*.so.62*"),
+          ("torchvision.libs", "libjpeg*.so.*"))
 SYSTEM = ("libjpeg.so.62", "libjpeg.so.8")
 
 
 def list_candidates():
-    """Yield the paths and names of libraries that may be there, the best one first."""
-    for package, folder, pattern in WHEELS:
-        spec = importlib.util.find_spec(package)
-        for place in (spec and spec.submodule_search_locations) or ():
-            yield from (str(path) for path in sorted(pathlib.Path(place).parent.joinpath(folder).glob(pattern)))
+    """Yield the paths and names of libraries that may be there, the best one first; no package is imported for it."""
+    for folder, pattern in WHEELS:
+        for place in sys.path:
+            yield from (str(path) for path in sorted(pathlib.Path(place, folder).glob(pattern)))
     yield from SYSTEM
 
 

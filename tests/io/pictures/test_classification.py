@@ -101,6 +101,10 @@ def test_broken_pictures_are_named(samples):
     with pytest.raises(DataError, match="sample 4: .*truncated") as caught:
         transform.batch(broken, [Draws(0)] * 6)
     assert caught.value.places == [4]
+    for odd, words in ((b"no picture", "b'no pictu'"), ("text", "str"), (np.zeros((2, 2, 3)), "float64 of shape")):
+        with pytest.raises(DataError, match=f"sample 2: picture: got .*{words}") as caught:
+            transform.batch([*samples[:2], (odd, 2)], [Draws(0)] * 3)
+        assert caught.value.places == [2]
     with pytest.raises(ValueError, match="no draws"):
         transform(samples[0])
     with pytest.raises(DataError, match="0 x 5"):

@@ -1,6 +1,7 @@
 """Pictures in files: JPEG is decoded by libjpeg, the others by Pillow, which is imported when one is first met."""
 import io
 
+from dragon._C import JpegHead
 from dragon.core.distribution import install_words
 from dragon.io.errors import DataError
 from dragon.io.pictures import decode, jpeg_library, read_size
@@ -130,6 +131,15 @@ def read_jpeg(data, channels, who, window=None, ratio=1, fancy=True, quick=True,
     except DataError as error:
         raise errors.InvalidArgumentError(
             None, None, f"{who}: Invalid JPEG data or crop window, size {len(data)}: {error}") from None
+
+
+def read_jpeg_shape(data, who):
+    """Return [height, width, channels] of a JPEG picture, of which only the head is read."""
+    try:
+        head = JpegHead(data)
+    except ValueError as error:
+        raise errors.InvalidArgumentError(None, None, f"{who}: Invalid JPEG data, size {len(data)}: {error}") from None
+    return [head.height, head.width, head.components]
 
 
 def _region_of(window, ratio, size):

@@ -2,7 +2,7 @@
 from dragon.io.pictures import jpeg_library
 from dragon.vm.shared.data.rows import wrap_array
 from dragon.vm.shared.files.pictures import (as_dtype_of, contents_of, encode, kind_of, open_picture, read_jpeg,
-                                             read_picture, to_array, to_gif_array)
+                                             read_jpeg_shape, read_picture, to_array, to_gif_array)
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.written.texts import written
 
@@ -165,5 +165,5 @@ def is_jpeg(contents, name=None):
 
 def extract_jpeg_shape(contents, output_type="int32", name=None):
     """Return the height, the width and the channels of a JPEG picture, which is not decoded."""
-    picture = open_picture(contents_of(contents, "extract_jpeg_shape"), "extract_jpeg_shape", ("JPEG",))
-    return convert_to_tensor([picture.height, picture.width, len(picture.getbands())], dtype=output_type)
+    return convert_to_tensor(read_jpeg_shape(contents_of(contents, "extract_jpeg_shape"), "extract_jpeg_shape"),
+                             dtype=output_type)

@@ -108,6 +108,8 @@ def test_jpegs_are_decoded_to_the_same_bits(kind, way):
     lambda tf, data: tf.io.decode_jpeg(data[:-200]),
     lambda tf, data: tf.io.decode_jpeg(data[:-200], acceptable_fraction=0.99),
     lambda tf, data: tf.io.decode_image(data[:-200]),
+    lambda tf, data: tf.io.extract_jpeg_shape(data[:50]),
+    lambda tf, data: tf.io.extract_jpeg_shape(b"\x89PNG" + data),
     lambda tf, data: tf.io.decode_and_crop_jpeg(data, [40, 4, 10, 10]),
     lambda tf, data: tf.io.decode_and_crop_jpeg(data, [0, 4, 0, 10]),
     lambda tf, data: tf.io.decode_and_crop_jpeg(data, [-1, 4, 3, 10]),
