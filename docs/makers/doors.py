@@ -17,7 +17,7 @@ TITLES = {"torch": "PyTorch", "keras": "Keras", "tensorflow": "TensorFlow", "dra
 # Modules whose public names are what users of Dragon's own face, and of torchvision's, are meant to find.
 LOOKED_AT = {
     "dragon": "dragon dragon.nn dragon.nn.module dragon.nn.layers dragon.optimizers dragon.random dragon.graph "
-              "dragon.onnx dragon.io dragon.core.profile dragon.core.feeds".split(),
+              "dragon.onnx dragon.io dragon.io.records dragon.io.sources dragon.core.profile dragon.core.feeds".split(),
     "torchvision": "torchvision.transforms torchvision.transforms.functional torchvision.transforms.v2 "
                    "torchvision.models torchvision.datasets torchvision.ops torchvision.utils torchvision.io".split(),
 }
