@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/base/varint.h"
+
 namespace dragon {
 
 namespace {
@@ -34,13 +36,9 @@ class Fields {
   bool broken() const { return broken_; }
 
   bool Varint(uint64_t* out) {
-    uint64_t found = 0;
-    for (int shift = 0; shift < 70 && at_ != end_; shift += 7) {
-      const uint8_t byte = *at_++;
-      if (shift < 64) found |= static_cast<uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return *out = found, true;
-    }
-    return false;
+    const size_t size = ReadVarint({at_, end_}, out);
+    at_ += size;
+    return size;
   }
   bool done() const { return at_ == end_; }
 

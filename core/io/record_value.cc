@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/varint.h"
 #include "core/io/record_file.h"
 
 namespace dragon {
@@ -57,14 +58,12 @@ bool HoldsCodePoints(std::span<const uint8_t> bytes) {
 void RecordValueReader::Fail(const char* what) const { throw RecordTrouble{what, at_}; }
 
 uint64_t RecordValueReader::Varint() {
-  uint64_t value = 0;
-  for (int shift = 0; shift < 70 && at_ < body_.size(); shift += 7) {
-    const uint8_t byte = body_[at_++];
-    if (shift == 63 && byte > 1) break;
-    value |= static_cast<uint64_t>(byte & 0x7F) << shift;
-    if (byte < 0x80) return value;
-  }
-  Fail("a number that does not end");
+  uint64_t value;
+  bool fits;
+  const size_t size = ReadVarint(body_.subspan(at_), &value, &fits);
+  if (!size || !fits) Fail("a number that does not end");
+  at_ += size;
+  return value;
 }
 
 std::span<const uint8_t> RecordValueReader::Take(uint64_t size) {

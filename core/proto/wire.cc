@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/varint.h"
 
 namespace dragon::wire {
 
@@ -101,15 +102,13 @@ void Reader::Require(Type type) const {
 }
 
 uint64_t Reader::Varint() {
-  uint64_t value = 0;
-  for (int shift = 0; shift < 64; shift += 7) {
-    if (at_ == bytes_.size()) Fail("the end in the middle of a number");
-    const uint8_t byte = bytes_[at_++];
-    if (shift == 63 && byte > 1) break;
-    value |= static_cast<uint64_t>(byte & 0x7F) << shift;
-    if (byte < 0x80) return value;
-  }
-  Fail("a number of more than 64 bits");
+  uint64_t value;
+  bool fits;
+  const size_t size = ReadVarint(bytes_.subspan(at_), &value, &fits);
+  if (!size && bytes_.size() - at_ < kLongestVarint) Fail("the end in the middle of a number");
+  if (!size || !fits) Fail("a number of more than 64 bits");
+  at_ += size;
+  return value;
 }
 
 double Reader::Fixed64() {

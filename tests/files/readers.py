@@ -6,6 +6,8 @@ import pickle
 import random
 import zipfile
 
+import sample_readers
+
 TORCH = (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, NotImplementedError, TypeError, AttributeError)
 PLAIN = (ValueError, TypeError, RuntimeError, NotImplementedError)
 H5 = (*PLAIN, KeyError, OSError)  # OSError is what h5py itself says of damaged parts
@@ -252,6 +254,7 @@ READERS = {
     "checkpoint, state": (_state(), 2), "TFRecord": (_records(""), 3), "TFRecord, GZIP": (_records("GZIP"), 3),
     "parse_tensor": (_tensor_proto(), 6), "parse_example": (_example(), 6),
     "data set, spec": (_dataset("dataset_spec.json"), 1), "data set, elements": (_dataset("elements.tfrecord"), 1),
+    **sample_readers.list_readers(_through_file),
 }
 
 

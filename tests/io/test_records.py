@@ -219,6 +219,50 @@ def test_one_writer_at_a_time(tmp_path):
     writer.close()
 
 
+class FullDisk:
+    """A file that takes so many bytes, and then no more."""
+
+    def __init__(self, file, room):
+        self._file, self._room = file, room
+
+    def write(self, data):
+        if not self._room:
+            raise OSError(28, "No space left on device")
+        taken = self._file.write(data[:self._room])
+        self._room -= taken
+        return taken
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+
+def test_a_full_disk_ends_the_writing_and_leaves_what_was_written(tmp_path):
+    writer = KPLRecordWriter(tmp_path / "a.kpl")
+    writer.write("first")
+    writer.flush()
+    writer._file = FullDisk(writer._file, 70)
+    for number in range(5):
+        writer.write(b"more" * 10)
+    with pytest.raises(OSError, match="No space left"):
+        writer.flush()
+    with pytest.raises(OSError, match="after a write that failed"):
+        writer.write("again")
+    writer.close()
+    assert list(KPLRecord(tmp_path / "a.kpl")) == ["first"]
+    write(tmp_path / "a.kpl", ["second"], append=True)
+    assert list(KPLRecord(tmp_path / "a.kpl")) == ["first", "second"]
+
+
+def test_where_there_are_no_locks_there_is_no_lock(tmp_path, monkeypatch):
+    import errno
+    import fcntl
+
+    def refuse(file, kind):
+        raise OSError(errno.ENOLCK, "No locks available")
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert list(KPLRecord(write(tmp_path / "a.kpl", [1, 2]))) == [1, 2]
+
+
 def test_a_file_that_is_being_written_can_be_read(tmp_path):
     with KPLRecordWriter(tmp_path / "a.kpl", sync=True) as writer:
         writer.write("first")

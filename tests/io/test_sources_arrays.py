@@ -55,6 +55,7 @@ def test_what_cannot_be_read_by_rows_is_refused(tmp_path):
                          (b"PK\3\4" + whole, "no .npy file"), (whole.replace(b"(100, 10)", b"(10000000, 1000000000)"),
                                                                "for an array|no .npy"),
                          (whole.replace(b"(100, 10)", b"(-10, 10)"), "for an array|no .npy"),
+                         (whole.replace(b"), }", b"(((("), "no .npy file"),
                          (whole.replace(b"<f8", b"|O8"), "no .npy|dtype")):
         (tmp_path / "a.npy").write_bytes(data)
         with pytest.raises(DataError, match=letter):

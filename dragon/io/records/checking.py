@@ -1,6 +1,7 @@
 """Whether KPLRecord files are whole: every checksum compared, every value read."""
 import numpy as np
 
+from dragon import _C
 from dragon.io.errors import DataError
 from dragon.io.records.shard import ALIGN, HEAD, INDEX, START, TRAILER, WHOLE, Shard, read_values
 from dragon.io.sources.opened import OpenFiles
@@ -96,7 +97,6 @@ def _gaps(shard):
 
 def _is_old_index(file, gap):
     """Return whether some bytes are an index and a trailer, behind which the file was appended to."""
-    from dragon import _C
     offset, end = gap[0], sum(gap)
     while offset < end:
         head = _C.kpl_head(file.read_at(offset, HEAD), offset)

@@ -3,6 +3,8 @@ import struct
 
 import numpy as np
 
+from dragon.core.wire import write_varint
+
 NONE, FALSE, TRUE, INTEGER, LARGE, REAL, COMPLEX, TEXT, BYTES, LIST, TUPLE, DICT, ARRAY, SCALAR = range(14)
 DEEPEST = 100  # as the engine has it
 ALIGN = 16
@@ -43,17 +45,6 @@ def encode(value):
     return bytes(out)
 
 
-def _varint(number):
-    if number < 0x80:
-        return bytes((number,))
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return out
-
-
 def _put(out, value, depth):
     put = PUTTERS.get(type(value))
     if put is not None:
@@ -70,25 +61,25 @@ def _put(out, value, depth):
 def _put_int(out, value, depth):
     if -1 << 63 <= value < 1 << 63:
         out.append(INTEGER)
-        out += _varint(value << 1 if value >= 0 else (-value << 1) - 1)
+        out += write_varint(value << 1 if value >= 0 else (-value << 1) - 1)
     else:
         data = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
         out.append(LARGE)
-        out += _varint(len(data))
+        out += write_varint(len(data))
         out += data
 
 
 def _put_text(out, value, depth):
     data = value.encode("utf-8", "surrogatepass")
     out.append(TEXT)
-    out += _varint(len(data))
+    out += write_varint(len(data))
     out += data
 
 
 def _put_bytes(out, value, depth):
     data = value if type(value) is bytes else bytes(value)
     out.append(BYTES)
-    out += _varint(len(data))
+    out += write_varint(len(data))
     out += data
 
 
@@ -105,7 +96,7 @@ def _put_complex(out, value, depth):
 def _put_list(out, values, depth):
     _check_depth(depth)
     out.append(LIST if type(values) is list else TUPLE)
-    out += _varint(len(values))
+    out += write_varint(len(values))
     for place, value in enumerate(values):
         try:
             _put(out, value, depth + 1)
@@ -117,7 +108,7 @@ def _put_list(out, values, depth):
 def _put_dict(out, values, depth):
     _check_depth(depth)
     out.append(DICT)
-    out += _varint(len(values))
+    out += write_varint(len(values))
     for key, value in values.items():
         if type(key) not in KEYS:
             raise Refusal(f"KPLRecord: got a key of type {type(key).__name__}, expected text, bytes or a number")
@@ -138,11 +129,11 @@ def _put_array(out, array, depth, tag=ARRAY):
     array = _plain(array)
     letters = array.dtype.str.encode()
     out.append(tag)
-    out += _varint(len(letters))
+    out += write_varint(len(letters))
     out += letters
-    out += _varint(array.ndim)
+    out += write_varint(array.ndim)
     for length in array.shape:
-        out += _varint(length)
+        out += write_varint(length)
     out += bytes(-len(out) % ALIGN)
     if array.size:
         # Times lend no buffer of their own, so all are lent as bytes.

@@ -1,5 +1,6 @@
 """Writing KPLRecord files: records are only ever added at the end."""
 import array
+import errno
 import fcntl
 import os
 
@@ -15,6 +16,8 @@ from dragon.io.sources.remote import is_remote, local_path, open_file
 
 # What is written waits until there is so much of it: a call of the system for each small record would take longer.
 WAITING = 1 << 20
+# What file systems say that know no locks: some of networks.
+NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 class KPLRecordWriter:
@@ -72,6 +75,10 @@ class KPLRecordWriter:
             file.close()
             raise BlockingIOError(11, f"KPLRecordWriter: got {self.path}, which another writer has open, expected one "
                                       f"writer at a time") from None
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                file.close()
+                raise
         if not append:
             file.truncate(0)
         return file

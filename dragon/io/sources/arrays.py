@@ -61,7 +61,9 @@ class NumPyArray(_Rows):
                     raise ValueError(f"version {version} of the format")
                 shape, in_columns, dtype = read(file)
                 offset = file.tell()
-        except (ValueError, SyntaxError, TypeError, EOFError) as error:
+        except OSError:
+            raise
+        except Exception as error:  # headers are Python's own literals, and so are the errors of reading them
             raise DataError(f"NumPyArray: got a file that is no .npy file, expected one: {error}", path, 0) from None
         if dtype.hasobject:
             raise DataError(f"NumPyArray: got an array of dtype {dtype}, expected numbers: objects are programs", path)
