@@ -1,5 +1,5 @@
 """Datasets of stacked elements, and of the slices of stacked ones."""
-from itertools import starmap
+from itertools import cycle, starmap
 
 from dragon import _C
 from dragon.io.stages import batching, taking
@@ -230,7 +230,7 @@ class Rebatch(Dataset):
 
     def _iterate(self):
         rows = Unbatch(self._sources[0])._open()
-        return map(stack_elements, batching.lists_in_turns(rows, self._sizes, self._drop))
+        return map(stack_elements, batching.lists_of(rows, cycle(self._sizes), self._drop))
 
     def _make_spec(self):
         size = self._sizes[0] if self._drop and len(set(self._sizes)) == 1 else None
