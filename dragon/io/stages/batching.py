@@ -6,7 +6,7 @@ from dragon.io.stages.failing import Failed, raised
 
 def lists(items, size, drop_last=False):
     """Yield lists of so many items that follow each other; the last may be shorter, or is left out."""
-    return lists_of(items, repeat(size), drop_last)
+    return raised(_lists(iter(items), repeat(size), drop_last))
 
 
 def lists_of(items, sizes, drop_last=False):

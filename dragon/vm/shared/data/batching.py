@@ -87,14 +87,10 @@ class Batch(Dataset):
         super().__init__(source)
         self._size, self._drop = check_size(size, "batch"), bool(drop_remainder)
 
-    def _iterate(self):
-        return self._batches(0)
-
     def _open_behind(self, count):
-        return self._batches(count * self._size)
+        return self._iterate(count * self._size)
 
-    def _batches(self, skipped):
-        """Return an iterator over the batches of all but the first elements."""
+    def _iterate(self, skipped=0):
         source = self._sources[0]
         rows = source._rows()
         if rows is not None:
