@@ -9,7 +9,8 @@ import pytest
 
 from dragon.core import modes
 from dragon.io import WorkerDied
-from dragon.io.stages import counting
+from dragon.io.stages import batching, counting
+from dragon.io.stages.failing import END, Failed, next_of
 from dragon.io.stages.prefetching import MOST_DEPTH, SETTLED_AFTER, Ahead, Depth
 from dragon.io.stages.processes import map_in_processes
 from dragon.io.stages.threads import map_in_threads
@@ -75,6 +76,66 @@ def test_calls_run_beside_each_other():
         list(map_in_threads(lambda item: 1 // item, iter([1, 0, 1]), 2))
     with pytest.raises(KeyError):
         list(map_in_threads(abs, fail_at(1, itertools.count()), 2))
+
+
+class Shaky:
+    """An iterator that goes on after its errors: multiples of a number fail."""
+
+    def __init__(self, count, bad):
+        self._numbers, self._bad = iter(range(1, count + 1)), bad
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        number = next(self._numbers)
+        if number % self._bad == 0:
+            raise KeyError(number)
+        return number
+
+
+def read_all(items):
+    """Return all items, and (error's class, its argument) in the places of errors."""
+    found, items = [], iter(items)
+    while (item := next_of(items)) is not END:
+        found.append((type(item.error), item.error.args[0]) if isinstance(item, Failed) else item)
+    return found
+
+
+EXPECTED = [1, 2, 3, (KeyError, 4), 5, 6, 7, (KeyError, 8), 9]
+STAGES = {
+    "ahead": lambda: Ahead(Shaky(9, 4), 2),
+    "depth": lambda: Ahead(Shaky(9, 4), Depth(size_of=lambda item: item + 1)),
+    "threads": lambda: map_in_threads(abs, Shaky(9, 4), 3),
+    "trial": lambda: tried(Shaky(9, 4), Trial(5, 0.0), lambda items: Ahead(items, 2)),
+    "long trial": lambda: tried(Shaky(9, 4), Trial(50, 0.0), None),
+    "quick": lambda: tried(Shaky(9, 4), Trial(2, 9.0), None),
+    "counted": lambda: counting.Counted(Shaky(9, 4), counting.Counters("items")),
+}
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_stages_go_on_after_errors(name):
+    assert read_all(STAGES[name]()) == EXPECTED
+
+
+def test_errors_of_calls_come_in_their_places():
+    def call(item):
+        if item % 4 == 0:
+            raise KeyError(item)
+        return item
+    assert read_all(map_in_threads(call, iter(range(1, 10)), 3)) == EXPECTED
+    assert read_all(batching.lists(Shaky(9, 4), 2)) == [[1, 2], (KeyError, 4), [5, 6], (KeyError, 8), [9]]
+    assert read_all(batching.lists(Shaky(9, 4), 2, drop_last=True))[-1] == (KeyError, 8)
+
+
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt])
+def test_what_ends_programs_comes_through(kind):
+    def end(item):
+        raise kind(item)
+    for items in (Ahead(map(end, [1]), 1), map_in_threads(end, iter([1]), 1)):
+        with pytest.raises(kind):
+            list(items)
 
 
 def test_as_many_are_ahead_as_was_asked_for():

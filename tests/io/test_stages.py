@@ -88,7 +88,7 @@ def test_lists():
     assert list(batching.lists(Once(range(5)), 2)) == [[0, 1], [2, 3], [4]]
     assert list(batching.lists(Once(range(5)), 2, drop_last=True)) == [[0, 1], [2, 3]]
     assert list(batching.lists((), 2)) == [] and list(batching.lists(range(2), 2)) == [[0, 1]]
-    assert list(batching.lists_in_turns(Once(range(7)), [1, 3])) == [[0], [1, 2, 3], [4], [5, 6]]
+    assert list(batching.lists_of(Once(range(7)), itertools.cycle([1, 3]))) == [[0], [1, 2, 3], [4], [5, 6]]
     for drop_last, count, size in itertools.product((False, True), (0, 4, 5), (1, 2, 9)):
         spans = batching.spans(range(3, 3 + count), size, drop_last)
         assert [list(range(*span)) for span in spans] == list(batching.lists(range(3, 3 + count), size, drop_last))

@@ -1,21 +1,29 @@
 """Stages that put consecutive items together, and take them apart."""
-from itertools import chain, cycle, islice
+from itertools import chain, islice, repeat
+
+from dragon.io.stages.failing import Failed, raised
 
 
 def lists(items, size, drop_last=False):
     """Yield lists of so many items that follow each other; the last may be shorter, or is left out."""
-    items = iter(items)
-    while len(chosen := list(islice(items, size))) == size:
-        yield chosen
-    if chosen and not drop_last:
-        yield chosen
+    return raised(_lists(iter(items), repeat(size), drop_last))
 
 
-def lists_in_turns(items, sizes, drop_last=False):
-    """Yield lists of items that follow each other, of sizes that come again and again."""
-    items = iter(items)
-    for size in cycle(sizes):
-        chosen = list(islice(items, size))
+def lists_of(items, sizes, drop_last=False):
+    """Yield lists of items that follow each other, of as many as one size after the other says.
+
+    An error costs the list that it comes in, and no other where the items go on.
+    """
+    return raised(_lists(iter(items), sizes, drop_last))
+
+
+def _lists(items, sizes, drop_last):
+    for size in sizes:
+        try:
+            chosen = list(islice(items, size))
+        except Exception as error:
+            yield Failed(error)
+            continue
         if len(chosen) < size:
             if chosen and not drop_last:
                 yield chosen

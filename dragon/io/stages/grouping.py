@@ -21,15 +21,15 @@ def windows(items, size, shift, stride, drop_last=False):
 
     """
     reach = (size - 1) * stride + 1
-    buffer = deque()
+    held = []
     while True:
-        buffer.extend(islice(items, reach - len(buffer)))
-        if not buffer or (len(buffer) < reach and drop_last):
+        held = held + list(islice(items, reach - len(held)))
+        if not held or (len(held) < reach and drop_last):
             return
-        yield list(buffer) if stride == 1 else list(islice(buffer, 0, None, stride))
-        left = shift - len(buffer)
-        for _ in range(min(shift, len(buffer))):
-            buffer.popleft()
+        # What follows is cut off before: the window is the user's own then.
+        after, left = held[shift:], shift - len(held)
+        yield held if stride == 1 else held[::stride]
+        held = after
         if left > 0:
             deque(islice(items, left), maxlen=0)
 

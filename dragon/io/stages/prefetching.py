@@ -4,7 +4,8 @@ import weakref
 from queue import SimpleQueue
 
 from dragon.io.stages import counting
-from dragon.io.stages.threads import END, Failed, Worker
+from dragon.io.stages.failing import END, Failed, next_of, raised
+from dragon.io.stages.threads import Worker
 
 FIRST_DEPTH, MOST_DEPTH = 4, 64
 BUDGET_BYTES = 1 << 29  # that items made ahead may take where nobody says otherwise
@@ -33,7 +34,7 @@ class Depth:
 
     def weigh(self, item):
         """Note the bytes of an item."""
-        if self._size_of is not None:
+        if self._size_of is not None and type(item) is not Failed:
             self._largest = max(self._largest, self._size_of(item))
 
     def room_after(self, ready):
@@ -53,7 +54,7 @@ class Depth:
 
 
 class Ahead:
-    """Make the items of an iterator in a thread, ahead of their use.
+    """Make the items of an iterator in a thread, ahead of their use; what goes on after an error goes on here too.
 
     Parameters
     ----------
@@ -82,6 +83,9 @@ class Ahead:
         Worker(_fill, (iter(items), self._ready, room, stopped, self._counters), stop)
 
     def __iter__(self):
+        return raised(self._taken())
+
+    def _taken(self):
         get = self._ready.get if self._counters is None else counting.aside(self._ready.get)
         try:
             while True:
@@ -89,8 +93,6 @@ class Ahead:
                 item = get()
                 if item is END:
                     return
-                if type(item) is Failed:
-                    raise item.error
                 self._make_room(item, ready)
                 yield item
                 del item
@@ -110,20 +112,15 @@ class Ahead:
 
 def _fill(items, ready, room, stopped, counters):
     """Run in the thread."""
-    wait, make = room.acquire, items.__next__
+    wait, make = room.acquire, next_of  # whatever is raised, it belongs to who asks for the item
     if counters is not None:
         wait, make = counters.timed("full", wait), counters.timed("starved", make)
-    try:
-        while True:
-            wait()
-            if stopped.is_set():
-                return
-            try:
-                item = make()
-            except StopIteration:
-                ready.put(END)
-                return
-            ready.put(item)
-            del item
-    except BaseException as error:  # whatever it is, it belongs to who asks for the item
-        ready.put(Failed(error))
+    while True:
+        wait()
+        if stopped.is_set():
+            return
+        item = make(items, BaseException)
+        ready.put(item)
+        if item is END:
+            return
+        del item

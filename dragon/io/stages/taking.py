@@ -59,7 +59,7 @@ def distinct(items, key_of):
 def sound(items, kinds, tell):
     """Yield the items whose making does not fail.
 
-    An iterator that is a generator ends with its first error; one of another kind goes on.
+    An iterator that is a generator ends with its first error; one of another kind goes on, stages among them.
 
     Parameters
     ----------

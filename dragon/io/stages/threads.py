@@ -3,14 +3,13 @@ import atexit
 import threading
 import time
 import weakref
-from itertools import islice
 from queue import Empty, SimpleQueue
 
 from dragon.core import modes
 from dragon.io.stages import counting
+from dragon.io.stages.failing import END, Failed, next_of, raised
 from dragon.io.stages.ordering import in_order
 
-END = object()
 PATIENCE_SECONDS = 10.0  # for threads to finish what they are at when the process ends
 PAUSE_SECONDS = 0.5  # after which a wait looks whether there is still something to wait for
 _running = weakref.WeakSet()
@@ -53,15 +52,8 @@ def _end_all():
         worker.join(max(deadline - time.monotonic(), 0))
 
 
-class Failed:
-    """An error on its way from a thread to whoever waits for the item."""
-
-    def __init__(self, error):
-        self.error = error
-
-
 def map_in_threads(function, items, count, keep_order=True, ahead=None):
-    """Yield what a function gives for each item, computed by threads.
+    """Return an iterator over what a function gives for items, computed by threads; it goes on after an error.
 
     Parameters
     ----------
@@ -80,6 +72,10 @@ def map_in_threads(function, items, count, keep_order=True, ahead=None):
     ahead = 2 * count if ahead is None else ahead
     if count < 1 or ahead < 1:
         raise ValueError(f"map_in_threads: got {count} threads and {ahead} results ahead, expected one or more of each")
+    return raised(_in_threads(function, items, count, keep_order, ahead))
+
+
+def _in_threads(function, items, count, keep_order, ahead):
     counters = counting.current()
     if counters is not None:
         function = counters.timed("working", function)
@@ -92,18 +88,19 @@ def map_in_threads(function, items, count, keep_order=True, ahead=None):
         Worker(_serve, (function, tasks, finished, ended), stop)
     answers = _answers(finished, ended, counters)
     results = in_order(answers) if keep_order else (result for _, result in answers)
-    numbered, outstanding = enumerate(items), 0
+    given = taken = 0
     try:
         while True:
-            for task in islice(numbered, ahead - outstanding):
-                tasks.put(task)
-                outstanding += 1
-            result = next(results, END) if outstanding else END
-            if result is END:
+            while items is not None and given - taken < ahead:
+                item = next_of(items)
+                if item is END:
+                    items = None
+                    break
+                (finished if type(item) is Failed else tasks).put((given, item))
+                given += 1
+            if given == taken or (result := next(results, END)) is END:
                 return
-            outstanding -= 1
-            if type(result) is Failed:
-                raise result.error
+            taken += 1
             yield result
             del result  # nobody but the user holds it while the next one is waited for
     finally:

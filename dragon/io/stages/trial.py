@@ -2,7 +2,7 @@
 import time
 from itertools import chain
 
-END = object()
+from dragon.io.stages.failing import END, next_of, raised
 
 
 class Trial:
@@ -55,24 +55,50 @@ def tried(items, trial, ahead):
         Makes items ahead.
 
     """
-    if trial.over:
+    def rest():
         return ahead(items) if trial.pays else items
-    return chain.from_iterable(_in_two(items, trial, ahead))
+    return rest() if trial.over else behind(trial, _Timed(trial, items), rest)
 
 
-def _in_two(items, trial, ahead):
-    """Yield the iterator over what a trial takes, then that over the rest."""
+def behind(trial, first, make_rest):
+    """Return an iterator over items that a trial times, and over the rest as soon as it is over.
+
+    Parameters
+    ----------
+    trial : Trial
+        What times the first items.
+    first : Iterator
+        Makes them.
+    make_rest : Callable[[], Iterator]
+        Makes the others, once it is known whether that pays.
+
+    """
+    return chain.from_iterable(_parts(trial, first, make_rest))
+
+
+def _parts(trial, first, make_rest):
+    """Yield an iterator over the first items, then that over the others."""
     ended = []
-    yield _timed(items, trial, ended)
+    yield raised(_first(trial, first, ended))
     if not ended:
-        yield ahead(items) if trial.pays else items
+        yield make_rest()
 
 
-def _timed(items, trial, ended):
+def _first(trial, items, ended):
     while not trial.over:
-        item = trial.call(next, items, END)
+        item = next_of(items)
         if item is END:
             ended.append(True)
             return
         yield item
         del item  # nobody but the user holds it while the next one is made
+
+
+class _Timed:
+    """An iterator whose items a trial times; it goes on after an error."""
+
+    def __init__(self, trial, items):
+        self._trial, self._items = trial, items
+
+    def __next__(self):
+        return self._trial.call(next, self._items)

@@ -1,5 +1,5 @@
 """Datasets of stacked elements, and of the slices of stacked ones."""
-from itertools import starmap
+from itertools import cycle, starmap
 
 from dragon import _C
 from dragon.io.stages import batching, taking
@@ -87,14 +87,10 @@ class Batch(Dataset):
         super().__init__(source)
         self._size, self._drop = check_size(size, "batch"), bool(drop_remainder)
 
-    def _iterate(self):
-        return self._batches(0)
-
     def _open_behind(self, count):
-        return self._batches(count * self._size)
+        return self._iterate(count * self._size)
 
-    def _batches(self, skipped):
-        """Return an iterator over the batches of all but the first elements."""
+    def _iterate(self, skipped=0):
         source = self._sources[0]
         rows = source._rows()
         if rows is not None:
@@ -230,7 +226,7 @@ class Rebatch(Dataset):
 
     def _iterate(self):
         rows = Unbatch(self._sources[0])._open()
-        return map(stack_elements, batching.lists_in_turns(rows, self._sizes, self._drop))
+        return map(stack_elements, batching.lists_of(rows, cycle(self._sizes), self._drop))
 
     def _make_spec(self):
         size = self._sizes[0] if self._drop and len(set(self._sizes)) == 1 else None

@@ -1,9 +1,10 @@
 """Datasets that call a user's function with each element."""
+import functools
 from itertools import chain
 
 from dragon.io.stages import taking
 from dragon.io.stages.threads import map_in_threads
-from dragon.io.stages.trial import Trial
+from dragon.io.stages.trial import Trial, behind
 from dragon.vm.shared import errors
 from dragon.vm.shared.data import settings
 from dragon.vm.shared.data.dataset import Dataset, INFINITE, OneEach, UNKNOWN
@@ -56,12 +57,12 @@ class Map(Given, OneEach):
     def _in_threads(self, elements, function):
         """Yield results in order; in threads, once it is seen that calls take long enough."""
         trial = Trial(TRIALS, WORTHWHILE_SECONDS)
-        for element in elements:
-            yield trial.call(function, element)
-            if trial.over:
-                break
-        yield from (map_in_threads(function, elements, self._threads, self._deterministic is not False)
-                    if trial.pays else map(function, elements))
+
+        def in_threads():
+            if trial.pays:
+                return map_in_threads(function, elements, self._threads, self._deterministic is not False)
+            return map(function, elements)
+        return behind(trial, map(functools.partial(trial.call, function), elements), in_threads)
 
     def _make_spec(self):
         return result_spec(self._function, self._sources[0])
@@ -85,8 +86,7 @@ class Filter(Dataset):
 
     def _iterate(self):
         predicate = self._predicate
-        return (element for element in self._sources[0]._open()
-                if as_decision(call(predicate, element), "filter"))
+        return filter(lambda element: as_decision(call(predicate, element), "filter"), self._sources[0]._open())
 
     def _count(self):
         count = self._sources[0]._count()
