@@ -57,6 +57,32 @@ def stays_oracle(torch, boxes, threshold):
 BOXES = Given(values=[[0, 0, 4, 4], [1, 1, 5, 5], [0, 0, 4, 3], [8, 8, 9, 9], [0, 0, 4, 4], [2, 2, 2, 2], [2, 2, 2, 2],
                       [8.0, 8, 9.5, 9.5]])
 
+
+def best_oracle(torch, boxes, scores, limit, overlap=0.5, least=float("-inf"), sigma=0.0):
+    """What a loop over boxes keeps, each time the best of those that are left."""
+    kept, values = torch.zeros((len(scores), limit), dtype=torch.int32), scores.new_zeros((len(scores), limit))
+    counts = torch.zeros(len(scores), dtype=torch.int32)
+    for row in range(len(scores)):
+        corners, own = boxes[row * len(boxes) // len(scores)].double(), scores[row].double().clone()
+        low, high = torch.minimum(corners[:, :2], corners[:, 2:]), torch.maximum(corners[:, :2], corners[:, 2:])
+        own[~(own > least)] = float("-inf")
+        while counts[row] < limit and len(own) and own.max() > float("-inf"):
+            best = int(own.argmax())
+            kept[row, counts[row]], values[row, counts[row]] = best, own[best]
+            counts[row] += 1
+            own[best] = float("-inf")
+            shared = (torch.minimum(high, high[best]) - torch.maximum(low, low[best])).clamp(min=0).prod(1)
+            whole = (high - low).prod(1) + (high - low)[best].prod() - shared
+            share = shared / torch.where(whole > 0, whole, 1.0)
+            own = own * torch.exp(-0.5 * share ** 2 / sigma) if sigma else torch.where(
+                share > overlap, float("-inf"), own)
+            own[~(own > least)] = float("-inf")
+    return kept, values, counts
+
+
+MANY_BOXES = Given(values=[[[(row * 31 + box * (17 + 8 * side)) % 97 / 97 for side in range(4)] for box in range(40)]
+                           for row in range(2)])
+MANY_SCORES = Given(values=[[(row + box) * 37 % 61 / 61 for box in range(40)] for row in (0, 7, 29, 30)])
 WINDOWS = [Sample((2, 3, 5, 6), 2), Sample((2, 3, 5, 6), (3, 2), (1, 2), (2, 1), (2, 1)), Sample((3, 4, 4), 2),
            Sample((0, 2, 3, 3), 2)]
 
@@ -75,6 +101,12 @@ ROWS = [
     Row("suppress_boxes", [Sample(BOXES, 0.3), Sample(BOXES, 0.5), Sample(BOXES, 1.0), Sample(BOXES, -1.0),
                            Sample((0, 4), 0.5)], torch=stays_oracle, gradient=False,
         errors=[Wrong((3, 5), 0.5, says="(N, 4)"), Wrong((4,), 0.5, says="(N, 4)")]),
+    Row("select_boxes", [Sample(MANY_BOXES, MANY_SCORES, 10, 0.3), Sample(MANY_BOXES, MANY_SCORES, 50, 0.1, 0.2),
+                         Sample(MANY_BOXES, MANY_SCORES, 12, 0.5, 0.1, 0.4), Sample(MANY_BOXES, MANY_SCORES, 0),
+                         Sample((1, 0, 4), (2, 0), 3), Sample((0, 5, 4), (0, 5), 3)],
+        torch=best_oracle, gradient=False, dtypes=SINGLES,
+        errors=[Wrong((1, 3, 5), (1, 3), 2, says="(S, N, 4)"), Wrong((2, 3, 4), (3, 3), 2, says="divides"),
+                Wrong((1, 3, 4), (1, 3), -1, says="limit")]),
     Row("affine_grid", [Sample((2, 2, 3), (2, 3, 4, 5)), Sample((1, 3, 4), (1, 2, 2, 3, 4), True),
                         Sample((1, 2, 3), (1, 1, 1, 3), align_corners=True)],
         torch=lambda torch, theta, size, align_corners=False:
