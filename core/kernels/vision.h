@@ -17,6 +17,7 @@ enum class ResampleMode {
   kArea,
   kLinearAntialias,
   kCubicAntialias,
+  kLanczosAntialias,
   kNearestCenter,
   kTriangle,
   kKeys,

@@ -15,7 +15,8 @@ RESIZE = [
     Sample(IMAGE, (8, 3), mode="bicubic"), Sample(IMAGE, (8, 3), mode="bicubic", align_corners=True),
     Sample(VOLUME, (5, 3, 4), mode="trilinear"), Sample(VOLUME, (5, 3, 4), mode="trilinear", align_corners=True),
     Sample(IMAGE, (2, 7), mode="area"), Sample(IMAGE, (2, 7), mode="bilinear", antialias=True),
-    Sample(IMAGE, (2, 7), mode="bicubic", antialias=True), Sample(IMAGE, (5, 4), mode="bilinear"),
+    Sample(IMAGE, (2, 7), mode="bicubic", antialias=True),
+    Sample(IMAGE, (2, 7), mode="lanczos", antialias=True), Sample(IMAGE, (5, 4), mode="bilinear"),
     Sample(IMAGE, (1, 1), mode="bilinear"), Sample((1, 1, 1, 1), (3, 3), mode="bicubic"),
 ]
 BAD_RESIZE = [
@@ -123,6 +124,7 @@ ROWS = [
                         Sample((2, 3, 9, 8), (4, 13), mode="bilinear"), Sample((2, 5, 9, 8), (13, 4), mode="bicubic"),
                         Sample((1, 3, 19, 28), (7, 5), mode="bilinear", antialias=True),
                         Sample((1, 3, 19, 28), (23, 5), mode="bicubic", antialias=True),
+                        Sample((1, 3, 19, 28), (7, 35), mode="lanczos", antialias=True),
                         Sample((1, 1, 1, 1), (3, 2), mode="bicubic"), Sample((0, 3, 4, 4), (2, 2), mode="bilinear")],
         torch=resized, dtypes=("uint8",), gradient=False),
     Row("grid_sample", GRIDS, torch=sampled, dtypes=SINGLES, tolerance=LOOSE,
