@@ -1,8 +1,8 @@
 """Operators of pictures: Dragon's faces beside the genuine TensorFlow, PyTorch and torchvision.
 
-    python benchmarks/pictures_operators.py [--rounds 15] [--threads 1] [--only resize]
+    python benchmarks/pictures_operators.py [--seconds 0.3] [--threads 1] [--only resize]
 
-All sides run in one process, in turns; a figure is the median of the rounds.
+All sides run in one process, in turns; a figure is the best call. PYTHONPATH picks another checkout's Dragon.
 """
 import argparse
 import functools
@@ -10,12 +10,11 @@ import importlib
 import os
 import pathlib
 import runpy
-import statistics
 import time
 
 import numpy as np
 
-HEIGHT, WIDTH, SIZE, BATCH, BOXES = 375, 500, 224, 32, 1000
+HEIGHT, WIDTH, SIZE, BATCH, BOXES, CALLS = 375, 500, 224, 32, 1000, 3
 TORCHVISION = pathlib.Path(__file__).resolve().parents[1] / "tests/harness/genuine_torchvision.py"
 METHODS = ("nearest", "bilinear", "bicubic", "area", "lanczos3", "lanczos5", "gaussian", "mitchellcubic")
 
@@ -160,27 +159,25 @@ def make_torchvision_cases(torchvision, torch):
     return cases
 
 
-def measure(sides, rounds):
-    """Return the median seconds of each side, in turns; a sample lasts some milliseconds."""
-    times, counts = [[] for _ in sides], []
+def measure(sides, seconds):
+    """Return the least seconds of a call of each side, called in turns for so long."""
+    best = [float("inf")] * len(sides)
     for side in sides:
         side()
-        begin = time.perf_counter()
-        side()
-        counts.append(max(1, int(0.003 / (time.perf_counter() - begin))))
-    for _ in range(rounds):
-        for side, count, found in zip(sides, counts, times):
-            begin = time.perf_counter()
-            for _ in range(count):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for number, side in enumerate(sides):
+            for _ in range(CALLS):
+                begin = time.perf_counter()
                 side()
-            found.append((time.perf_counter() - begin) / count)
-    return [statistics.median(found) for found in times]
+                best[number] = min(best[number], time.perf_counter() - begin)
+    return best
 
 
 def main():
     """Print a table of operators."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--only", default="")
     options = parser.parse_args()
@@ -203,7 +200,7 @@ def main():
         sides = [make(*framework) for framework in frameworks]
         for name in sides[0]:
             if options.only in name:
-                dragon, genuine = measure([side[name] for side in sides], options.rounds)
+                dragon, genuine = measure([side[name] for side in sides], options.seconds)
                 print(f"| `{name}` | {dragon * 1e3:.3f} | {genuine * 1e3:.3f} | {dragon / genuine:.2f} |", flush=True)
 
 

@@ -17,6 +17,7 @@ enum class ResampleMode {
   kArea,
   kLinearAntialias,
   kCubicAntialias,
+  kLanczosAntialias,
   kNearestCenter,
   kTriangle,
   kKeys,
@@ -51,6 +52,15 @@ struct SelectBoxesSpec {
   double overlap, least, sigma;
 };
 
+/// How boxes of images are read: in which size, and what stands for pixels outside. `down` and `across` are 1 where not
+/// the pixels are asked for but how they change along that axis.
+struct CropSpec {
+  int64_t height, width;
+  bool nearest;
+  double outside;
+  int down, across;
+};
+
 namespace kernels {
 
 /// Resize the axes of x (N, C, ...) from the third on to those of y. Both views are contiguous, or both have their
@@ -77,6 +87,12 @@ inline const Kernel<void(View stays, View boxes, double threshold)> SuppressBoxe
 /// rest is 0. Boxes (S, N, 4) are any two corners (y1, x1, y2, x2); R / S rows that follow each other share them.
 inline const Kernel<void(View kept, View values, View counts, View boxes, View scores, const SelectBoxesSpec& spec)>
     SelectBoxes{"select_boxes"};
+
+/// Read boxes (M, 4), rows of (y1, x1, y2, x2) from 0 to 1, of images x (N, H, W, C): y (M, height, width, C).
+inline const Kernel<void(View y, View x, View boxes, View which, const CropSpec& spec)> CropBoxes{"crop_boxes"};
+/// The transposed operation: dx from dy.
+inline const Kernel<void(View dx, View dy, View boxes, View which, const CropSpec& spec)> CropBoxesBackward{
+    "crop_boxes_backward"};
 
 }  // namespace kernels
 }  // namespace dragon

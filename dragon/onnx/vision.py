@@ -37,14 +37,14 @@ def nearest(w, x, size, scales, shift):
     return y
 
 
-def weighed(w, x, size, mode, antialias):
+def weighed(w, x, size, scales, mode, antialias):
     """Return each axis multiplied by its weights, which are what becomes of ones among zeros."""
     if not is_known(*x.shape[2:], *size):
         w.refuse(f"mode '{mode}' of sizes that are not known")
     y = x
-    for axis, (old, new) in enumerate(zip(x.shape[2:], size), start=2):
-        ones = ops.reshape(ops.eye(old, dtype=NATIVE["float64"]), (old, 1, old))
-        weights = array_of(ops.resample(ones, [new], [0.0], mode, False, antialias)).reshape(old, new)
+    for axis, (old, new, scale) in enumerate(zip(x.shape[2:], size, scales), start=2):
+        ones = ops.reshape(ops.eye(old, dtype=NATIVE["float64"]), (old, 1, 1, old))
+        weights = array_of(ops.resample(ones, [1, new], [0.0, scale], mode, False, antialias)).reshape(old, new)
         order = [place for place in range(x.ndim) if place != axis] + [axis]
         y = w.MatMul(w.Transpose(y, perm=order), w.constant(weights, x.dtype))
         y = w.Transpose(y, perm=[order.index(place) for place in range(x.ndim)])
@@ -56,7 +56,7 @@ def resample(w, x, size, scales, mode, align_corners, antialias):
     if mode == "area":
         return adaptive_average(w, x, size)
     if mode not in RESIZE:
-        return weighed(w, x, size, mode, antialias)
+        return weighed(w, x, size, scales, mode, antialias)
     if mode in SHIFTS and not is_resize_exact(x.shape[2:], size, scales):
         return nearest(w, x, size, scales, SHIFTS[mode])
     options = dict(RESIZE[mode])

@@ -81,7 +81,8 @@ PARTS = {
         Sample((1, 2, 3, 4, 5), [6, 8, 10], [0.0] * 3, "trilinear", False, False)] + [
         Sample((1, 2, 8, 5), [3, 7], [0.0, 0.0], mode, False, smooth)
         for mode in ("nearest-center", "triangle", "keys", "mitchell", "gaussian", "lanczos3", "lanczos5", "coverage")
-        for smooth in (False, True)],
+        for smooth in (False, True)] + [
+        Sample((1, 2, 8, 5), [3, 7], [0.4, 1.5], "lanczos", False, True)],
     "scatter_combine": [Sample((4, 3), 0, whole(4, 2, 3), (2, 3), how) for how in ("multiply", "amax", "amin")],
     "scatter_write": [Sample((4, 3), 1, whole(3, 4, 1), (4, 1), how) for how in ("assign", "add")],
     "target_weights": [],

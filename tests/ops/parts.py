@@ -10,6 +10,7 @@ WHOLE_OF = {
     "conv_backward_weights": "conv2d",
     "conv_fused": "conv2d",
     "conv_forward": "conv2d",
+    "crop_boxes_backward": "crop_boxes",
     "cross_entropy_terms": "cross_entropy",
     "ctc_loss_terms": "ctc_loss",
     "fft_c2c": "fft_fft",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace dragon::DRAGON_DEVICE {
 
@@ -50,11 +51,29 @@ void CubicRow(Taps<T>* taps, T position, int64_t in) {
   }
 }
 
+/// A filter of antialiased resampling: how far it reaches, and its weight at distance x.
+template <typename T>
+struct Filter {
+  T reach;
+  T (*weigh)(T x);
+};
+
+template <typename T>
+T Sinc(T x) {
+  return x == 0 ? T(1) : std::sin(std::numbers::pi_v<T> * x) / (std::numbers::pi_v<T> * x);
+}
+
+template <typename T>
+Filter<T> FilterOf(ResampleMode mode) {
+  if (mode == ResampleMode::kLinearAntialias) return {1, [](T x) { return std::max(T(0), 1 - std::fabs(x)); }};
+  if (mode == ResampleMode::kCubicAntialias) return {2, [](T x) { return Keys(x, T(-0.5)); }};
+  return {3, [](T x) { return std::fabs(x) < 3 ? Sinc(x) * Sinc(x / 3) : T(0); }};
+}
+
 /// When shrinking, the kernel is widened so that every input element has a say.
 template <typename T>
-void AntialiasRow(Taps<T>* taps, bool cubic, T step, int64_t i, int64_t in) {
-  constexpr T kSharpness = -0.5;
-  const T stretch = std::max(step, T(1)), support = (cubic ? 2 : 1) * stretch;
+void AntialiasRow(Taps<T>* taps, const Filter<T>& filter, T step, int64_t i, int64_t in) {
+  const T stretch = std::max(step, T(1)), support = filter.reach * stretch;
   const T center = step * (static_cast<T>(i) + T(0.5));
   const int64_t first = std::max<int64_t>(static_cast<int64_t>(center - support + T(0.5)), 0);
   const int64_t last = std::min<int64_t>(static_cast<int64_t>(center + support + T(0.5)), in);
@@ -62,7 +81,7 @@ void AntialiasRow(Taps<T>* taps, bool cubic, T step, int64_t i, int64_t in) {
   T total = 0;
   for (int64_t j = first; j < last; ++j) {
     const T distance = (static_cast<T>(j) - center + T(0.5)) / stretch;
-    const T weight = cubic ? Keys(distance, kSharpness) : std::max(T(0), 1 - std::fabs(distance));
+    const T weight = filter.weigh(distance);
     taps->Add(j, weight);
     total += weight;
   }
@@ -112,10 +131,9 @@ Taps<T> MakeTaps(const ResampleSpec& spec, double scale, int64_t in, int64_t out
         CubicRow(&taps, position, in);
         break;
       case ResampleMode::kLinearAntialias:
-        AntialiasRow(&taps, /*cubic=*/false, step, i, in);
-        break;
       case ResampleMode::kCubicAntialias:
-        AntialiasRow(&taps, /*cubic=*/true, step, i, in);
+      case ResampleMode::kLanczosAntialias:
+        AntialiasRow(&taps, FilterOf<T>(spec.mode), step, i, in);
         break;
       case ResampleMode::kArea: {
         const int64_t first = i * in / out, last = ((i + 1) * in + out - 1) / out;

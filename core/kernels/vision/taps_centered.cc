@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kSincEpsilon = 1e-20f;
 
-float Sinc(float x) {
+float RoundedSinc(float x) {
   const float angle = std::numbers::pi_v<float> * (x == 0 ? kSincEpsilon : x);
   return std::sin(angle) / angle;
 }
@@ -43,9 +43,9 @@ CenteredKernel KernelOf(ResampleMode mode) {
     case ResampleMode::kGaussian:
       return {1.5f, [](float x) { return x < 1.5f ? std::exp(-2 * x * x) : 0.0f; }};
     case ResampleMode::kLanczos3:
-      return {3, [](float x) { return x < 3 ? Sinc(x) * Sinc(x / 3) : 0.0f; }};
+      return {3, [](float x) { return x < 3 ? RoundedSinc(x) * RoundedSinc(x / 3) : 0.0f; }};
     case ResampleMode::kLanczos5:
-      return {5, [](float x) { return x < 5 ? Sinc(x) * Sinc(x / 5) : 0.0f; }};
+      return {5, [](float x) { return x < 5 ? RoundedSinc(x) * RoundedSinc(x / 5) : 0.0f; }};
     default:
       return {2, &KeysHalf<float>};
   }

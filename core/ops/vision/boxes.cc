@@ -28,7 +28,8 @@ namespace {
         "select_boxes(Tensor boxes, Tensor scores, int limit, float overlap=0.5, float least=-inf, float sigma=0) -> "
         "(Tensor kept, Tensor values, Tensor counts)")
         .Doc(
-            "Of each row of scores (R, N): the numbers of at most `limit` boxes, best first, that overlap no better one "
+            "Of each row of scores (R, N): the numbers of at most `limit` boxes, best first, that overlap no better "
+            "one "
             "by more than a share, their scores, and how many they are; the rest is 0. Boxes (S, N, 4) are any two "
             "corners (y1, x1, y2, x2), each S for R / S rows. With sigma, overlaps cost a part of the score instead.")
         .Infers([](Infer& i) {

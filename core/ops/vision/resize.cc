@@ -19,7 +19,7 @@ constexpr ModeName kModes[] = {
     {"nearest", ResampleMode::kNearest, 0},  {"nearest-exact", ResampleMode::kNearestExact, 0},
     {"linear", ResampleMode::kLinear, 1},    {"bilinear", ResampleMode::kLinear, 2},
     {"trilinear", ResampleMode::kLinear, 3}, {"bicubic", ResampleMode::kCubic, 2},
-    {"area", ResampleMode::kArea, 0},
+    {"area", ResampleMode::kArea, 0},        {"lanczos", ResampleMode::kLanczosAntialias, 2},
 };
 /// TensorFlow's ways, for any number of axes; nobody finds them by the names of PyTorch's.
 constexpr ModeName kCenteredModes[] = {
@@ -43,14 +43,14 @@ ResampleMode FindMode(const CallReader& c, const std::string& name, int axes, bo
           .Got("mode '", name, "' for ", axes, " axes")
           .Expected(known.axes, " axes after N and C");
     }
-    if (!antialias) return known.mode;
+    if (known.mode == ResampleMode::kLanczosAntialias || !antialias) return known.mode;
     if (known.mode == ResampleMode::kLinear && axes == 2) return ResampleMode::kLinearAntialias;
     if (known.mode == ResampleMode::kCubic) return ResampleMode::kCubicAntialias;
     throw ValueError(c.name()).Got("antialias=True in mode '", name, "'").Expected("mode bilinear or bicubic");
   }
   throw ValueError(c.name())
       .Got("mode '", name, "'")
-      .Expected("nearest, nearest-exact, linear, bilinear, trilinear, bicubic or area");
+      .Expected("nearest, nearest-exact, linear, bilinear, trilinear, bicubic, lanczos or area");
 }
 
 /// Attributes of resample and its gradient: a list of sizes, scales, mode, align_corners, antialias.

@@ -15,7 +15,8 @@ RESIZE = [
     Sample(IMAGE, (8, 3), mode="bicubic"), Sample(IMAGE, (8, 3), mode="bicubic", align_corners=True),
     Sample(VOLUME, (5, 3, 4), mode="trilinear"), Sample(VOLUME, (5, 3, 4), mode="trilinear", align_corners=True),
     Sample(IMAGE, (2, 7), mode="area"), Sample(IMAGE, (2, 7), mode="bilinear", antialias=True),
-    Sample(IMAGE, (2, 7), mode="bicubic", antialias=True), Sample(IMAGE, (5, 4), mode="bilinear"),
+    Sample(IMAGE, (2, 7), mode="bicubic", antialias=True),
+    Sample(IMAGE, (2, 7), mode="lanczos", antialias=True), Sample(IMAGE, (5, 4), mode="bilinear"),
     Sample(IMAGE, (1, 1), mode="bilinear"), Sample((1, 1, 1, 1), (3, 3), mode="bicubic"),
 ]
 BAD_RESIZE = [
@@ -57,6 +58,63 @@ def stays_oracle(torch, boxes, threshold):
 BOXES = Given(values=[[0, 0, 4, 4], [1, 1, 5, 5], [0, 0, 4, 3], [8, 8, 9, 9], [0, 0, 4, 4], [2, 2, 2, 2], [2, 2, 2, 2],
                       [8.0, 8, 9.5, 9.5]])
 
+
+def best_oracle(torch, boxes, scores, limit, overlap=0.5, least=float("-inf"), sigma=0.0):
+    """What a loop over boxes keeps, each time the best of those that are left."""
+    kept, values = torch.zeros((len(scores), limit), dtype=torch.int32), scores.new_zeros((len(scores), limit))
+    counts = torch.zeros(len(scores), dtype=torch.int32)
+    for row in range(len(scores)):
+        corners, own = boxes[row * len(boxes) // len(scores)].double(), scores[row].double().clone()
+        low, high = torch.minimum(corners[:, :2], corners[:, 2:]), torch.maximum(corners[:, :2], corners[:, 2:])
+        own[~(own > least)] = float("-inf")
+        while counts[row] < limit and len(own) and own.max() > float("-inf"):
+            best = int(own.argmax())
+            kept[row, counts[row]], values[row, counts[row]] = best, own[best]
+            counts[row] += 1
+            own[best] = float("-inf")
+            shared = (torch.minimum(high, high[best]) - torch.maximum(low, low[best])).clamp(min=0).prod(1)
+            whole = (high - low).prod(1) + (high - low)[best].prod() - shared
+            share = shared / torch.where(whole > 0, whole, 1.0)
+            own = own * torch.exp(-0.5 * share ** 2 / sigma) if sigma else torch.where(
+                share > overlap, float("-inf"), own)
+            own[~(own > least)] = float("-inf")
+    return kept, values, counts
+
+
+def crops_oracle(torch, x, boxes, which, size, mode="bilinear", outside=0.0, slopes=(0, 0)):
+    """Boxes of images read pixel by pixel."""
+    height, width = size
+    rows, columns = x.shape[1:3]
+
+    def places(begin, end, count, length):
+        if count == 1:
+            return (0.5 * (begin + end) * (length - 1)).unsqueeze(1)
+        return (begin.unsqueeze(1) + torch.arange(count) * ((end - begin) / (count - 1)).unsqueeze(1)) * (length - 1)
+
+    def weights(at, length, slope):
+        near = torch.arange(length) - at.unsqueeze(-1)
+        if mode == "nearest":
+            return (near == torch.floor(at + 0.5).unsqueeze(-1) - at.unsqueeze(-1)).to(x.dtype) * (slope == 0)
+        if slope:
+            low = torch.floor(at).unsqueeze(-1) - at.unsqueeze(-1)
+            return ((near == low + 1).to(x.dtype) - (near == low).to(x.dtype)) * (low != 0)
+        return (1 - near.abs()).clamp(min=0)
+    ys, xs = places(boxes[:, 0], boxes[:, 2], height, rows), places(boxes[:, 1], boxes[:, 3], width, columns)
+    down, across = weights(ys, rows, slopes[0]), weights(xs, columns, slopes[1])
+    # Pixel by pixel: what is not read is not multiplied by 0, which would be no number where it is infinite.
+    share = (down[:, :, None, :, None] * across[:, None, :, None, :]).unsqueeze(-1)
+    made = torch.where(share == 0, 0.0, share * x[which][:, None, None]).sum((3, 4))
+    inside = ((ys >= 0) & (ys <= rows - 1))[:, :, None] & ((xs >= 0) & (xs <= columns - 1))[:, None]
+    return torch.where(inside.unsqueeze(-1), made, outside)
+
+
+CORNERS = Given(values=[[0.11, 0.07, 0.83, 0.91], [0.71, 0.83, 0.13, 0.29], [-0.17, 0.31, 0.57, 1.23],
+                        [0.41, 0.43, 0.41, 0.43]])
+CROPPED = Given((3, 5, 7, 2))
+OF_IMAGES = Given(values=[0, 2, 2, 1], dtype="int64")
+MANY_BOXES = Given(values=[[[(row * 31 + box * (17 + 8 * side)) % 97 / 97 for side in range(4)] for box in range(40)]
+                           for row in range(2)])
+MANY_SCORES = Given(values=[[(row + box) * 37 % 61 / 61 for box in range(40)] for row in (0, 7, 29, 30)])
 WINDOWS = [Sample((2, 3, 5, 6), 2), Sample((2, 3, 5, 6), (3, 2), (1, 2), (2, 1), (2, 1)), Sample((3, 4, 4), 2),
            Sample((0, 2, 3, 3), 2)]
 
@@ -66,6 +124,7 @@ ROWS = [
                         Sample((2, 3, 9, 8), (4, 13), mode="bilinear"), Sample((2, 5, 9, 8), (13, 4), mode="bicubic"),
                         Sample((1, 3, 19, 28), (7, 5), mode="bilinear", antialias=True),
                         Sample((1, 3, 19, 28), (23, 5), mode="bicubic", antialias=True),
+                        Sample((1, 3, 19, 28), (7, 35), mode="lanczos", antialias=True),
                         Sample((1, 1, 1, 1), (3, 2), mode="bicubic"), Sample((0, 3, 4, 4), (2, 2), mode="bilinear")],
         torch=resized, dtypes=("uint8",), gradient=False),
     Row("grid_sample", GRIDS, torch=sampled, dtypes=SINGLES, tolerance=LOOSE,
@@ -75,6 +134,21 @@ ROWS = [
     Row("suppress_boxes", [Sample(BOXES, 0.3), Sample(BOXES, 0.5), Sample(BOXES, 1.0), Sample(BOXES, -1.0),
                            Sample((0, 4), 0.5)], torch=stays_oracle, gradient=False,
         errors=[Wrong((3, 5), 0.5, says="(N, 4)"), Wrong((4,), 0.5, says="(N, 4)")]),
+    Row("crop_boxes", [Sample(CROPPED, CORNERS, OF_IMAGES, (4, 3)), Sample(CROPPED, CORNERS, OF_IMAGES, (1, 1)),
+                       Sample(CROPPED, CORNERS, OF_IMAGES, (4, 3), "bilinear", 0.5)],
+        torch=crops_oracle, dtypes=("float32",), tolerance=LOOSE, gradient="places on pixels have a gradient of 0",
+        errors=[Wrong((1, 3, 4, 2), (1, 5), Given(values=[0], dtype="int64"), 2, says="(M, 4)"),
+                Wrong((1, 3, 4, 2), (1, 4), Given(values=[1], dtype="int64"), 2, says="0 to 0"),
+                Wrong((1, 3, 4, 2), (1, 4), Given(values=[0], dtype="int64"), 0, says="at least 1"),
+                Wrong((1, 3, 4, 2), (1, 4), Given(values=[0], dtype="int64"), 2, "cubic", says="cubic")]),
+    Row("crop_boxes", [Sample(CROPPED, CORNERS, OF_IMAGES, (4, 3), "nearest", 0.5)], torch=crops_oracle,
+        dtypes=("float32",), gradient=False),
+    Row("select_boxes", [Sample(MANY_BOXES, MANY_SCORES, 10, 0.3), Sample(MANY_BOXES, MANY_SCORES, 50, 0.1, 0.2),
+                         Sample(MANY_BOXES, MANY_SCORES, 12, 0.5, 0.1, 0.4), Sample(MANY_BOXES, MANY_SCORES, 0),
+                         Sample((1, 0, 4), (2, 0), 3), Sample((0, 5, 4), (0, 5), 3)],
+        torch=best_oracle, gradient=False, dtypes=SINGLES,
+        errors=[Wrong((1, 3, 5), (1, 3), 2, says="(S, N, 4)"), Wrong((2, 3, 4), (3, 3), 2, says="divides"),
+                Wrong((1, 3, 4), (1, 3), -1, says="limit")]),
     Row("affine_grid", [Sample((2, 2, 3), (2, 3, 4, 5)), Sample((1, 3, 4), (1, 2, 2, 3, 4), True),
                         Sample((1, 2, 3), (1, 1, 1, 3), align_corners=True)],
         torch=lambda torch, theta, size, align_corners=False:

@@ -126,14 +126,22 @@ def crop_and_resize(image, boxes, box_indices, crop_size, method="bilinear", ext
         (boxes, height, width, channels), float32.
 
     """
-    x, boxes, which, (height, width) = _check_crops(image, boxes, box_indices, crop_size, method)
+    x, boxes, which, size = _check_crops(image, boxes, box_indices, crop_size, method)
+    if is_capturing() or 0 in x.shape:
+        return _composed_crops(x, boxes, which, size, method, extrapolation_value)
+    return ops.crop_boxes(x, ops.cast(boxes, float32), which, size, method, float(extrapolation_value))
+
+
+def _composed_crops(x, boxes, which, size, method, outside):
+    """Return the same in operators that graphs can be written of."""
+    height, width = size
     rows, columns = x.shape[1:3]
 
     def places(first, last, count, size):
         if count == 1:
             return ops.unsqueeze(0.5 * (first + last) * (size - 1), -1)
-        steps = ops.arange(0, count, dtype=float32) / (count - 1)
-        return (ops.unsqueeze(first, -1) + ops.unsqueeze(last - first, -1) * steps) * (size - 1)
+        step = (last - first) * (size - 1) / (count - 1)
+        return ops.unsqueeze(first * (size - 1), -1) + ops.arange(0, count, dtype=float32) * ops.unsqueeze(step, -1)
     ys, xs = places(boxes[:, 0], boxes[:, 2], height, rows), places(boxes[:, 1], boxes[:, 3], width, columns)
     inside = ops.logical_and(ops.unsqueeze(ops.logical_and(ys >= 0, ys <= rows - 1), 2),
                              ops.unsqueeze(ops.logical_and(xs >= 0, xs <= columns - 1), 1))
@@ -153,4 +161,4 @@ def crop_and_resize(image, boxes, box_indices, crop_size, method="bilinear", ext
         upper = read(top, left) + (read(top, end) - read(top, left)) * right
         lower = read(bottom, left) + (read(bottom, end) - read(bottom, left)) * right
         made = upper + (lower - upper) * down
-    return ops.where(ops.unsqueeze(inside, -1), made, float(extrapolation_value))
+    return ops.where(ops.unsqueeze(inside, -1), made, float(outside))

@@ -1,69 +1,35 @@
 """The choice among many boxes: the best ones that overlap no better one too much."""
+import collections
+
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops
 
-
-def _overlaps(boxes):
-    """Return a function of a box's number and others': by how much of both together they overlap."""
-    import numpy as np
-    sides = boxes.T
-    top, left = np.minimum(sides[0], sides[2]), np.minimum(sides[1], sides[3])
-    bottom, right = np.maximum(sides[0], sides[2]), np.maximum(sides[1], sides[3])
-    areas = (bottom - top) * (right - left)
-
-    def overlap_of(number, others):
-        height = np.minimum(bottom[others], bottom[number]) - np.maximum(top[others], top[number])
-        width = np.minimum(right[others], right[number]) - np.maximum(left[others], left[number])
-        shared = np.maximum(height, 0) * np.maximum(width, 0)
-        whole = areas[others] + areas[number] - shared
-        return shared / np.where(whole > 0, whole, 1)
-    return overlap_of
+CombinedNonMaxSuppression = collections.namedtuple(
+    "CombinedNonMaxSuppression", "nmsed_boxes nmsed_scores nmsed_classes valid_detections")
 
 
-def _select(scores, limit, overlap_of, threshold, least):
-    """Return (numbers, scores) of the boxes that are kept: the best ones that overlap no better one too much."""
-    import numpy as np
+def _checked(boxes, scores, limit):
+    """Return boxes (1, N, 4), scores (1, N) and how many can be kept, or raise TensorFlow's errors."""
+    boxes, scores, limit = convert_to_tensor(boxes), convert_to_tensor(scores), int(limit)
+    if boxes.ndim != 2 or boxes.shape[1] != 4:
+        raise invalid_argument(f"boxes must be 2-D with 4 columns. Received shape {tuple(boxes.shape)}")
+    if tuple(scores.shape) != tuple(boxes.shape[:1]):
+        raise invalid_argument(f"scores has incompatible shape. Received {tuple(scores.shape)} for boxes "
+                               f"{tuple(boxes.shape)}")
+    _check_limit(limit)
+    return ops.unsqueeze(boxes, 0), ops.unsqueeze(scores, 0), min(limit, boxes.shape[0])
+
+
+def _check_limit(limit):
     if limit < 0:
         raise invalid_argument(f"max_output_size must be non-negative. Received: {limit}")
-    waiting, kept = np.argsort(-scores, kind="stable"), []
-    waiting = waiting[scores[waiting] > least]
-    while waiting.size and len(kept) < limit:
-        kept.append(int(waiting[0]))
-        waiting = waiting[1:]
-        waiting = waiting[~(overlap_of(kept[-1], waiting) > threshold)]
-    return kept, [float(scores[number]) for number in kept]
 
 
-def _select_softly(scores, limit, overlap_of, least, sigma):
-    """Return (numbers, scores) of the boxes that are kept, where overlaps with better ones cost a part of the score."""
-    import heapq
-
-    import numpy as np
-    waiting = [(-float(score), number, 0) for number, score in enumerate(scores) if score > least]
-    heapq.heapify(waiting)
-    kept, values = [], []
-    while waiting and len(kept) < limit:
-        negative, number, seen = heapq.heappop(waiting)
-        score = -negative
-        if len(kept) > seen:
-            score *= float(np.prod(np.exp(-0.5 * overlap_of(number, np.array(kept[seen:])) ** 2 / sigma)))
-        if score == -negative:
-            kept.append(number)
-            values.append(score)
-        elif score > least:
-            heapq.heappush(waiting, (-score, number, len(kept)))
-    return kept, values
-
-
-def _arrays(boxes, scores):
-    import numpy as np
-    boxes, scores = np.asarray(convert_to_tensor(boxes).numpy()), np.asarray(convert_to_tensor(scores).numpy())
-    if boxes.ndim != 2 or boxes.shape[1] != 4:
-        raise invalid_argument(f"boxes must be 2-D with 4 columns. Received shape {boxes.shape}")
-    if scores.shape != boxes.shape[:1]:
-        raise invalid_argument(f"scores has incompatible shape. Received {scores.shape} for boxes {boxes.shape}")
-    return boxes, scores
+def _best(boxes, scores, limit, overlap, least, sigma=0.0):
+    """Return (numbers, scores, counts) of the best boxes (S, N, 4) of each row of scores (R, N)."""
+    scores = ops.cast(scores, boxes.dtype) if scores.dtype is not boxes.dtype else scores
+    return ops.select_boxes(boxes, scores, limit, overlap, float(least), sigma)
 
 
 def _check_threshold(value):
@@ -94,33 +60,36 @@ def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score
         Numbers, the best first.
 
     """
-    boxes, scores = _arrays(boxes, scores)
-    kept, _ = _select(scores, int(max_output_size), _overlaps(boxes), _check_threshold(iou_threshold), score_threshold)
-    return convert_to_tensor(kept, "int32")
+    boxes, scores, limit = _checked(boxes, scores, max_output_size)
+    kept, _, counts = _best(boxes, scores, limit, _check_threshold(iou_threshold), score_threshold)
+    return ops.narrow(kept[0], 0, 0, int(counts[0]))
 
 
 def non_max_suppression_with_scores(boxes, scores, max_output_size, iou_threshold=0.5,
                                     score_threshold=float("-inf"), soft_nms_sigma=0.0, name=None):
     """Return the numbers and scores of the best boxes; with `soft_nms_sigma`, overlapping ones only lose score."""
-    boxes, scores = _arrays(boxes, scores)
-    threshold, sigma = _check_threshold(iou_threshold), float(soft_nms_sigma)
-    overlap_of = _overlaps(boxes)
-    if sigma > 0:
-        kept, values = _select_softly(scores, int(max_output_size), overlap_of, score_threshold, sigma)
-    else:
-        kept, values = _select(scores, int(max_output_size), overlap_of, threshold, score_threshold)
-    return convert_to_tensor(kept, "int32"), convert_to_tensor(values, "float32")
+    boxes, scores, limit = _checked(boxes, scores, max_output_size)
+    kept, values, counts = _best(boxes, scores, limit, _check_threshold(iou_threshold), score_threshold,
+                                 max(float(soft_nms_sigma), 0.0))
+    count = int(counts[0])
+    return ops.narrow(kept[0], 0, 0, count), ops.cast(ops.narrow(values[0], 0, 0, count), "float32")
 
 
 def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_threshold=0.5,
                                  score_threshold=float("-inf"), name=None):
     """Return the numbers of the best boxes, of which it is told how much they overlap."""
-    overlaps, scores = convert_to_tensor(overlaps).numpy(), convert_to_tensor(scores).numpy()
+    import numpy as np
+    overlaps, scores, limit = convert_to_tensor(overlaps).numpy(), convert_to_tensor(scores).numpy(), max_output_size
     if overlaps.ndim != 2 or overlaps.shape != scores.shape * 2:
         raise invalid_argument(f"overlaps must be square, with a row for each score. Received shapes {overlaps.shape} "
                                f"and {scores.shape}")
-    kept, _ = _select(scores, int(max_output_size), lambda number, others: overlaps[others, number],
-                      float(overlap_threshold), score_threshold)
+    _check_limit(int(limit))
+    waiting, kept = np.argsort(-scores, kind="stable"), []
+    waiting = waiting[scores[waiting] > score_threshold]
+    while waiting.size and len(kept) < int(limit):
+        kept.append(int(waiting[0]))
+        waiting = waiting[1:]
+        waiting = waiting[~(overlaps[waiting, kept[-1]] > float(overlap_threshold))]
     return convert_to_tensor(kept, "int32")
 
 
@@ -137,15 +106,16 @@ def non_max_suppression_padded(boxes, scores, max_output_size, iou_threshold=0.5
     if not single and not pad_to_max_output_size:
         raise ValueError("'pad_to_max_output_size' must be True for batches of boxes. Received: "
                          f"pad_to_max_output_size={pad_to_max_output_size}, boxes of shape {boxes.shape}")
-    front = tuple(boxes.shape[:-2])
-    rows = zip(ops.unbind(ops.reshape(boxes, (-1, *boxes.shape[-2:]))),
-               ops.unbind(ops.reshape(scores, (-1, boxes.shape[-2]))))
-    found = [non_max_suppression(*row, limit, iou_threshold, score_threshold) for row in rows]
-    counts = ops.reshape(convert_to_tensor([kept.shape[0] for kept in found], "int32"), front)
+    if boxes.ndim < 2 or boxes.shape[-1] != 4 or tuple(scores.shape) != tuple(boxes.shape[:-1]):
+        raise invalid_argument(f"scores has incompatible shape. Received {tuple(scores.shape)} for boxes "
+                               f"{tuple(boxes.shape)}")
+    _check_limit(limit)
+    front, most = tuple(boxes.shape[:-2]), min(limit, boxes.shape[-2])
+    kept, _, counts = _best(ops.reshape(boxes, (-1, boxes.shape[-2], 4)), ops.reshape(scores, (-1, boxes.shape[-2])),
+                            most, _check_threshold(iou_threshold), score_threshold)
     if not pad_to_max_output_size:
-        return found[0], counts
-    filled = [ops.pad(kept, [0, limit - kept.shape[0]]) for kept in found]
-    return ops.reshape(ops.stack(filled), (*front, limit)), counts
+        return ops.narrow(kept[0], 0, 0, int(counts[0])), ops.reshape(counts, ())
+    return ops.reshape(ops.pad(kept, [0, limit - most]), (*front, limit)), ops.reshape(counts, front)
 
 
 def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_total_size, iou_threshold=0.5,
@@ -175,26 +145,29 @@ def combined_non_max_suppression(boxes, scores, max_output_size_per_class, max_t
         Named nmsed_boxes, nmsed_scores, nmsed_classes and valid_detections.
 
     """
-    import collections
-
-    import numpy as np
-    boxes, scores = convert_to_tensor(boxes).numpy(), convert_to_tensor(scores).numpy()
-    batch, _, classes = scores.shape
+    boxes, scores = convert_to_tensor(boxes), convert_to_tensor(scores)
+    batch, number, classes = scores.shape
     total, each, threshold = int(max_total_size), int(max_output_size_per_class), _check_threshold(iou_threshold)
     total = min(total, each * classes) if pad_per_class else total
-    found, values = np.zeros((batch, total, 4), np.float32), np.zeros((batch, total), np.float32)
-    labels, counts = np.zeros((batch, total), np.float32), np.zeros(batch, np.int32)
-    for row in range(batch):
-        best = []
-        for label in range(classes):
-            own = boxes[row, :, label if boxes.shape[2] > 1 else 0]
-            kept, kept_scores = _select(scores[row, :, label], each, _overlaps(own), threshold, score_threshold)
-            best += [(-score, label, own[number]) for number, score in zip(kept, kept_scores)]
-        best = sorted(best, key=lambda item: item[0])[:total]
-        counts[row] = len(best)
-        for place, (negative, label, box) in enumerate(best):
-            found[row, place], values[row, place], labels[row, place] = box, -negative, label
-    found = np.clip(found, 0, 1) if clip_boxes else found
-    kind = collections.namedtuple("CombinedNonMaxSuppression",
-                                  "nmsed_boxes nmsed_scores nmsed_classes valid_detections")
-    return kind(*map(convert_to_tensor, (found, values, labels, counts)))
+    each = min(each, number)
+    own = ops.reshape(ops.transpose(boxes, 1, 2), (-1, number, 4))
+    by_class = ops.reshape(ops.transpose(scores, 1, 2), (-1, number))
+    kept, values, counts = (ops.reshape(part, (batch, classes, -1)) for part in
+                            _best(own, by_class, each, threshold, score_threshold))
+    # The best of all classes: what was not found comes last.
+    found = ops.lt(ops.arange(0, each, dtype="int32"), counts)
+    worth = ops.reshape(ops.where(found, ops.cast(values, "float32"), float("-inf")), (batch, -1))
+    order = ops.narrow(ops.argsort(worth, 1, True, True), 1, 0, min(total, classes * each))
+    valid = ops.clamp(ops.cast(ops.sum(counts, [1, 2]), "int32"), None, total)
+    label = ops.floor_divide(order, max(each, 1))
+    which = ops.gather(ops.reshape(ops.cast(kept, "int64"), (batch, -1)), 1, order)
+    row = ops.unsqueeze(ops.arange(0, batch, dtype="int64"), 1)
+    place = label if boxes.shape[2] > 1 else ops.zeros_like(label)
+    chosen = ops.index(boxes, [row, which, place])
+    chosen = ops.clamp(chosen, 0.0, 1.0) if clip_boxes else chosen
+    parts = (ops.cast(chosen, "float32"), ops.gather(worth, 1, order), ops.cast(label, "float32"))
+    real = ops.lt(ops.arange(0, order.shape[1], dtype="int32"), ops.unsqueeze(valid, 1))
+    missing = total - order.shape[1]
+    filled = [ops.where(ops.unsqueeze(real, 2) if part.ndim == 3 else real, part, 0.0) for part in parts]
+    filled = [ops.pad(part, [0, 0, 0, missing] if part.ndim == 3 else [0, missing]) for part in filled]
+    return CombinedNonMaxSuppression(*filled, valid)

@@ -26,13 +26,13 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     scale_factor : Union[float, Sequence[float]], optional
         Or by how much.
     mode : str, optional, default="nearest"
-        "nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic", "trilinear".
+        "nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic", "trilinear", "lanczos".
     align_corners : bool, optional
         Whether corners' centres stay where they are, for the linear and cubic modes.
     recompute_scale_factor : bool, optional
         Whether the scale is computed anew from the whole size.
     antialias : bool, optional, default=False
-        Whether to filter before shrinking, for "bilinear" and "bicubic".
+        Whether to filter before shrinking, for "bilinear" and "bicubic"; "lanczos" always does.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
         size, factors = [math.trunc(axis * factor) for axis, factor in zip(spatial, factors)], None
     if mode == "area":
         return getattr(ops, f"adaptive_avg_pool{len(spatial)}d")(input, size)
-    corners = None if mode.startswith("nearest") else bool(align_corners)
+    corners = None if mode.startswith(("nearest", "lanczos")) else bool(align_corners)
     return ops.interpolate(input, size, factors, mode, corners, None, antialias)
 
 
@@ -72,8 +72,6 @@ def check_mode(input, mode, align_corners, antialias):
     if mode == "lanczos":
         if align_corners or not antialias:
             raise ValueError("interpolate: got mode 'lanczos', expected antialias=True and align_corners=False")
-        raise NotImplementedError("interpolate: got mode 'lanczos', expected 'bilinear' or 'bicubic': Dragon does not "
-                                  "have it (yet)")
 
 
 def check_sizes(spatial, size, scale_factor):
