@@ -41,6 +41,15 @@ ragged = DALIRaggedIterator(make(), ["one", "two"], output_types=["dense", "spar
 assert [one.tolist() for one in next(ragged)[0]["two"]] == [[1, 2, 1, 2]] * 2
 target = torch.zeros(2, 2)
 assert feed_ndarray(make().run()[0], target) is target and target.tolist() == [[1, 2]] * 2
+from nvidia.dali.plugin.pytorch.fn import torch_python_function
+
+@pipeline_def(batch_size=2, num_threads=1, device_id=None)
+def called(whole):
+    data = fn.external_source(lambda: [np.float32([1, 2]), np.float32([3, 4])])
+    change = (lambda batch: [one * 2 for one in batch]) if whole else (lambda one: one * 2)
+    return torch_python_function(data, function=change, batch_processing=whole)
+
+assert [called(whole).run()[0].as_array().tolist() for whole in (False, True)] == [[[2, 4], [6, 8]]] * 2
 """
 TENSORFLOW = """
 import dragon.vm

@@ -164,6 +164,30 @@ def test_errors_of_samples_name_the_operator():
         pipe.run()
 
 
+@pytest.mark.parametrize("call, value", [
+    (lambda x: fn.grid_mask(x), np.zeros(3, np.uint8)), (lambda x: fn.hsv(x), np.float32(3)),
+    (lambda x: fn.spectrogram(x), np.zeros(0, np.float32)), (lambda x: fn.reductions.max(x), np.zeros((0, 2))),
+    (lambda x: fn.random_resized_crop(x, size=3), np.zeros((0, 0, 3), np.uint8)),
+    (lambda x: fn.brightness(x), np.ones((2, 2, 3), bool)), (lambda x: fn.bb_flip(x), np.zeros(6, np.float32)),
+    (lambda x: fn.decoders.numpy(x), np.zeros(9, np.uint8)), (lambda x: fn.mfcc(x), np.zeros((0, 3), np.float32))])
+def test_what_an_operator_cannot_work_on_is_told_with_what_came(call, value):
+    pipe = dali.Pipeline(1, 1, None)
+    with pipe:
+        pipe.set_outputs(call(fn.external_source(lambda: [value])))
+    with pytest.raises(RuntimeError, match="got inputs|got"):
+        pipe.run()
+
+
+def test_errors_of_the_users_functions_are_theirs():
+    def fail(array):
+        raise KeyError("mine")
+    pipe = dali.Pipeline(1, 1, None)
+    with pipe:
+        pipe.set_outputs(fn.python_function(fn.external_source(lambda: [np.zeros(3)]), function=fail))
+    with pytest.raises(KeyError, match="mine"):
+        pipe.run()
+
+
 def test_devices_are_told_of_once(recwarn):
     from dragon.vm.dali.core import devices
     devices._told.clear()

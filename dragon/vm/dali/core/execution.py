@@ -12,6 +12,9 @@ from dragon.vm.dali.core.kinds import to_dali_type
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Context, Laid
 
+# What NumPy and Python raise about numbers and shapes, which says nothing of operators.
+PLAIN = (ValueError, TypeError, IndexError, ZeroDivisionError, AttributeError, OverflowError, EOFError)
+
 
 class Sample:
     """What is known of one sample of a batch: the results of the operators that were asked so far."""
@@ -156,8 +159,22 @@ def run(operator, arrays, layouts, arguments, draws=None, source=""):
     """Return what an operator of samples makes of one sample."""
     if operator.wants_context:
         arguments = {**arguments, "context": Context(layouts, draws, source)}
-    results = operator.function(*arrays, **arguments)
+    try:
+        results = operator.function(*arrays, **arguments)
+    except PLAIN as error:
+        raise told(error, operator, arrays, layouts)
     return as_values(results if isinstance(results, tuple) else (results,), layouts, source)
+
+
+def told(error, operator, arrays, layouts):
+    """Return an error as a letter that names what came, unless it is one, or is a function's of the user's."""
+    if ": got" in str(error) or "function" in operator.arguments:
+        return error
+    came = ", ".join(f"{array.dtype} {array.shape}" + (f" of layout {layout!r}" if layout else "")
+                     for array, layout in zip(map(np.asarray, arrays), layouts)) or "no inputs"
+    letter = RuntimeError(got(f"fn.{operator.name}", f"inputs {came}", f"such as it can work on ({error})"))
+    letter.__cause__ = error
+    return letter
 
 
 def as_values(results, layouts, source=""):

@@ -2,9 +2,8 @@
 from dragon.vm.dali.core import operators, readers  # noqa: F401: importing enters what they hold
 from dragon.vm.dali.core.graph import call
 from dragon.vm.dali.core.refusals import absent
-from dragon.vm.dali.core.schema import COMMON, OPERATORS
-
-DOC = "\n\nSee the guide's page on pipelines for what all operators take: `name`, `device`, `seed`."
+from dragon.vm.dali.core.schema import COMMON, HINTS, OPERATORS
+from dragon.vm.guest import name_of
 
 
 def functions_of(room, module):
@@ -42,10 +41,8 @@ class OperatorClass:
 
     def __init__(self, **arguments):
         for name in arguments:
-            if name not in self.operator.arguments and name not in COMMON:
-                from dragon.vm.dali.core.schema import HINTS
-                if name not in HINTS:
-                    raise KeyError(f'Argument "{name}" is not defined for operator "{type(self).__name__}".')
+            if name not in self.operator.arguments and name not in COMMON and name not in HINTS:
+                raise KeyError(f'Argument "{name}" is not defined for operator "{type(self).__name__}".')
         self.arguments = arguments
 
     def __call__(self, *inputs, **arguments):
@@ -105,7 +102,7 @@ def refuse(names, module):
 
 def _refusal(name, why, module):
     def function(*inputs, **arguments):
-        raise absent(f"{module.removeprefix('dragon.vm.')}.{name}", why)
+        raise absent(f"{name_of(module)}.{name}", why)
     function.__name__ = function.__qualname__ = name
     function.__module__, function.__doc__ = module, f"Refuse: {why}."
     return function

@@ -9,11 +9,12 @@ for _old, _new in {"ImageDecoder": "decoders.Image", "ImageDecoderCrop": "decode
                    "ImageDecoderRandomCrop": "decoders.ImageRandomCrop", "ImageDecoderSlice": "decoders.ImageSlice",
                    "AudioDecoder": "decoders.Audio", "FileReader": "readers.File", "COCOReader": "readers.COCO",
                    "MXNetReader": "readers.MXNet", "NumpyReader": "readers.Numpy",
-                   "SequenceReader": "readers.Sequence", "CoinFlip": "random.CoinFlip", "Uniform": "random.Uniform",
+                   "SequenceReader": "readers.Sequence",
+                   "NemoAsrReader": "readers.NemoAsr", "CoinFlip": "random.CoinFlip", "Uniform": "random.Uniform",
                    "NormalDistribution": "random.Normal"}.items():
     _room, _, _last = _new.partition(".")
     globals()[_old] = _faces.classes_of(_room, __name__)[_last]
-TFRecordReader = _TFRecord
+TFRecordReader, FastResizeCropMirror = _TFRecord, globals()["ResizeCropMirror"]
 
 
 class ExternalSource(_faces.OperatorClass):
@@ -35,3 +36,23 @@ class ExternalSource(_faces.OperatorClass):
 
     def __call__(self, **arguments):
         return _external_source(**{**self.arguments, **arguments})
+
+
+class Compose:
+    """Operators in a row as one.
+
+    Parameters
+    ----------
+    op_list : Sequence[Callable]
+        The operators; each is called with the results of the one before.
+
+    """
+
+    def __init__(self, op_list):
+        self.op_list = list(op_list)
+
+    def __call__(self, *inputs, **arguments):
+        for place, operator in enumerate(self.op_list):
+            made = operator(*inputs, **(arguments if place == 0 else {}))
+            inputs = made if isinstance(made, (list, tuple)) else (made,)
+        return inputs[0] if len(inputs) == 1 else list(inputs)

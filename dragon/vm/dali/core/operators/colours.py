@@ -131,11 +131,11 @@ def contrast(data, *, contrast=1.0, contrast_center=None, dtype=None):
     return _brighten(data, 1.0, 0.0, contrast, contrast_center, dtype)
 
 
-@operator("experimental.equalize")
+@operator()
 def equalize(data, *, context):
     """Spread the values of each channel evenly."""
     if data.dtype != np.uint8:
-        raise RuntimeError(got("fn.experimental.equalize", f"numbers of type {data.dtype}", "uint8"))
+        raise RuntimeError(got("fn.equalize", f"numbers of type {data.dtype}", "uint8"))
     made = np.empty_like(data)
     channels = data.reshape(-1, data.shape[-1]) if data.ndim > 2 else data.reshape(-1, 1)
     target = made.reshape(channels.shape)

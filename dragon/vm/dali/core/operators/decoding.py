@@ -24,13 +24,20 @@ def opened(data):
                                "JPEG, PNG, BMP, TIFF, PNM, WebP or JPEG 2000")) from None
 
 
+def orientation_of(picture):
+    """Return how the camera was held, as a number of EXIF."""
+    if picture.format == "JPEG" and "exif" not in picture.info:
+        return 1
+    return picture.getexif().get(ORIENTATION, 1)
+
+
 def decode(data, output_type=RGB, adjust_orientation=True, dtype=UINT8):
     """Return the picture in a file's bytes as an array of height, width and channels."""
     picture = opened(data)
     if output_type == GRAY and picture.format == "JPEG":
         picture.draft("L", picture.size)  # the file's own luma
     try:
-        turn = TURNS.get(picture.getexif().get(ORIENTATION)) if adjust_orientation else None
+        turn = TURNS.get(orientation_of(picture)) if adjust_orientation else None
         picture.load()
     except (OSError, SyntaxError, ValueError) as error:
         raise RuntimeError(got("decoders.image", f"a broken picture ({error})", "a whole one")) from None
@@ -54,7 +61,7 @@ def _channels(picture, output_type):
     if picture.mode.startswith("I;16") or picture.mode == "I":
         array = np.repeat(_narrow(np.asarray(picture))[..., None], 3, -1)
     else:
-        array = np.asarray(picture.convert("RGB"))
+        array = np.asarray(picture if picture.mode == "RGB" else picture.convert("RGB"))
     return to_colours(array, RGB, output_type)
 
 
@@ -121,7 +128,7 @@ def peek_image_shape(data, *, dtype=7, image_type=RGB, adjust_orientation=True):
     """Return the height, width and channels of a picture that is not decoded."""
     picture = opened(data.tobytes())
     width, height = picture.size
-    if adjust_orientation and picture.getexif().get(ORIENTATION, 1) >= 5:
+    if adjust_orientation and orientation_of(picture) >= 5:
         width, height = height, width
     channels = {GRAY: 1, ANY_DATA: len(picture.getbands())}.get(image_type, 3)
     return Laid(np.array([height, width, channels], to_numpy_type(dtype)), "")
@@ -131,6 +138,9 @@ def peek_image_shape(data, *, dtype=7, image_type=RGB, adjust_orientation=True):
 def jpeg_compression_distortion(data, *, quality=50):
     """Write a picture as JPEG of some quality and read it again, for the traces that this leaves."""
     from dragon.vm.dali.core.pillow import pillow
+    if data.dtype != np.uint8 or data.ndim < 3 or data.shape[-1] != 3 or not data.size:
+        raise RuntimeError(got("fn.jpeg_compression_distortion", f"{data.dtype} {data.shape}",
+                               "bytes of pictures with three channels, the last axis"))
     library, level = pillow("fn.jpeg_compression_distortion"), int(np.ravel(quality)[0])
     if not 1 <= level <= 100:
         raise ValueError(got("fn.jpeg_compression_distortion", f"quality={level}", "1 to 100"))

@@ -79,14 +79,14 @@ def laplacian(data, *, window_size=(3,), smoothing_size=None, scale=(1.0,), norm
     return convert(made, kind_or(dtype, data))
 
 
-@operator("experimental.filter")
+@operator("filter")
 def filter_of(data, kernel, fill=None, *, anchor=(-1,), border="reflect_101", mode="same", dtype=None, context):
     """Filter a picture with a window of one's own."""
-    axes, _ = spatial(context.layout, data.ndim, "fn.experimental.filter")
+    axes, _ = spatial(context.layout, data.ndim, "fn.filter")
     if border not in BORDERS:
-        raise ValueError(got("fn.experimental.filter", f"border={border!r}", f"one of {sorted(BORDERS)}"))
+        raise ValueError(got("fn.filter", f"border={border!r}", f"one of {sorted(BORDERS)}"))
     if mode not in ("same", "valid"):
-        raise ValueError(got("fn.experimental.filter", f"mode={mode!r}", "'same' or 'valid'"))
+        raise ValueError(got("fn.filter", f"mode={mode!r}", "'same' or 'valid'"))
     places = [size // 2 if place == -1 else int(place) for place, size in zip(vector(anchor, len(axes)), kernel.shape)]
     wide = data.astype(np.float32)
     if mode == "same":

@@ -19,20 +19,23 @@ def crop_mirror_normalize(data, *, crop=None, crop_h=0.0, crop_w=0.0, crop_d=0.0
     axes, channel = spatial(layout, data.ndim, who)
     kind = np.dtype(to_numpy_type(dtype if output_dtype is None else output_dtype))
     low, high = window(data, layout, who, crop, crop_h, crop_w, crop_d, crop_pos_x, crop_pos_y, crop_pos_z, rounding)
+    if sorted(output_layout) != sorted(layout):
+        raise RuntimeError(got(who, f"output_layout={output_layout!r} for {layout!r}", "the same letters"))
     inside = all(0 <= start and end <= size for start, end, size in zip(low, high, data.shape))
-    if out_of_bounds_policy != "pad" or inside:
-        made = _spread(cut(data, low, high, out_of_bounds_policy, 0, who), channel, mean, std, scale, shift)
-    else:  # what is filled in is filled in as it is
+    filled = out_of_bounds_policy == "pad" and not inside
+    if filled:  # what is filled in is filled in as it is
         made = cut(_spread(data, channel, mean, std, scale, shift), low, high, "pad", fill_values, who)
-    if number(mirror):
-        made = np.flip(made, axes[-1])
+    else:
+        made = cut(data, low, high, out_of_bounds_policy, 0, who)
+    made = np.flip(made, axes[-1]) if number(mirror) else made
+    made = made.transpose([layout.index(letter) for letter in output_layout])
+    channel = output_layout.find("C") if channel is not None else None
+    if not filled:
+        made = _spread(made, channel, mean, std, scale, shift)
     made = convert(made, kind)
     if pad_output and channel is not None:
         made = _pad_channels(made, channel, fill_values)
-    target = output_layout
-    if sorted(target) != sorted(layout):
-        raise RuntimeError(got(who, f"output_layout={output_layout!r} for {layout!r}", "the same letters"))
-    return Laid(np.ascontiguousarray(made.transpose([layout.index(letter) for letter in target])), target)
+    return Laid(np.ascontiguousarray(made), output_layout)
 
 
 def _spread(data, channel, mean, std, scale, shift):
@@ -45,8 +48,14 @@ def _spread(data, channel, mean, std, scale, shift):
     mean, std = along(mean), along(std)
     if np.all(mean == 0) and np.all(std == 1) and scale == 1 and shift == 0:
         return data
+    # Written in the order of the result, whatever that of the picture is: one way through memory less.
+    made = np.empty(data.shape, np.float32)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (data.astype(np.float32) - mean) * (np.float32(scale) / std) + np.float32(shift)
+        np.subtract(data, mean, out=made, dtype=np.float32, casting="unsafe")
+        made *= np.float32(scale) / std
+    if shift:
+        made += np.float32(shift)
+    return made
 
 
 def _pad_channels(made, channel, fill_values):

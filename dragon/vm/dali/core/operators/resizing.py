@@ -109,11 +109,22 @@ def _by_pillow(data, sizes, low, high):
     # Pillow leaves out what is beyond the picture's edge, where here the edge goes on.
     pads = [_reach(*row) for row in zip(data.shape, sizes, low, high)]
     if any(map(any, pads)):
-        plain = np.pad(plain, pads + [(0, 0)] * (plain.ndim - 2), "edge")
+        plain = _widened(plain, *pads)
     (top, _), (left, _) = pads
     box = (float(low[1] + left), float(low[0] + top), float(high[1] + left), float(high[0] + top))
     made = np.asarray(library.fromarray(plain).resize((int(sizes[1]), int(sizes[0])), library.Resampling.BILINEAR, box))
     return made[..., None] if data.shape[2] == 1 else made
+
+
+def _widened(plain, rows, columns):
+    """Return a picture whose edges go on for some rows and columns; NumPy's `pad` takes several times as long."""
+    (top, bottom), (left, right) = rows, columns
+    height, width = plain.shape[:2]
+    made = np.empty((top + height + bottom, left + width + right, *plain.shape[2:]), plain.dtype)
+    made[top:top + height, left:left + width] = plain
+    made[top:top + height, :left], made[top:top + height, left + width:] = plain[:, :1], plain[:, -1:]
+    made[:top], made[top + height:] = made[top], made[top + height - 1]
+    return made
 
 
 def _reach(size, target, start, stop):
@@ -289,7 +300,7 @@ def random_resized_crop(data, *, size, random_area=(0.08, 1.0), random_aspect_ra
                     filters(interp_type, min_filter, mag_filter), antialias, kind_or(dtype, data))
 
 
-@operator("experimental.tensor_resize")
+@operator()
 def tensor_resize(data, *, sizes=None, scales=None, axes=None, axis_names=None, mode="default", max_size=None,
                   interp_type=None, min_filter=None, mag_filter=None, antialias=True, roi_start=None, roi_end=None,
                   roi_relative=False, dtype=None, size_rounding="round", context):
