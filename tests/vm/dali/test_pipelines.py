@@ -63,6 +63,35 @@ def test_feeding():
         pipe.feed_input("y", np.zeros((1, 1)))
 
 
+def test_sources_end_and_begin_again():
+    def give(info):
+        if info.iteration >= 2:
+            raise StopIteration
+        return np.int32([info.epoch_idx, info.idx_in_epoch])
+    pipe = dali.Pipeline(2, 1, None)
+    with pipe:
+        pipe.set_outputs(fn.external_source(give, batch=False, parallel=True))
+    for epoch in range(2):
+        assert [numbers(pipe.run())[0] for _ in range(2)] == [
+            [[epoch, 0], [epoch, 1]], [[epoch, 2], [epoch, 3]]]
+        with pytest.raises(StopIteration):
+            pipe.run()
+        pipe.reset()
+    with dali.Pipeline(1, 1, None), pytest.raises(TypeError, match="a callable or an iterable"):
+        fn.external_source(3)
+
+
+def test_operators_in_a_row():
+    pipe = dali.Pipeline(1, 1, None)
+    with pipe:
+        both = ops.Compose([ops.Flip(horizontal=1), ops.Cast(dtype=types.FLOAT)])
+        pipe.set_outputs(both(fn.external_source(lambda: [np.uint8([[[1], [2]]])], layout="HWC")))
+    output, = pipe.run()
+    assert output.dtype == types.FLOAT and output.as_array().ravel().tolist() == [2, 1]
+    with pytest.raises(KeyError, match='"sigma" is not defined'):
+        ops.Flip(sigma=1)
+
+
 @pytest.mark.parametrize("cycle, said", [(None, [0, 1, "end", "end"]), (True, [0, 1, 0, 1]), ("quiet", [0, 1, 0, 1]),
                                          ("raise", [0, 1, "end", 0])])
 def test_ends_of_iterables(cycle, said):

@@ -1,5 +1,6 @@
 """Sources whose calls have forms of their own: the program's data, and records with named features."""
 from dragon.vm.dali.core.graph import call
+from dragon.vm.dali.core.refusals import got
 
 
 def external_source(source=None, num_outputs=None, *, cycle=None, name=None, device="cpu", layout=None, dtype=None,
@@ -34,6 +35,9 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
         Hints for memory and devices, which change no result.
 
     """
+    if source is not None and not callable(source) and not any(
+            hasattr(source, name) for name in ("__iter__", "__next__", "__getitem__")):
+        raise TypeError(got("external_source", type(source).__name__, "a callable or an iterable"))
     made = call("external_source", (), {
         "source": source, "num_outputs": num_outputs, "cycle": cycle or None, "name": name, "device": device,
         "layout": layout, "dtype": dtype, "ndim": ndim, "batch": batch, "repeat_last": repeat_last,

@@ -19,8 +19,8 @@ def opened(data):
     from dragon.vm.dali.core.pillow import pillow
     try:
         return pillow("decoders.image").open(io.BytesIO(data))
-    except OSError as error:
-        raise RuntimeError(got("decoders.image", f"{len(data)} bytes that are no picture ({error})",
+    except OSError:
+        raise RuntimeError(got("decoders.image", f"{len(data)} bytes that are no picture",
                                "JPEG, PNG, BMP, TIFF, PNM, WebP or JPEG 2000")) from None
 
 

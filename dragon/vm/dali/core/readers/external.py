@@ -91,7 +91,8 @@ class ExternalSource:
             self.pool = self.pool or ThreadPoolExecutor(min(8, size))
             asked = [infos.sample(self.iteration * size + place, place, self.iteration, self.epoch)
                      for place in range(size)]
-            rows = list(self.pool.map(self.function, asked))
+            answers = [self.pool.submit(self.function, one) for one in asked]
+            rows = [answer.result() for answer in answers]
         else:
             rows = [self._draw(infos.sample(self.iteration * size + place, place, self.iteration, self.epoch))
                     for place in range(size)]
