@@ -80,3 +80,30 @@ def test_program(program, tmp_path):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path,
                           env=os.environ, timeout=100)
     assert done.returncode == 0, done.stderr
+
+
+SHARED = """
+import importlib.util, sys
+import dragon.vm
+dragon.vm.install()
+import nvidia
+if sys.argv[1] == "genuine":
+    import nvidia.dali
+    assert nvidia.dali.GENUINE and "dragon.vm.dali" not in sys.modules
+else:
+    import nvidia.other
+    assert nvidia.other.THERE
+    from nvidia import dali
+    assert dali.__name__ == "dragon.vm.dali" and dali.fn.resize
+"""
+
+
+@pytest.mark.parametrize("installed", ["genuine", "other"])
+def test_packages_on_the_disk_are_found(installed, tmp_path):
+    """A DALI that is installed answers for itself, and so do others within the package around it."""
+    name, line = {"genuine": ("dali", "GENUINE = True"), "other": ("other", "THERE = True")}[installed]
+    (tmp_path / "nvidia" / name).mkdir(parents=True)
+    (tmp_path / "nvidia" / name / "__init__.py").write_text(line + "\n")
+    done = subprocess.run([sys.executable, "-c", SHARED, installed], capture_output=True, text=True, cwd=tmp_path,
+                          env=os.environ, timeout=100)
+    assert done.returncode == 0, done.stderr

@@ -60,7 +60,8 @@ class Pipeline:
         if num_threads is not None and num_threads < 1:
             raise ValueError(got("Pipeline", f"num_threads={num_threads!r}", "a positive number"))
         self._batch_size, self._num_threads, self._device_id = batch_size, num_threads, device_id
-        self._seed = int.from_bytes(os.urandom(6), "little") if seed is None or seed < 0 else int(seed)
+        self._told_seed = None if seed is None or seed < 0 else int(seed)
+        self._seed = int.from_bytes(os.urandom(6), "little") if self._told_seed is None else self._told_seed
         depth = prefetch_queue_depth
         depth = max(depth.values()) if isinstance(depth, dict) else depth
         self._depth = depth if exec_pipelined and exec_async else 1
@@ -382,6 +383,6 @@ class Pipeline:
     num_threads = property(lambda self: self._num_threads, doc="Threads that work on samples.")
     device_id = property(lambda self: None if self._device_id == CPU_ONLY_DEVICE_ID else self._device_id,
                          doc="The device that the program asked for.")
-    seed = property(lambda self: self._seed, doc="Where random numbers start from.")
+    seed = property(lambda self: self._told_seed, doc="Where random numbers start from, if the program said so.")
     prefetch_queue_depth = property(lambda self: self._depth, doc="How many batches are ahead.")
     cpu_queue_size = gpu_queue_size = prefetch_queue_depth

@@ -81,7 +81,7 @@ class DALIGenericIterator(_IteratorBase):
 
     def _deliver(self, batches, left):
         return [{name: _tensor(output.as_array()[:count]) for name, output in zip(self.output_map, batch)}
-                for batch, count in zip(batches, left) if count or len(left) == 1]
+                for batch, count in zip(batches, left) if count or self._reader_name]
 
 
 class DALIClassificationIterator(DALIGenericIterator):
