@@ -41,6 +41,14 @@ def test_distributions(name):
         assert array.mean() == pytest.approx(mean, abs=0.08) and array.std() == pytest.approx(spread, abs=0.08)
 
 
+@pytest.mark.parametrize("make, mean, spread", [
+    (lambda x: random.uniform(range=[2, 4]), 3, 1 / 3 ** 0.5), (lambda x: random.normal(mean=1, stddev=3), 1, 3),
+    (lambda x: random.coin_flip(probability=0.2), 0.2, 0.4)])
+def test_distributions_of_single_numbers(make, mean, spread):
+    made = np.array(run(make, 4000), float)
+    assert made.mean() == pytest.approx(mean, abs=0.15) and made.std() == pytest.approx(spread, abs=0.15)
+
+
 def test_samples_differ_and_seeds_repeat():
     first = run(lambda x: random.uniform())
     assert len({float(one) for one in first}) == 4 and run(lambda x: random.uniform()) == first

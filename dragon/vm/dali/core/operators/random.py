@@ -25,13 +25,15 @@ def _laid(array, dtype, default):
 @operator("random.uniform")
 def uniform(like=None, *, range=(-1.0, 1.0), values=None, shape=None, dtype=None, seed=None, context):
     """Draw numbers from a range, its end left out, or from some values."""
-    draws, shape = generator(context), _shape(like, shape)
+    shape = _shape(like, shape)
     if values is not None:
-        return _laid(draws.choice(vector(values).astype(np.float32), shape), dtype, 9)
+        return _laid(generator(context).choice(vector(values).astype(np.float32), shape), dtype, 9)
     low, high = vector(range, 2, "fn.random.uniform(range=)")
     if low > high:
         raise RuntimeError(got("fn.random.uniform", f"range=({low}, {high})", "a rising pair"))
-    made = draws.random(shape) * (high - low) + low
+    # One number alone needs no generator of NumPy's, which takes longer to make than to ask.
+    part = generator(context).random(shape) if shape else context.draws.uniform()
+    made = part * (high - low) + low
     made = np.asarray(made, np.float32)
     made = np.minimum(made, np.nextafter(np.float32(high), np.float32(low))) if high > low else made
     return _laid(made, dtype, 9)
@@ -40,7 +42,8 @@ def uniform(like=None, *, range=(-1.0, 1.0), values=None, shape=None, dtype=None
 @operator("random.normal")
 def normal(like=None, *, mean=0.0, stddev=1.0, shape=None, dtype=None, seed=None, context):
     """Draw normally distributed numbers."""
-    made = generator(context).normal(number(mean), number(stddev), _shape(like, shape))
+    shape, middle, spread = _shape(like, shape), number(mean), number(stddev)
+    made = generator(context).normal(middle, spread, shape) if shape else context.draws.normal(middle, spread)
     return _laid(np.asarray(made, np.float32), dtype, 9)
 
 
@@ -50,7 +53,9 @@ def coin_flip(like=None, *, probability=0.5, shape=None, dtype=None, seed=None, 
     chance = number(probability)
     if not 0 <= chance <= 1:
         raise RuntimeError(got("fn.random.coin_flip", f"probability={chance}", "0 to 1"))
-    return _laid(np.asarray(generator(context).random(_shape(like, shape)) < chance, np.int32), dtype, 6)
+    shape = _shape(like, shape)
+    part = generator(context).random(shape) if shape else context.draws.uniform()
+    return _laid(np.asarray(part < chance, np.int32), dtype, 6)
 
 
 @operator("random.beta")
