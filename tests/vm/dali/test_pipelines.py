@@ -1,4 +1,6 @@
 """Pipelines: what is defined, run, fed, decided and gone on with."""
+import time
+
 import numpy as np
 import pytest
 
@@ -205,6 +207,21 @@ def test_what_an_operator_cannot_work_on_is_told_with_what_came(call, value):
         pipe.set_outputs(call(fn.external_source(lambda: [value])))
     with pytest.raises(RuntimeError, match="got inputs|got"):
         pipe.run()
+
+
+def test_functions_of_the_users_are_called_one_at_a_time():
+    inside = []
+
+    def alone(array):
+        inside.append(1)
+        time.sleep(0.001)
+        count = len(inside)
+        inside.pop()
+        return np.int32(count)
+    pipe = dali.Pipeline(16, 4, None)
+    with pipe:
+        pipe.set_outputs(fn.python_function(fn.external_source(lambda: [np.zeros(1)] * 16), function=alone))
+    assert set(numbers(pipe.run())[0]) == {1}
 
 
 def test_errors_of_the_users_functions_are_theirs():

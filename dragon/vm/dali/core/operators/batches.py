@@ -11,6 +11,7 @@ from dragon.vm.dali.core.schema import Laid, operator
 
 _counters = {}
 _lock = threading.Lock()
+_calls = threading.RLock()  # functions of the program's need not be made for threads: one is called at a time
 
 
 @operator(kind="batch")
@@ -54,7 +55,8 @@ def _layouts(output_layouts, count):
           instead=lambda arguments: "_python_batch" if arguments.get("batch_processing") else None)
 def python_function(*samples, function, num_outputs=1, batch_processing=False, output_layouts=None):
     """Call a function of the program's own with the arrays of each sample."""
-    results = function(*samples)
+    with _calls:
+        results = function(*samples)
     if num_outputs == 0:
         return np.zeros(0, np.uint8)
     results = results if isinstance(results, tuple) else (results,)
@@ -81,7 +83,8 @@ def python_batch(*columns, function, num_outputs=1, batch_processing=True, outpu
           instead=lambda arguments: "_dlpack_batch" if arguments.get("batch_processing") else None)
 def dlpack_function(*samples, function, num_outputs=1, batch_processing=False, output_layouts=None):
     """Call a function of the program's own with each sample's capsules of DLPack."""
-    results = function(*(_capsule(sample) for sample in samples))
+    with _calls:
+        results = function(*(_capsule(sample) for sample in samples))
     results = results if isinstance(results, tuple) else (results,)
     return tuple(Laid(_opened(one), layout) for one, layout in zip(results, _layouts(output_layouts, num_outputs)))
 
