@@ -9,7 +9,7 @@ HINTS = frozenset("""affine cache_batch_copy cache_debug cache_size cache_thresh
 device_memory_padding_jpeg2k host_memory_padding host_memory_padding_jpeg2k hw_decoder_load hybrid_huffman_threshold
 memory_stats preallocate_height_hint preallocate_width_hint split_stages use_chunk_allocator minibatch_size
 temp_buffer_hint read_ahead prefetch_queue_depth tensor_init_bytes lazy_init skip_cached_images dont_use_mmap
-use_o_direct image_type_hint cuda_stream use_copy_kernel blocking no_copy synchronize_stream cache_header_information
+use_o_direct cuda_stream use_copy_kernel blocking no_copy synchronize_stream cache_header_information
 cache_boxes cache_objects register_buffers
 max_streams jpeg_fancy_upsampling use_fast_idct""".split())
 
