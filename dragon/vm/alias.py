@@ -17,6 +17,8 @@ COMPANIONS = {"torch": ("functorch", "torchgen"), "tensorflow": ("tf_keras",)}
 # editors write into programs; `tensorflow.compat.v2` is TensorFlow itself.
 PARTS = {"tensorflow.keras": "keras", "keras.api": "keras", "keras._tf_keras.keras": "keras",
          "tensorflow.compat.v2": "tensorflow"}
+# Guests that lie within a package which others share, and that stand for what is not installed: never in its place.
+NESTED = {"nvidia.dali": "dali"}
 # Modules that pickles of earlier days name, and where what they held is now.
 MOVED = {"tensorflow.core." + old: "shared." + new for old, new in (
     ("convert", "tensors.convert"), ("dtypes", "tensors.dtypes"), ("ragged", "ragged.tensor"),
@@ -56,6 +58,8 @@ def install(*guests):
                 FINDER.hidden.add(wanted)
         if guests:
             FINDER.reveal(guest)
+    if LAST not in sys.meta_path:
+        sys.meta_path.append(LAST)
     if FINDER.hidden and PathFinder in sys.meta_path:
         sys.meta_path[sys.meta_path.index(PathFinder)] = Shade
     if SPAWN in sys.modules:
@@ -109,6 +113,9 @@ class Finder:
             spec = PathFinder.find_spec(name, path)
             spec.loader = SpawnLoader(name, spec.origin)
             return spec
+        for whole, guest in NESTED.items():
+            if name.startswith(whole + ".") and sys.modules.get(whole) is sys.modules.get(ROOM + guest):
+                return self.find_twin(name, ROOM + guest + name[len(whole):])
         path_of_guest = name.removeprefix(ROOM)
         guest = path_of_guest.partition(".")[0]
         if guest not in self.prefixes and not name.startswith(ROOM):
@@ -121,7 +128,7 @@ class Finder:
             if path_of_guest == whole or path_of_guest.startswith(whole + "."):
                 return self.find_twin(name, self.name_of(part) + path_of_guest[len(whole):])
         if guest not in self.prefixes:
-            return self.find_plain(name, path) if guest in VERSIONS else None
+            return self.find_plain(name, path) if guest in VERSIONS or guest in NESTED.values() else None
         own, twin = self.prefixes[guest]
         if name == own or name.startswith(own + "."):
             return self.find_own(name, path, twin + name[len(own):])
@@ -179,6 +186,25 @@ class Finder:
 
     def invalidate_caches(self):
         """Do nothing: nothing is cached."""
+
+
+class Nested:
+    """The finder that is asked last: for guests within packages that others share, where they are not installed."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        """Return the spec of a module of such a guest, or of the package around it; None for others."""
+        for whole, guest in NESTED.items():
+            around, inside = whole.startswith(name + "."), (name + ".").startswith(whole + ".")
+            if not around and not inside:
+                continue
+            from dragon.vm.asking import is_wanted
+            if is_wanted(whole.partition(".")[0], FINDER.roots) is False:
+                return None
+            if around:
+                return ModuleSpec(name, None, is_package=True)
+            return FINDER.find_twin(name, ROOM + guest + name[len(whole):])
+        return None
 
 
 class Shade(PathFinder):
@@ -284,3 +310,4 @@ def follow_children(spawn):
 
 
 FINDER = Finder()
+LAST = Nested()

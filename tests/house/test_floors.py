@@ -57,6 +57,7 @@ PACKAGE = {
     "vm.keras": {"core", "native", "onnx", "io", "vm.guest", "vm.docstrings", "vm.shared"},
     "vm.tensorflow": {"core", "native", "onnx", "io", "vm.guest", "vm.docstrings", "vm.shared", "vm.keras"},
     "vm.torchvision": {"core", "native", "io", "vm.guest", "vm.docstrings", "vm.torch"},
+    "vm.dali": {"core", "native", "io", "vm.guest", "vm.docstrings"},
     "vm": {"vm.guest"},
     "command": {"core", "native", "onnx", "io", "vm", "vm.guest", "vm.torch"},
 }

@@ -1,0 +1,137 @@
+"""AutoAugment: each sample goes through one of a policy's short chains."""
+import functools as _functools
+
+from dragon.vm.dali.auto_aug import augmentations as _a
+from dragon.vm.dali.auto_aug import chains as _chains
+from dragon.vm.dali.auto_aug.core import Policy
+from dragon.vm.dali.auto_aug.suites import translations as _translations
+from dragon.vm.dali.core import augmenting as _augmenting
+from dragon.vm.dali.core.refusals import got as _got
+
+
+def auto_augment(data, policy_name="image_net", shape=None, fill_value=128, interp_type=None, max_translate_abs=None,
+                 max_translate_rel=None, seed=None):
+    """Augment pictures by one of the known policies.
+
+    Parameters
+    ----------
+    data : DataNode
+        The pictures, bytes in layout HWC.
+    policy_name : str, optional, default="image_net"
+        "image_net", "reduced_image_net", "cifar10", "reduced_cifar10" or "svhn".
+    shape, fill_value, interp_type, max_translate_abs, max_translate_rel, seed : optional
+        As for `rand_augment.rand_augment`.
+
+    """
+    makers = {"image_net": get_image_net_policy, "reduced_image_net": get_reduced_image_net_policy,
+              "cifar10": get_reduced_cifar10_policy, "reduced_cifar10": get_reduced_cifar10_policy,
+              "svhn": get_svhn_policy}
+    if policy_name not in makers:
+        raise Exception(_got("auto_augment", f"policy_name={policy_name!r}", f"one of {sorted(makers)}"))
+    if policy_name == "reduced_image_net":
+        if max_translate_abs is not None or max_translate_rel is not None:
+            raise Exception(_got("auto_augment", "max_translate_* for reduced_image_net", "none: it shifts nothing"))
+        policy = get_reduced_image_net_policy()
+    else:
+        policy = makers[policy_name](shape is not None, max_translate_abs, max_translate_rel)
+    return apply_auto_augment(policy, data, seed, shape=shape, fill_value=fill_value, interp_type=interp_type)
+
+
+auto_augment_image_net = _functools.partial(auto_augment, policy_name="image_net")
+
+
+def apply_auto_augment(policy, data, seed=None, **kwargs):
+    """Augment pictures by a policy.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    data : DataNode
+        The pictures.
+    seed : int, optional
+        Where random numbers start from.
+    kwargs : Any
+        Arguments of the augmentations.
+
+    """
+    if not policy.sub_policies:
+        raise Exception(_got("apply_auto_augment", "a policy without sub_policies", "at least one"))
+
+    def run(chain):
+        made = data
+        for augmentation, probability, magnitude in chain:
+            sign = _augmenting.coin(0.5, seed)
+            made = _augmenting.pick(_augmenting.coin(1 - probability, seed), [_functools.partial(
+                augmentation, made, magnitude_bin=(magnitude or 0, sign),
+                num_magnitude_bins=policy.num_magnitude_bins, **kwargs), lambda made=made: made])
+        return made
+    chosen = _augmenting.below(len(policy.sub_policies), seed)
+    return _augmenting.pick(chosen, [_functools.partial(run, chain) for chain in policy.sub_policies])
+
+
+def _policy(name, table, use_shape=False, max_translate_abs=None, max_translate_rel=None):
+    """Return the policy of a table."""
+    translate_x, translate_y = _translations(use_shape, 250, 1.0, max_translate_abs, max_translate_rel)
+
+    def plain(magnitude):
+        return magnitude
+    known = {"translate_x": translate_x, "translate_y": translate_y,
+             "sharpness": _a.sharpness.augmentation((0.1, 1.9), False, _a.sharpness_kernel_shifted),
+             "posterize": _a.posterize.augmentation((0, 4), False, _a.poster_mask_uint8),
+             "solarize": _a.solarize.augmentation((0, 256), False),
+             **{one: getattr(_a, one).augmentation((0.1, 1.9), False, plain)
+                for one in ("brightness", "color", "contrast")}}
+    chains = []
+    for line in table.strip().splitlines():
+        steps = [step.split() for step in line.split(", ")]
+        chains.append([(known.get(step[0]) or getattr(_a, step[0]), float(step[1]),
+                        int(step[2]) if len(step) > 2 else None) for step in steps])
+    return Policy(name, 11, chains)
+
+
+def get_image_net_policy(use_shape=False, max_translate_abs=None, max_translate_rel=None):
+    """Return the policy for ImageNet.
+
+    Parameters
+    ----------
+    use_shape : bool, optional, default=False
+        Whether shifts are parts of the picture.
+    max_translate_abs, max_translate_rel : optional
+        As for `rand_augment.rand_augment`.
+
+    """
+    return _policy("ImageNetPolicy", _chains.IMAGE_NET, use_shape, max_translate_abs, max_translate_rel)
+
+
+def get_reduced_cifar10_policy(use_shape=False, max_translate_abs=None, max_translate_rel=None):
+    """Return the policy for CIFAR-10.
+
+    Parameters
+    ----------
+    use_shape : bool, optional, default=False
+        Whether shifts are parts of the picture.
+    max_translate_abs, max_translate_rel : optional
+        As for `rand_augment.rand_augment`.
+
+    """
+    return _policy("ReducedCifar10Policy", _chains.CIFAR10, use_shape, max_translate_abs, max_translate_rel)
+
+
+def get_svhn_policy(use_shape=False, max_translate_abs=None, max_translate_rel=None):
+    """Return the policy for SVHN.
+
+    Parameters
+    ----------
+    use_shape : bool, optional, default=False
+        Whether shifts are parts of the picture.
+    max_translate_abs, max_translate_rel : optional
+        As for `rand_augment.rand_augment`.
+
+    """
+    return _policy("SvhnPolicy", _chains.SVHN, use_shape, max_translate_abs, max_translate_rel)
+
+
+def get_reduced_image_net_policy():
+    """Return the policy that was found on a part of ImageNet."""
+    return _policy("ReducedImageNetPolicy", _chains.REDUCED_IMAGE_NET)

@@ -1,0 +1,144 @@
+"""Pictures that are turned round, rotated and warped."""
+import numpy as np
+
+from dragon.vm.dali.core.kinds import INTERP_LINEAR, INTERP_NN
+from dragon.vm.dali.core.operators.transforms import affine
+from dragon.vm.dali.core.operators.values import convert, kind_or, number, spatial, vector
+from dragon.vm.dali.core.refusals import got
+from dragon.vm.dali.core.schema import operator
+
+
+@operator()
+def flip(data, *, horizontal=1, vertical=0, depthwise=0, context):
+    """Turn a picture round."""
+    axes, _ = spatial(context.layout, data.ndim, "fn.flip")
+    turned = [number(depthwise), number(vertical), number(horizontal)][-len(axes):]
+    return np.flip(data, [axis for axis, turn in zip(axes, turned) if turn])
+
+
+def sample(data, places, interp, fill_value):
+    """Return the values of a picture, channels last, at places between its pixels.
+
+    Parameters
+    ----------
+    data : numpy.ndarray
+        The picture: some axes of places, and the channels.
+    places : Sequence[numpy.ndarray]
+        For each axis, where to look; a pixel's middle is at its number and a half.
+    interp : int
+        INTERP_NN or INTERP_LINEAR.
+    fill_value : float, optional
+        What is outside; the nearest pixel by default.
+
+    """
+    sizes = data.shape[:-1]
+
+    def at(corner):
+        value = data[tuple(np.clip(one, 0, size - 1) for one, size in zip(corner, sizes))].astype(np.float32)
+        if fill_value is None:
+            return value
+        inside = np.logical_and.reduce([(0 <= one) & (one < size) for one, size in zip(corner, sizes)])
+        return np.where(inside[..., None], value, np.float32(fill_value))
+    if interp == INTERP_NN:
+        return at([np.floor(place).astype(int) for place in places])
+    if interp != INTERP_LINEAR:
+        raise RuntimeError(got("interp_type", interp, "INTERP_NN or INTERP_LINEAR"))
+    low = [np.floor(place - 0.5).astype(int) for place in places]
+    part = [(place - 0.5 - start).astype(np.float32) for place, start in zip(places, low)]
+    made = 0
+    for corner in range(1 << len(places)):
+        bits = [corner >> bit & 1 for bit in range(len(places))]
+        weight = np.prod([one if bit else 1 - one for one, bit in zip(part, bits)], axis=0)
+        made = made + at([start + bit for start, bit in zip(low, bits)]) * weight[..., None]
+    return made
+
+
+def warp(data, layout, matrix, sizes, interp, fill_value, kind, who):
+    """Return a picture whose places, x before y, are mapped by a matrix to places in another one."""
+    axes, channel = spatial(layout, data.ndim, who)
+    if data.ndim > len(axes) + (channel is not None):
+        frames = [warp(frame, layout[1:], matrix, sizes, interp, fill_value, kind, who) for frame in data]
+        return np.stack(frames)
+    moved = data[..., None] if channel is None else np.moveaxis(data, channel, -1)
+    grid = np.meshgrid(*(np.arange(size) + 0.5 for size in sizes), indexing="ij")
+    points = np.stack([*grid[::-1], np.ones_like(grid[0])], -1)
+    mapped = points @ np.asarray(matrix, np.float64).T
+    places = [mapped[..., place] for place in reversed(range(len(axes)))]
+    made = convert(sample(moved, places, interp, fill_value), kind)
+    return made[..., 0] if channel is None else np.moveaxis(made, -1, channel)
+
+
+def inverse(matrix):
+    """Return the transform that undoes another one."""
+    linear = np.linalg.inv(matrix[:, :-1])
+    return np.hstack([linear, -linear @ matrix[:, -1:]])
+
+
+@operator()
+def warp_affine(data, transform=None, *, matrix=(), size=(), interp_type=INTERP_LINEAR, fill_value=None,
+                inverse_map=True, dtype=None, output_dtype=None, context):
+    """Warp a picture: the matrix maps places of the result to those of the input, x before y."""
+    axes, _ = spatial(context.layout, data.ndim, "fn.warp_affine")
+    given = transform if transform is not None else np.asarray(matrix, np.float64)
+    if np.size(given) != len(axes) * (len(axes) + 1):
+        raise RuntimeError(got("fn.warp_affine", f"a matrix of {np.size(given)} numbers",
+                               f"{len(axes) * (len(axes) + 1)}"))
+    given = np.reshape(given, (len(axes), -1)).astype(np.float64)
+    sizes = vector(size, len(axes)).astype(int) if np.size(size) else [data.shape[axis] for axis in axes]
+    return warp(data, context.layout, given if inverse_map else inverse(given), sizes, int(interp_type), fill_value,
+                kind_or(dtype if dtype is not None else output_dtype, data), "fn.warp_affine")
+
+
+def canvas(width, height, angle):
+    """Return the width and height of the box around a turned picture; small angles keep odd what is odd."""
+    cos, sin = abs(np.cos(angle)), abs(np.sin(angle))
+    wide, high = int(np.ceil(cos * width + sin * height - 0.01)), int(np.ceil(sin * width + cos * height - 0.01))
+    first, second = (width, height) if sin <= cos else (height, width)
+    return wide + (wide - first) % 2, high + (high - second) % 2
+
+
+@operator()
+def rotate(data, *, angle, axis=None, size=(), keep_size=False, interp_type=INTERP_LINEAR, fill_value=None, dtype=None,
+           output_dtype=None, context):
+    """Turn a picture by degrees, against the clock; the result holds all of it."""
+    who = "fn.rotate"
+    axes, _ = spatial(context.layout, data.ndim, who)
+    if len(axes) != 2:
+        raise NotImplementedError(got(who, "a volume", "pictures of two axes; fn.warp_affine takes volumes"))
+    turn = np.deg2rad(number(angle))
+    height, width = (data.shape[axis] for axis in axes)
+    if np.size(size):
+        high, wide = vector(size, 2).astype(int)
+    else:
+        wide, high = (width, height) if keep_size else canvas(width, height, turn)
+    cos, sin = np.cos(turn), np.sin(turn)
+    linear = np.array([[cos, -sin], [sin, cos]])
+    matrix = affine(linear, np.array([width, height]) / 2 - linear @ (np.array([wide, high]) / 2))
+    return warp(data, context.layout, matrix, (high, wide), int(interp_type), fill_value,
+                kind_or(dtype if dtype is not None else output_dtype, data), who)
+
+
+@operator()
+def water(data, *, ampl_x=10.0, ampl_y=10.0, freq_x=0.049087, freq_y=0.049087, phase_x=0.0, phase_y=0.0,
+          fill_value=0.0, interp_type=INTERP_NN, mask=1):
+    """Move pixels along waves."""
+    if not number(mask):
+        return data
+    y, x = np.meshgrid(*(np.arange(size, dtype=np.float64) for size in data.shape[:2]), indexing="ij")
+    across, down = x + ampl_x * np.sin(freq_x * y + phase_x), y + ampl_y * np.cos(freq_y * x + phase_y)
+    half = 0.5 if interp_type == INTERP_LINEAR else 0.0
+    return convert(sample(data, (down + half, across + half), int(interp_type), fill_value), data.dtype)
+
+
+@operator()
+def sphere(data, *, fill_value=0.0, interp_type=INTERP_NN, mask=1):
+    """Bend a picture as on a ball."""
+    if not number(mask):
+        return data
+    height, width = data.shape[:2]
+    y, x = np.meshgrid(np.arange(height) - height // 2, np.arange(width) - width // 2, indexing="ij")
+    reach = max(height, width) / 2
+    far = np.hypot(x, y) / reach
+    across, down = width // 2 + far * x, height // 2 + far * y
+    half = 0.5 if interp_type == INTERP_LINEAR else 0.0
+    return convert(sample(data, (down + half, across + half), int(interp_type), fill_value), data.dtype)

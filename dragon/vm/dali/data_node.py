@@ -1,0 +1,2 @@
+"""Handles of results in a pipeline that is being defined."""
+from dragon.vm.dali.core.graph import DataNode

@@ -1,0 +1,4 @@
+"""Random numbers."""
+from dragon.vm.dali.core import faces as _faces
+
+globals().update(_faces.functions_of("random", __name__))

@@ -1,0 +1,1 @@
+"""Pipelines as other frameworks' iterators and data sets."""
