@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from dragon.io.records import KPLRecord, KPLRecordWriter
-from dragon.io.sources.source import BATCH
+from dragon.io.source import BATCH
 
 SIZES = ((1 << 10, "1 kB"), (100 << 10, "100 kB"), (1 << 20, "1 MB"))
 ROUNDS, PIECE = 7, 512 << 10

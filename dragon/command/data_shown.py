@@ -15,7 +15,7 @@ from dragon.io.records import verify as verify_records
 from dragon.io.sources.folders import PictureFolder
 from dragon.io.sources.paths import list_paths
 from dragon.io.sources.remote import is_remote, size_of
-from dragon.io.sources.source import Stream
+from dragon.io.source import Stream
 
 LONGEST_TEXT = 60
 PLACES = ("__url__",)  # where a sample was found; what is written elsewhere has another

@@ -1,13 +1,31 @@
 """Data in: readers yield samples, transformers change them in worker processes, iterators make batches of them."""
-from dragon.io.batching import Batches, Buckets, OddSamples, PadSamples, stack_samples
-from dragon.io.block import Arena, current_arena
-from dragon.io.delivery import ToDevice
-from dragon.io.draws import Draws
-from dragon.io.errors import DataError
-from dragon.io.failure import Failure
-from dragon.io.flow import Exhausted, Flow
-from dragon.io.iterator import Iterator
-from dragon.io.pool import NoAnswer, WorkerDied, WorkerPool
-from dragon.io.reader import Reader
-from dragon.io.team import Team
-from dragon.io.transformer import Transformer
+import importlib
+
+KINDS = {
+    "batching": "Batches Buckets OddSamples PadSamples stack_samples",
+    "block": "Arena current_arena",
+    "delivery": "ToDevice",
+    "draws": "Draws",
+    "errors": "DataError",
+    "failure": "Failure",
+    "flow": "Exhausted Flow",
+    "iterator": "Iterator",
+    "pool": "NoAnswer WorkerDied WorkerPool",
+    "reader": "Reader",
+    "source": "Source Stream",
+    "team": "Team",
+    "transformer": "Transformer",
+}
+HOMES = {name: module for module, names in KINDS.items() for name in names.split()}
+
+
+def __getattr__(name):
+    if name not in HOMES:
+        raise AttributeError(f"dragon.io: got {name!r}, expected one of {sorted(HOMES)}")
+    value = getattr(importlib.import_module(f"{__name__}.{HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *HOMES})

@@ -3,7 +3,7 @@ from itertools import islice
 
 from dragon.io import order
 from dragon.io.draws import Draws
-from dragon.io.sources.source import Source
+from dragon.io.source import Source
 from dragon.io.stages import shuffling
 
 SHUFFLES = {False: "no", None: "no", "no": "no", True: "samples", "samples": "samples", "chunks": "chunks"}

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from dragon.io import Draws, Reader
-from dragon.io.sources.source import Source, Stream
+from dragon.io.source import Source, Stream
 
 
 class Letters(Source):

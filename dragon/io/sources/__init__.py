@@ -6,6 +6,6 @@ from dragon.io.sources.folders import PictureFolder
 from dragon.io.sources.lines import CSV, CSVStream, JSONLines, JSONLinesStream, write_csv, write_json_lines
 from dragon.io.sources.recordio import RecordIO, RecordIOWriter
 from dragon.io.sources.remote import open_file
-from dragon.io.sources.source import Source, Stream
+from dragon.io.source import Source, Stream
 from dragon.io.sources.tars import TarWriter, WebDataset, WebDatasetStream
 from dragon.io.sources.tfrecord import TFRecord, TFRecordStream, TFRecordWriter

@@ -6,7 +6,7 @@ from dragon.io.errors import DataError
 from dragon.io.sources.opened import Kept
 from dragon.io.sources.paths import list_paths
 from dragon.io.sources.remote import open_file
-from dragon.io.sources.source import Source
+from dragon.io.source import Source
 
 # Groups of rows that stay unpacked: samples are mostly read in runs.
 KEPT_GROUPS = 2

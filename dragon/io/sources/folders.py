@@ -2,7 +2,7 @@
 import os
 
 from dragon.io.sources.remote import ask_fsspec, is_remote, local_path, open_file
-from dragon.io.sources.source import Source
+from dragon.io.source import Source
 
 PICTURES = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp", ".gif")
 

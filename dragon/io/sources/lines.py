@@ -12,7 +12,7 @@ from dragon.io.sources.opened import MOST_OPEN, OpenFiles, read_spans
 from dragon.io.sources.paths import list_paths
 from dragon.io.sources.remote import open_file
 from dragon.io.sources.shards import Shards
-from dragon.io.sources.source import Stream
+from dragon.io.source import Stream
 
 PIECE = 1 << 20
 NEWLINE, BLANK = ord("\n"), b" \t\r\n"

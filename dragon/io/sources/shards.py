@@ -3,7 +3,7 @@ import operator
 
 import numpy as np
 
-from dragon.io.sources.source import Source
+from dragon.io.source import Source
 
 
 class Shards(Source):

@@ -13,7 +13,7 @@ from dragon.io.sources.opened import MOST_OPEN, OpenFiles, Walk, read_spans
 from dragon.io.sources.paths import list_paths
 from dragon.io.sources.remote import open_file
 from dragon.io.sources.shards import Shards
-from dragon.io.sources.source import Stream
+from dragon.io.source import Stream
 from dragon.io.sources.tar_files import walk_tar
 
 # The key is all up to the first dot of the file's own name.

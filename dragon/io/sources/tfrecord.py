@@ -13,7 +13,7 @@ from dragon.io.sources.opened import MOST_OPEN, OpenFiles, Walk, read_spans
 from dragon.io.sources.paths import list_paths
 from dragon.io.sources.remote import open_file, size_of
 from dragon.io.sources.shards import Shards
-from dragon.io.sources.source import Stream
+from dragon.io.source import Stream
 
 LENGTH, CHECK = struct.Struct("<Q"), struct.Struct("<I")
 HEAD, TAIL = 12, 4  # bytes of a record before and after what it holds
