@@ -1,10 +1,13 @@
 """What all sources have in common: numbers, reading several at once, messages, and pickling."""
 import pickle
 
+import numpy as np
 import pytest
 
-from dragon.io import DataError
+from dragon.io import DataError, Reader
+from dragon.io.records import KPLRecord, KPLRecordWriter
 from dragon.io.sources import Source, Stream
+from dragon.io.sources.opened import LocalFile
 
 
 class Squares(Source):
@@ -56,3 +59,29 @@ def test_errors_tell_the_place_and_can_be_pickled():
         assert str(each) == "Reader: got 3 bytes, expected 4 (byte 12 of a.kpl)"
         assert (each.path, each.offset) == ("a.kpl", 12) and isinstance(each, ValueError)
     assert str(DataError("x")) == "x" and str(DataError("x", "a")) == "x (a)"
+
+
+def test_files_are_read_on_before_their_chunks_are_asked_for(tmp_path, monkeypatch):
+    for part in range(3):
+        with KPLRecordWriter(tmp_path / f"{part}.kpl") as writer:
+            for number in range(300):
+                writer.write(np.full(100, number))
+    source, told = KPLRecord(str(tmp_path / "*.kpl")), []
+    monkeypatch.setattr(LocalFile, "will_need", lambda file, start, end: told.append((file.path[-5], start, end)))
+    ends = [int(places.sum(1).max()) for places in source.places]
+    starts = [int(places[0, 0]) for places in source.places]
+    source.will_need(range(300, 600))
+    assert told == [("1", starts[1], ends[1])]
+    source.will_need(range(290, 310))
+    assert [part for part, _, _ in told[1:]] == ["0", "1"] and told[1][2] == ends[0] and told[2][1] == starts[1]
+    told.clear()
+    assert len(list(Reader(source, "chunks", window=2))) == 900
+    assert {part for part, _, _ in told} == {"0", "1", "2"} and len(told) == 6  # files of 256 samples and of the rest
+
+
+def test_the_system_is_told_what_is_read_soon(tmp_path):
+    (tmp_path / "a").write_bytes(b"abc" * 1000)
+    file = LocalFile(str(tmp_path / "a"))
+    file.will_need(5, 2000)
+    file.will_need(0, 1 << 40)  # beyond its end: the system knows
+    assert file.read_at(3, 3) == b"abc"

@@ -30,6 +30,11 @@ class LocalFile:
         """Return the bytes from a place on; fewer at the end."""
         return os.pread(self.source, size, offset)
 
+    def will_need(self, start, end):
+        """Have the system read from one place to another, before anybody asks for it."""
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self.source, start, end - start, os.POSIX_FADV_WILLNEED)
+
     def __del__(self):
         if self.source is not None:
             os.close(self.source)
@@ -49,6 +54,9 @@ class RemoteFile:
         with self._lock:
             self._file.seek(offset)
             return self._file.read(size)
+
+    def will_need(self, start, end):
+        """Do nothing: what is read from afar is kept nowhere."""
 
 
 class Kept:

@@ -9,7 +9,7 @@ from dragon.io.source import Source
 class Shards(Source):
     """Samples that a table finds: for each file the places and sizes of what it holds.
 
-    A subclass has `paths`, and `_read_part(part, places)`, which reads samples of one file.
+    A subclass has `paths`, the open files `_files`, and `_read_part(part, places)`, which reads samples of one file.
 
     Parameters
     ----------
@@ -72,6 +72,22 @@ class Shards(Source):
         """Return the runs of numbers of each file."""
         starts = self._starts.tolist()
         return [range(start, end) for start, end in zip(starts, starts[1:]) if end > start]
+
+    def will_need(self, chunk):
+        """Tell the system that a run of numbers is read soon: it reads the files of this machine on at once.
+
+        Parameters
+        ----------
+        chunk : range
+            One of `chunks`, or a part of it.
+
+        """
+        for part in range(*np.searchsorted(self._starts, (chunk.start, chunk.stop - 1), "right") + (-1, 0)):
+            first, last = (min(max(number - self._starts[part], 0), len(self.places[part]))
+                           for number in (chunk.start, chunk.stop))
+            places = self.places[part][first:last, :2]
+            if len(places):
+                self._files.get(self.paths[part]).will_need(int(places[:, 0].min()), int(places.sum(1).max()))
 
     def place(self, index):
         """Return (path, offset, ...) of a sample: the row of its table."""

@@ -1,6 +1,6 @@
 """The order in which readers give samples: shards, buffers of random ones, and whole batches at the end."""
 from dragon.io import Draws
-from dragon.io.reader import mixed
+from dragon.io.stages import shuffling
 from dragon.vm.dali.core.refusals import got
 
 FILE_SEED = 524287  # where the order of files starts from whatever the seed, so that all shards see the same one
@@ -70,7 +70,9 @@ class Order:
             order = list(self.base)
             Draws(self.file_seed, self.epoch).shuffle(order)
         part = order[start:end]
-        return mixed(part, self.fill, Draws(self.seed, self.epoch, self.shard)) if self.random else iter(part)
+        if not self.random:
+            return iter(part)
+        return shuffling.swap(part, self.fill, Draws(self.seed, self.epoch, self.shard).integer)
 
     def _next_shard(self):
         self.epoch, self.given = self.epoch + 1, 0
