@@ -117,14 +117,36 @@ def resized_center_crop(picture, size, shorter=None, filter="bilinear"):
     top, left = round((new_rows - kept[0]) / 2), round((new_columns - kept[1]) / 2)
     down, across = rows / new_rows, columns / new_columns
     box = top * down, left * across, kept[0] * down, kept[1] * across
-    first = [max(0, math.floor(start - REACH[filter] * max(step, 1) - 1))
-             for start, step in zip(box, (down, across))]
-    last = [min(full, math.ceil(box[axis] + box[axis + 2] + REACH[filter] * max(step, 1) + 1))
-            for axis, step, full in ((0, down, rows), (1, across, columns))]
-    region = first[0], first[1], last[0] - first[0], last[1] - first[1]
+    region = surroundings(box, (down, across), (0, 0, rows, columns), filter)
     # What the resized picture lacks is filled, half on either side.
     place = (height - kept[0]) // 2, (width - kept[1]) // 2, *kept
     return Geometry(region, box, None if kept == (height, width) else place)
+
+
+def surroundings(box, steps, whole, filter="bilinear"):
+    """Return the region that has to be decoded for a box: a filter looks at pixels around it.
+
+    Parameters
+    ----------
+    box : tuple of float
+        (top, left, height, width) of what is spread over a result.
+    steps : tuple of float
+        How many pixels become one, down and across.
+    whole : tuple of int
+        (top, left, height, width) of what there is to see.
+    filter : str, optional, default="bilinear"
+        How far pixels see around them.
+
+    Returns
+    -------
+    tuple of int
+        (top, left, height, width).
+
+    """
+    reach = [REACH[filter] * max(step, 1) + 1 for step in steps]
+    first = [max(whole[axis], math.floor(box[axis] - reach[axis])) for axis in (0, 1)]
+    last = [min(whole[axis] + whole[axis + 2], math.ceil(box[axis] + box[axis + 2] + reach[axis])) for axis in (0, 1)]
+    return first[0], first[1], last[0] - first[0], last[1] - first[1]
 
 
 def letterbox(picture, size, enlarge=True, center=True):

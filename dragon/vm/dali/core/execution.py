@@ -3,12 +3,15 @@
 A sample asks its outputs for what they need, so a branch that is not taken costs nothing. Operators of whole batches
 cut the graph into stages: below them all samples wait for each other.
 """
+from collections import Counter
+
 import numpy as np
 
 from dragon.io import Draws, Team
 from dragon.io.failure import Failure
 from dragon.vm.dali.core.graph import DataNode
 from dragon.vm.dali.core.kinds import to_dali_type
+from dragon.vm.dali.core.onepass import Chain
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Context, Laid
 
@@ -66,6 +69,15 @@ class Graph:
         self.whole = [node for node in self.nodes if node.operator.kind == "batch"]
         # Random numbers go by the node's place in its own graph, so that the same program draws the same ones.
         self.places = {node: place for place, node in enumerate(self.nodes)}
+        self.chains = self._find_chains()
+
+    def _find_chains(self):
+        """Return {last node: chain} of the calls that are done in one pass."""
+        handles = [*self.outputs, *self.sinks, *(handle for node in self.nodes
+                                                 for handle in (*node.inputs, *node.varying.values()))]
+        users = Counter(handle.node for handle in handles if isinstance(handle, DataNode))
+        chains = ((node, Chain.find(node, users)) for node in self.nodes)
+        return {node: chain for node, chain in chains if chain is not None}
 
     def value(self, node, sample):
         """Return what a node gives for a sample."""
@@ -79,17 +91,39 @@ class Graph:
     def _compute(self, node, sample):
         if node.operator.name == "_conditional.merge":
             return self._merge(node, sample)
+        if node in self.chains:
+            made = self._run_chain(self.chains[node], sample)
+            if made is not None:
+                return made
         inputs = [self.value(handle.node, sample) for handle in node.inputs]
         arrays = [value.arrays[handle.index] for value, handle in zip(inputs, node.inputs)]
         layouts = [value.layouts[handle.index] for value, handle in zip(inputs, node.inputs)]
-        arguments = dict(node.constants)
-        for name, handle in node.varying.items():
-            arguments[name] = self.value(handle.node, sample).arrays[handle.index]
+        arguments = self._arguments(node, sample)
         source = inputs[0].source if inputs else ""
         try:
             return run(node.operator, arrays, layouts, arguments, self.draws(node, sample.number), source)
         except Exception as error:
             raise explained(error, node)
+
+    def _arguments(self, node, sample):
+        """Return what a call is given by name for a sample."""
+        arguments = dict(node.constants)
+        for name, handle in node.varying.items():
+            arguments[name] = self.value(handle.node, sample).arrays[handle.index]
+        return arguments
+
+    def _run_chain(self, chain, sample):
+        """Return what a chain of calls gives for a sample; None where each call has to be made by itself."""
+        handle = chain.decode.inputs[0]
+        data = self.value(handle.node, sample)
+        try:
+            made = chain.run(data.arrays[handle.index], lambda node: self._arguments(node, sample),
+                             lambda node: self.draws(node, sample.number))
+        except PLAIN:
+            return None
+        if made is None:
+            return None
+        return Values([made], [chain.normalize.constants.get("output_layout", "CHW")], data.source)
 
     def _merge(self, node, sample):
         predicate, *branches = node.inputs
