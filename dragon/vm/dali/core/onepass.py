@@ -27,6 +27,7 @@ RESIZERS = {"resize": SIZES | FILTERS | {"subpixel_scale"},
             "random_resized_crop": FILTERS | {"size", "random_area", "random_aspect_ratio", "num_attempts", "seed"}}
 WINDOW = {"crop", "crop_h", "crop_w", "crop_pos_x", "crop_pos_y", "rounding"}
 NORMALIZER = WINDOW | {"mirror", "mean", "std", "scale", "shift", "dtype", "output_dtype", "output_layout"}
+LITTLE = 1e-6  # of a pixel: what sums of floats may be off by
 MOST_RECIPES = 64  # sizes of results that are kept ready
 
 
@@ -105,6 +106,8 @@ class Chain:
         if min(sizes) < 1 or any(start < 0 or end > size for start, end, size in zip(low, high, picture.shape)):
             return None
         box, steps = _box(whole, sizes, exact if resizing.get("subpixel_scale", True) else sizes, low, high)
+        if box is None:
+            return None
         geometry = Geometry(surroundings(box, steps, whole), box, mirror=bool(number(normal.get("mirror", 0))))
         recipe = self._recipe((high[0] - low[0], high[1] - low[1]), upright, normal)
         made = np.empty(recipe.shape(1), recipe.dtype)
@@ -130,16 +133,20 @@ class Chain:
 
 
 def _box(whole, sizes, exact, low, high):
-    """Return what a window of the resized picture shows of the whole one, and how many pixels become one."""
-    starts, ends, steps = [], [], []
+    """Return what a window of the resized picture shows of the whole one, and how many pixels become one; None for what
+    reaches beyond it."""
+    starts, extents, steps = [], [], []
     for axis in (0, 1):
         # The scale is that of the size before it was rounded; what is seen is a little less than the whole, or more.
         step = whole[axis + 2] / exact[axis]
         first = whole[axis] + whole[axis + 2] / 2 - sizes[axis] * step / 2
-        starts.append(max(first + low[axis] * step, whole[axis]))
-        ends.append(min(first + high[axis] * step, whole[axis] + whole[axis + 2]))
+        start, end = first + low[axis] * step, first + high[axis] * step
+        if start < whole[axis] - LITTLE or end > whole[axis] + whole[axis + 2] + LITTLE:
+            return None, None
+        starts.append(max(start, whole[axis]))
+        extents.append(min(end, whole[axis] + whole[axis + 2]) - starts[-1])
         steps.append(step)
-    return (*starts, ends[0] - starts[0], ends[1] - starts[1]), steps
+    return (*starts, *extents), steps
 
 
 def _knows(node, names):
