@@ -264,13 +264,13 @@ class WorkerPool:
                 ready[worker.index] = worker
         return list(ready.values())
 
-    def close(self, patience=PATIENCE_SECONDS):
+    def close(self, patience=None):
         """End all workers: politely, then by force.
 
         Parameters
         ----------
         patience : float, optional
-            Seconds in which a worker may finish what it is at.
+            Seconds in which a worker may finish what it is at; `PATIENCE_SECONDS` by default.
 
         """
         self.closed = True
@@ -284,14 +284,14 @@ class WorkerPool:
         self.close()
 
 
-def _stop(workers, owner, patience=PATIENCE_SECONDS):
+def _stop(workers, owner, patience=None):
     """End workers; one that is asked to and does not come back in time is terminated."""
     if os.getpid() != owner:
         return
     for worker in workers:
         worker.hang_up()
         worker.results.close()
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + (PATIENCE_SECONDS if patience is None else patience)
     for worker in workers:
         if not worker.join(max(deadline - time.monotonic(), 0.1)):
             worker.process.terminate()
