@@ -63,8 +63,16 @@ void CopyLine(W* DRAGON_RESTRICT y, int64_t y_step, const W* DRAGON_RESTRICT x, 
     }
   } else if (y_step == 1 && x_step == -1) {  // a constant step can be vectorised
     const W* last = x - (count - 1);
+    int64_t i = 0;
+    if constexpr (sizeof(W) == 1) {  // the oldest processors turn no bytes round in a vector, but eight in a number
+      for (uint64_t bytes; i + 8 <= count; i += 8) {
+        std::memcpy(&bytes, last + (count - 8 - i), 8);
+        bytes = __builtin_bswap64(bytes);
+        std::memcpy(y + i, &bytes, 8);
+      }
+    }
 #pragma omp simd
-    for (int64_t i = 0; i < count; ++i) y[i] = last[count - 1 - i];
+    for (int64_t k = i; k < count; ++k) y[k] = last[count - 1 - k];
   } else if (y_step == 1 && x_step == 0) {  // a number repeated
     const W fill = *x;
     for (int64_t i = 0; i < count; ++i) y[i] = fill;
