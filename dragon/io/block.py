@@ -192,18 +192,16 @@ class Mailbox:
         memory, counters = self.mapped[key]
         counters[MAPPED] = 1
         view, holder = open_view(memory, HEADER_BYTES + offset, nbytes)
-        # A collector may call back in the middle of anything: it only takes a note, `settle` writes the counters.
-        note = weakref.ref(holder, self._note)
+        # A collector may call back in the middle of anything: it only takes a note, `settle` writes the counters. No
+        # line of Python runs for that: an interrupt would come there, and be lost as all errors of callbacks are.
+        note = weakref.ref(holder, self._returned.append)
         self._views[id(note)] = note, counters
         return view
-
-    def _note(self, reference):
-        self._returned.append(id(reference))
 
     def settle(self):
         """Tell the owners which of their blocks came back."""
         while self._returned:
-            _, counters = self._views.pop(self._returned.popleft())
+            _, counters = self._views.pop(id(self._returned.popleft()))
             counters[RETURNED] += 1
 
     def forget(self, process, numbers):

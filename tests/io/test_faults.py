@@ -104,6 +104,7 @@ def test_busy_workers_end_with_their_parent(tmp_path):
 
 def test_an_interrupt_ends_at_once(tmp_path):
     parent, pids = start(ENDLESS, tmp_path)
+    time.sleep(1)  # until it waits for a worker: an interrupt in the middle of a callback of Python's would be lost
     begin = time.monotonic()
     os.kill(parent.pid, signal.SIGINT)  # not its group: the workers hear nothing of it
     _, error = parent.communicate(timeout=60)
