@@ -158,7 +158,7 @@ class WorkerPool:
 
     def __init__(self, count, start, context=None, name="io", restarts=0):
         self.name, self._owner, self.closed = name, os.getpid(), False
-        self._mailbox = Mailbox()
+        self._mailbox, self._watch = Mailbox(), None
         self.workers = []
         self.restarts, self.restarted, self._deaths = restarts, 0, {}
         _pools.add(self)
@@ -202,18 +202,18 @@ class WorkerPool:
             if self.closed:
                 raise RuntimeError(f"{self.name}: got a question to workers that have been ended, expected none")
             left = None if deadline is None else max(deadline - time.monotonic(), 0)
-            for worker in self._ready(left):
-                found = self._receive(worker)
+            for worker, readable in self._ready(left):
+                found = self._receive(worker, readable)
                 if found is not None:
                     return worker.index, *found
             if deadline is not None and time.monotonic() >= deadline:
                 raise NoAnswer(f"{self.name}: got no answer within {timeout} seconds, expected one")
 
-    def _receive(self, worker):
+    def _receive(self, worker, readable):
         """Return (key, answer) of what a worker has sent; None if it sent nothing, having ended as it should."""
         try:
-            # Where there is nothing to read, it is the process that has ended.
-            message = worker.results.recv_bytes() if worker.results.poll(0) else None
+            # Where there is nothing to read, it is the process that has ended: what it wrote at last is looked for.
+            message = worker.results.recv_bytes() if readable or worker.results.poll(0) else None
         except (EOFError, OSError):
             message = None
         try:
@@ -226,6 +226,7 @@ class WorkerPool:
             worker.lost += 1  # what it had sent went with it
             return None
         worker.results.close()
+        self._watch = None
         worker.join(PATIENCE_SECONDS)
         if not worker.hung_up:
             self._bury(worker)
@@ -244,25 +245,38 @@ class WorkerPool:
             self.put(new.index, key, task)
 
     def _ready(self, timeout):
-        """Wait until workers have something to read, or have ended; write to others meanwhile."""
-        poller, by_descriptor = select.poll(), {}
+        """Wait until workers have sent something, or have ended; return (worker, whether it can be read) of each.
+
+        Others are written to meanwhile.
+        """
+        if self._watch is None:
+            self._watch = self._begin_watch()
+        poller, owners = self._watch
+        full = {worker.tasks.fileno(): worker for worker in self.workers if worker.outbox}
+        for descriptor in full:
+            poller.register(descriptor, select.POLLOUT)
+        events = poller.poll(None if timeout is None else timeout * 1000)
+        for descriptor in full:
+            poller.unregister(descriptor)
+        ready = {}
+        for descriptor, _ in events:
+            if descriptor in full:
+                full[descriptor].flush()
+            else:
+                worker, readable = owners[descriptor]
+                ready[worker.index] = worker, readable or ready.get(worker.index, (worker, False))[1]
+        return list(ready.values())
+
+    def _begin_watch(self):
+        """Return what waits for all workers, and whom its descriptors belong to."""
+        poller, owners = select.poll(), {}
         for worker in self.workers:
             if not worker.results.closed:
                 # A worker's child may hold its pipe open, hence the process is watched as well.
-                for descriptor in (worker.results.fileno(), worker.sentinel):
-                    by_descriptor[descriptor] = worker
+                for descriptor, readable in ((worker.results.fileno(), True), (worker.sentinel, False)):
+                    owners[descriptor] = worker, readable
                     poller.register(descriptor, select.POLLIN)
-            if worker.outbox:
-                by_descriptor[worker.tasks.fileno()] = worker
-                poller.register(worker.tasks.fileno(), select.POLLOUT)
-        ready = {}
-        for descriptor, event in poller.poll(None if timeout is None else timeout * 1000):
-            worker = by_descriptor[descriptor]
-            if worker.outbox and not worker.tasks.closed and descriptor == worker.tasks.fileno():
-                worker.flush()
-            else:
-                ready[worker.index] = worker
-        return list(ready.values())
+        return poller, owners
 
     def close(self, patience=None):
         """End all workers: politely, then by force.
