@@ -217,6 +217,7 @@ def draw(found, path):
     """Draw images per second by workers."""
     import matplotlib
     matplotlib.use("Agg")
+    matplotlib.rcParams["svg.hashsalt"] = "dragon"
     from matplotlib import pyplot
     figure, axes = pyplot.subplots(figsize=(7, 4))
     for side in found[min(found)]:
@@ -228,7 +229,7 @@ def draw(found, path):
     axes.set_ylim(bottom=0)
     axes.legend()
     figure.tight_layout()
-    figure.savefig(path)
+    figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
 
 
 def main():
