@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dragon.vm import dali
+from dragon.io.sources.tfrecord import frame
 from dragon.vm.dali import fn, tfrecord, types
 from dragon.vm.dali.plugin.base_iterator import IteratorBase, LastBatchPolicy
 
@@ -143,7 +144,7 @@ def test_examples_of_tensorflow(tmp_path):
                  b"i": field(3, 2, field(1, 2, bytes([number])))}
         features = b"".join(field(1, 2, field(1, 2, key) + field(2, 2, value)) for key, value in parts.items())
         example = field(1, 2, features)
-        record = struct.pack("<Q", len(example)) + b"0000" + example + b"0000"
+        record = frame(example)
         index += f"{len(data)} {len(record)}\n"
         data += record
     (tmp_path / "a.tfrecord").write_bytes(data)
@@ -159,14 +160,18 @@ def test_examples_of_tensorflow(tmp_path):
     assert [bytes(text.at(place)) for place in range(3)] == [b"img0", b"img1", b"img2"]
     assert reals.as_array().tolist() == [[0, 0.5], [1, 1.5], [2, 2.5]] and wholes.as_array().tolist() == [[0], [1], [2]]
     assert absent.as_array().tolist() == [[-1]] * 3
-    (tmp_path / "a.tfrecord").write_bytes(data[:-20])
-    with pytest.raises(ValueError, match="cut off"):
-        pipe = dali.Pipeline(3, 1, None)
-        with pipe:
-            pipe.set_outputs(fn.readers.tfrecord(
-                path=str(tmp_path / "a.tfrecord"), index_path=str(tmp_path / "a.idx"),
-                features={"i": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)})["i"])
-        pipe.run()
+    changed = data.replace(b"img1", b"imgX")
+    no_example = frame(b"\xff" * 30) * 3
+    for broken, message in ((data[:-20], "expected one that lies within the file"), (changed, "a corrupted record"),
+                            (no_example[:len(data)].ljust(len(data), b"\0"), "a corrupted record")):
+        (tmp_path / "a.tfrecord").write_bytes(broken)
+        with pytest.raises(ValueError, match=message):
+            pipe = dali.Pipeline(3, 1, None)
+            with pipe:
+                pipe.set_outputs(fn.readers.tfrecord(
+                    path=str(tmp_path / "a.tfrecord"), index_path=str(tmp_path / "a.idx"),
+                    features={"i": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)})["i"])
+            pipe.run()
 
 
 @pytest.mark.parametrize("policy, names", [("", [b"0", b"1", b"2"]), ("skip", [b"0", b"2"]), ("error", None)])
