@@ -40,7 +40,7 @@ def pair(size):
     return height, width
 
 
-def random_resized_crop(picture, draws, scale=(0.08, 1.0), ratio=(3 / 4, 4 / 3)):
+def random_resized_crop(picture, draws, scale=(0.08, 1.0), ratio=(3 / 4, 4 / 3), attempts=ATTEMPTS):
     """Return a random region for a result of any size, as Inception's authors trained.
 
     Parameters
@@ -53,6 +53,8 @@ def random_resized_crop(picture, draws, scale=(0.08, 1.0), ratio=(3 / 4, 4 / 3))
         Which part of the picture's area it covers.
     ratio : tuple of float, optional, default=(3 / 4, 4 / 3)
         Width over height.
+    attempts : int, optional, default=10
+        How often a region is drawn that may reach beyond the picture, before the largest in the middle is taken.
 
     Returns
     -------
@@ -62,7 +64,7 @@ def random_resized_crop(picture, draws, scale=(0.08, 1.0), ratio=(3 / 4, 4 / 3))
     """
     rows, columns = picture
     low, high = math.log(ratio[0]), math.log(ratio[1])
-    for _ in range(ATTEMPTS):
+    for _ in range(attempts):
         area = rows * columns * draws.uniform(*scale)
         shape = math.exp(draws.uniform(low, high))
         width, height = round(math.sqrt(area * shape)), round(math.sqrt(area / shape))

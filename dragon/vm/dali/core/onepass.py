@@ -11,10 +11,10 @@ import numpy as np
 
 from dragon.io.errors import DataError
 from dragon.io.pictures import Geometry, Recipe
-from dragon.io.pictures.geometry import surroundings
+from dragon.io.pictures.geometry import random_resized_crop, surroundings
 from dragon.io.pictures.heads import jpeg_head, kind_of, read_size
 from dragon.vm.dali.core.kinds import FLOAT, FLOAT16, INTERP_LINEAR, INTERP_TRIANGULAR, RGB, UINT8
-from dragon.vm.dali.core.operators.regions import random_window, window
+from dragon.vm.dali.core.operators.regions import window
 from dragon.vm.dali.core.operators.resizing import Wanted, filters
 from dragon.vm.dali.core.operators.values import number, vector
 
@@ -182,7 +182,7 @@ def _size_of(data, upright):
 
 
 def _window(whole, draws, arguments):
-    top, left, height, width = random_window(
+    top, left, height, width = random_resized_crop(
         whole[2:], draws, arguments.get("random_area", (0.08, 1.0)),
         arguments.get("random_aspect_ratio", (3 / 4, 4 / 3)), arguments.get("num_attempts", 10))
     return whole[0] + top, whole[1] + left, height, width

@@ -3,9 +3,10 @@ import io
 
 import numpy as np
 
+from dragon.io.pictures import geometry
 from dragon.vm.dali.core.kinds import ANY_DATA, GRAY, RGB, UINT8, to_numpy_type
 from dragon.vm.dali.core.operators.colours import to_colours
-from dragon.vm.dali.core.operators.regions import bounds, cut, random_window, window
+from dragon.vm.dali.core.operators.regions import bounds, cut, window
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Laid, operator
 
@@ -107,8 +108,8 @@ def image_random_crop(data, *, random_area=(0.08, 1.0), random_aspect_ratio=(3 /
                       output_type=RGB, dtype=UINT8, adjust_orientation=True, seed=None, context):
     """Decode a random region of a picture."""
     picture = decode(data.tobytes(), output_type, adjust_orientation, dtype)
-    top, left, height, width = random_window(picture.shape[:2], context.draws, random_area, random_aspect_ratio,
-                                             num_attempts)
+    top, left, height, width = geometry.random_resized_crop(
+        picture.shape[:2], context.draws, random_area, random_aspect_ratio, num_attempts)
     return Laid(picture[top:top + height, left:left + width], "HWC")
 
 

@@ -1,6 +1,7 @@
 """Parts of arrays: crops, slices, erased regions, pastes."""
 import numpy as np
 
+from dragon.io.pictures import geometry
 from dragon.vm.dali.core.operators.values import axes_of, convert, kind_or, number, rounded, spatial, vector
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Laid, operator
@@ -200,31 +201,12 @@ def multi_paste(*pictures, in_ids=None, in_anchors=None, in_anchors_rel=None, ou
     return results
 
 
-def random_window(shape, draws, area, ratio, attempts):
-    """Return (top, left, height, width) of a random region: its area and its aspect ratio lie in given ranges."""
-    height, width = shape
-    least, most = np.log(np.asarray(ratio, np.float64))
-    for _ in range(attempts):
-        wanted = height * width * draws.uniform(float(area[0]), float(area[1]))
-        aspect = np.exp(draws.uniform(least, most))
-        across, down = int(round(np.sqrt(wanted * aspect))), int(round(np.sqrt(wanted / aspect)))
-        if 0 < across <= width and 0 < down <= height:
-            return draws.integer(height - down + 1), draws.integer(width - across + 1), down, across
-    # Where nothing fits, the largest region in the middle whose ratio is allowed.
-    across, down = width, height
-    if width / height > ratio[1]:
-        across = max(1, int(round(height * ratio[1])))
-    elif width / height < ratio[0]:
-        down = max(1, int(round(width / ratio[0])))
-    return (height - down) // 2, (width - across) // 2, down, across
-
-
 @operator("random_crop_generator", outputs=2)
 def random_crop_generator(shape, *, random_area=(0.08, 1.0), random_aspect_ratio=(3 / 4, 4 / 3), num_attempts=10,
                           seed=None, context):
     """Return the place and the shape of a random region of pictures of this shape."""
-    top, left, height, width = random_window(tuple(int(one) for one in shape[:2]), context.draws, random_area,
-                                             random_aspect_ratio, num_attempts)
+    top, left, height, width = geometry.random_resized_crop(
+        tuple(int(one) for one in shape[:2]), context.draws, random_area, random_aspect_ratio, num_attempts)
     return Laid(np.array([top, left], np.int64), ""), Laid(np.array([height, width], np.int64), "")
 
 

@@ -3,9 +3,10 @@ import functools
 
 import numpy as np
 
+from dragon.io.pictures import geometry
 from dragon.vm.dali.core.kinds import INTERP_CUBIC, INTERP_GAUSSIAN, INTERP_LANCZOS3, INTERP_LINEAR, INTERP_NN
 from dragon.vm.dali.core.kinds import INTERP_TRIANGULAR
-from dragon.vm.dali.core.operators.regions import cut, random_window, window
+from dragon.vm.dali.core.operators.regions import cut, window
 from dragon.vm.dali.core.operators.values import axes_of, convert, kind_or, number, spatial, vector
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Laid, operator
@@ -293,8 +294,8 @@ def random_resized_crop(data, *, size, random_area=(0.08, 1.0), random_aspect_ra
                         context):
     """Take a random region of a picture, and resize it."""
     axes, _ = spatial(context.layout, data.ndim, "fn.random_resized_crop")
-    top, left, height, width = random_window([data.shape[axis] for axis in axes[-2:]], context.draws, random_area,
-                                             random_aspect_ratio, num_attempts)
+    top, left, height, width = geometry.random_resized_crop(
+        [data.shape[axis] for axis in axes[-2:]], context.draws, random_area, random_aspect_ratio, num_attempts)
     sizes = vector(size, len(axes), "fn.random_resized_crop(size=)").astype(int)
     return resample(data, axes, sizes, np.array([top, left], float), np.array([top + height, left + width], float),
                     filters(interp_type, min_filter, mag_filter), antialias, kind_or(dtype, data))
