@@ -10,7 +10,7 @@ def look_up(names, places):
     names : dict
         The package's `globals()`; what was found once is kept there.
     places : Dict[str, str]
-        The names that stand in a module, by the module's name.
+        The names that stand in a module, by the module's full name, or by that below the package.
 
     Returns
     -------
@@ -18,11 +18,13 @@ def look_up(names, places):
         Both functions.
 
     """
-    homes = {name: module for module, its in places.items() for name in its.split()}
+    package = names["__name__"]
+    homes = {name: module if "." in module else f"{package}.{module}"
+             for module, its in places.items() for name in its.split()}
 
     def find(name):
         if name not in homes:
-            raise AttributeError(f"{names['__name__']}: got {name!r}, expected one of {sorted(homes)}")
+            raise AttributeError(f"{package}: got {name!r}, expected one of {sorted(homes)}")
         value = names[name] = getattr(importlib.import_module(homes[name]), name)
         return value
 

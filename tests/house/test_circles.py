@@ -17,7 +17,6 @@ BY_NAME = {
     "dragon.vm.keras.core.lazy_modules": "a caller, the name of another's package",
     "dragon.vm.keras.core.source_tree": "an import below keras.src", "dragon.vm.keras.saving.public_names": "a file",
     "dragon.vm.keras.wrappers": "a name below the package",
-    "dragon.vm.shared.data": "a table of places, read as arrows",
     "dragon.vm.torch._utils": "a caller", "dragon.vm.torch.core.containers": "a file",
     "dragon.vm.torch.core.files.plain": "a file", "dragon.vm.torch.core.files.trusted": "a file",
     "dragon.vm.torch.core.dispatching.wrapping": "its own package, when there is a class that answers for operators",
