@@ -85,7 +85,7 @@ class Buckets:
         self.boundaries = [int(boundary) for boundary in boundaries]
         if sorted(set(self.boundaries)) != self.boundaries:
             raise ValueError(f"Buckets: got boundaries={boundaries!r}, expected rising numbers")
-        sizes = [sizes] * (len(self.boundaries) + 1) if isinstance(sizes, int) else list(sizes)
+        sizes = [sizes] * (len(self.boundaries) + 1) if hasattr(sizes, "__index__") else list(sizes)
         if len(sizes) != len(self.boundaries) + 1 or min(sizes) < 1:
             raise ValueError(f"Buckets: got sizes={sizes!r} for {len(self.boundaries)} boundaries, expected one "
                              "positive size more than boundaries")

@@ -15,6 +15,15 @@ DEPTH, MOST = 2, 16  # tasks that each worker has ahead, at first and at the mos
 PROCESSES, THREADS = "processes", "threads"
 
 
+def _cut(batch_size, last):
+    """Return what cuts samples into batches."""
+    if hasattr(batch_size, "__index__"):
+        return Batches(batch_size, last)
+    if last != "keep":
+        raise ValueError(f"Iterator: got last={last!r} beside {type(batch_size).__name__}, expected it there")
+    return batch_size
+
+
 class Iterator:
     """Read samples, transform them in workers, and yield batches.
 
@@ -75,8 +84,11 @@ class Iterator:
             raise ValueError(f"Iterator: got workers={workers}, expected at least 0")
         if prefetch != "auto" and (isinstance(prefetch, str) or prefetch < 1):
             raise ValueError(f"Iterator: got prefetch={prefetch!r}, expected a positive number or 'auto'")
+        if kind == THREADS and (context is not None or restarts):
+            raise ValueError(f"Iterator: got context={context!r} and restarts={restarts} for threads, expected "
+                             "neither: processes have them")
         self.reader = reader if isinstance(reader, Reader) else Reader(reader)
-        self.batches = Batches(batch_size, "drop" if drop_last else last) if isinstance(batch_size, int) else batch_size
+        self.batches = _cut(batch_size, "drop" if drop_last else last)
         self.in_order, self.timeout, self.deliver = in_order, timeout, deliver
         self.prefetch, self.budget = prefetch, budget
         self.workers, self.kind, self._counters, self._pool = workers, kind, Counters(workers), None

@@ -215,10 +215,17 @@ def test_length_counts_batches():
     ({"kind": "fibres"}, "got kind='fibres', expected 'processes' or 'threads'"),
     ({"workers": -1}, "got workers=-1"), ({"prefetch": 0}, "got prefetch=0"),
     ({"prefetch": "much"}, "got prefetch='much'"),
+    ({"kind": "threads", "restarts": 1}, "got context=None and restarts=1 for threads, expected neither"),
+    ({"batch_size": Buckets([], [3], 2), "drop_last": True}, "got last='drop' beside Buckets, expected it there"),
     ({"batch_size": 0}, "Batches: got size=0"), ({"last": "first"}, "Batches: got last='first'")])
 def test_arguments_are_checked(options, message):
     with pytest.raises(ValueError, match=message):
         Iterator(range(3), **options)
+
+
+def test_sizes_are_whole_numbers_of_any_kind():
+    assert [len(batch) for batch in Iterator(range(5), batch_size=np.int64(2))] == [2, 2, 1]
+    assert list(Buckets([1, 5, 2], [4], np.int32(2))(range(3))) == [[0, 2], [1]]
 
 
 def test_states_of_other_iterators_are_refused():
