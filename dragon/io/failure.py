@@ -58,3 +58,8 @@ def _restore(kind, exc_type, message, where):
     made = object.__new__(kind)
     made.exc_type, made.exc_msg, made.where = exc_type, message, where
     return made
+
+
+def no_end(error, where):
+    """Return an error in place of a StopIteration of a user's, which iterators would take for the end of all."""
+    return RuntimeError(f"got a StopIteration from {where} ({error}), expected a result or another error")

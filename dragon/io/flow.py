@@ -2,7 +2,7 @@
 import itertools
 import time
 
-from dragon.io.failure import Failure
+from dragon.io.failure import Failure, no_end
 
 _runs = itertools.count()
 
@@ -30,12 +30,15 @@ class Flow:
         Whether a task goes to the worker with the fewest, rather than to the one whose turn it is.
     release : bool, optional, default=False
         Whether a worker that is exhausted is ended.
+    stops : bool, optional, default=False
+        Whether a StopIteration that a worker has met ends the flow, as it does in PyTorch's loader, or is an error.
 
     """
 
-    def __init__(self, pool, tasks, count, in_order=True, timeout=None, balanced=False, release=False):
+    def __init__(self, pool, tasks, count, in_order=True, timeout=None, balanced=False, release=False, stops=False):
         self.pool, self.tasks, self.timeout = pool, iter(tasks), timeout
         self.in_order, self.balanced, self.release, self.count = in_order, balanced, release, count
+        self.stops = stops
         workers = len(pool.workers)
         self.run, self.waited = next(_runs), 0.0
         self.sent = self.given = 0  # the next task to be sent, and the next to be given out
@@ -129,8 +132,16 @@ class Flow:
         self.number = number
         self.refill()
         if isinstance(answer, Failure):
-            answer.reraise()
+            self._raise(answer)
         return answer
+
+    def _raise(self, failure):
+        try:
+            failure.reraise()
+        except StopIteration as error:
+            if self.stops:
+                raise
+            raise no_end(error, "a worker") from error
 
     def refill(self):
         """Have one more task done in place of one that was given out."""

@@ -6,7 +6,7 @@ from dragon.io.batching import Batches, stack_samples
 from dragon.io.delivery import ahead
 from dragon.io.flow import Tuned
 from dragon.io.pool import HASTE_SECONDS, WorkerDied, WorkerPool
-from dragon.io.reader import Reader
+from dragon.io.reader import Reader, check_state
 from dragon.io.report import Counters, Report
 from dragon.io.team import Team
 from dragon.io.work import POLICIES, Start, Work, bytes_of
@@ -148,7 +148,7 @@ class Iterator:
     def _run(self, tasks, turn):
         made = self._here(tasks) if self._pool is None else self._there(tasks)
         if self.deliver is not None:
-            made = ahead(map(self._hand_over, made), getattr(self.deliver, "ahead", 0))
+            made = ahead((self._hand_over(one) for one in made), getattr(self.deliver, "ahead", 0))
         try:
             for number, taken, batch in self._while_mine(made, turn):
                 self._settle(number, taken)
@@ -236,9 +236,8 @@ class Iterator:
             came in order and samples are in no buckets.
 
         """
-        if state.get("version") != 1:
-            raise ValueError(f"Iterator.load_state_dict: got version {state.get('version')!r}, expected 1")
         mine = self.state_dict()
+        check_state(state, mine, "Iterator")
         if state["bucketed"] != mine["bucketed"] or (state["beyond"] and state["cut"] != mine["cut"]):
             raise ValueError(f"Iterator.load_state_dict: got a state of batches of {state['cut']} samples, expected "
                              f"those of this iterator, {mine['cut']}")

@@ -165,9 +165,8 @@ class Reader:
             unless chunks are shuffled.
 
         """
-        if state.get("version") != 1:
-            raise ValueError(f"Reader.load_state_dict: got version {state.get('version')!r}, expected 1")
         mine = self.state_dict()
+        check_state(state, mine, "Reader")
         fixed = ["seed", "shuffle", "uneven", "count"] + (["window"] if self.shuffle == "chunks" else [])
         for name in fixed:
             if state[name] != mine[name]:
@@ -180,3 +179,14 @@ class Reader:
                                  f"epoch, expected {self.shards}: these orders depend on it")
             begin, position = min(begin + position * state["shards"], len(self.source)), 0
         self.epoch, self.position, self._begin, self._waiting = state["epoch"], position, begin, True
+
+
+def check_state(state, mine, who):
+    """Raise unless a state is a dict of the version and with the entries that this release writes."""
+    if not isinstance(state, dict):
+        raise TypeError(f"{who}.load_state_dict: got {type(state).__name__}, expected what `state_dict` returned")
+    if state.get("version") != mine["version"]:
+        raise ValueError(f"{who}.load_state_dict: got version {state.get('version')!r}, expected {mine['version']}")
+    if absent := sorted(mine.keys() - state.keys()):
+        raise ValueError(f"{who}.load_state_dict: got a state without {', '.join(absent)}, expected all that "
+                         "`state_dict` returns")

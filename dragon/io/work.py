@@ -4,6 +4,7 @@ import time
 
 from dragon.io.batching import allocate
 from dragon.io.draws import Draws, mix
+from dragon.io.failure import no_end
 from dragon.io.transformer import takes_draws
 
 POLICIES = ("raise", "skip")
@@ -59,7 +60,13 @@ class Work:
         self.random = transform is not None and takes_draws(transform)
 
     def __call__(self, task):
-        epoch, entries = task
+        try:
+            return self._make(*task)
+        except StopIteration as error:
+            raise no_end(error, getattr(error, "where", "a sample")) from error
+
+    def _make(self, epoch, entries):
+        """Return what is `Made` of the entries of a batch."""
         if self.alone:
             self._seed(epoch, entries)
         begin = time.perf_counter()

@@ -135,6 +135,16 @@ def test_samples_that_cannot_be_had_are_named_or_left_out(workers, kind):
         assert list(iterator) == [] and iterator.report().skipped == 2
 
 
+@pytest.mark.parametrize("workers, kind", [(0, "processes"), (2, "processes"), (2, "threads")])
+def test_the_end_of_a_users_own_iterator_is_no_end_of_the_epoch(workers, kind):
+    with Iterator(range(9), lambda number: next(iter(range(number % 3))), 2, workers=workers, kind=kind) as iterator:
+        with pytest.raises(RuntimeError, match="got a StopIteration from sample 0 of range"):
+            list(iterator)
+    with Iterator(range(9), None, 2, workers=workers, kind=kind, deliver=lambda batch: next(iter(()))) as iterator:
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            list(iterator)
+
+
 class Whole(Transformer):
     """A transformer that makes batches itself."""
 
@@ -230,8 +240,12 @@ def test_sizes_are_whole_numbers_of_any_kind():
 
 def test_states_of_other_iterators_are_refused():
     state = Iterator(range(9), batch_size=2).state_dict()
-    with pytest.raises(ValueError, match="got version None, expected 1"):
-        Iterator(range(9)).load_state_dict({})
+    for other, message in (({}, "got version None, expected 1"), ({"version": 1}, "got a state without batches, bey"),
+                           ({**state, "reader": {"version": 1}}, "Reader.load_state_dict: got a state without begin")):
+        with pytest.raises(ValueError, match=message):
+            Iterator(range(9), batch_size=2).load_state_dict(other)
+    with pytest.raises(TypeError, match="Iterator.load_state_dict: got NoneType"):
+        Iterator(range(9)).load_state_dict(None)
     with pytest.raises(ValueError, match="got a state of batches of 2 samples"):
         Iterator(range(9), batch_size=Buckets(list(range(9)), [3], 2)).load_state_dict(state)
     with pytest.raises(ValueError, match="count=9"):

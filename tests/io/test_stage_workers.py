@@ -274,3 +274,14 @@ def divmod_by_two(item):
 def own_process(item):
     """Return which process this is."""
     return os.getpid()
+
+
+def test_an_end_that_a_function_tells_of_is_an_error():
+    for answers in (map_in_processes(ended, range(5), 2, 3, "test"), map_in_threads(ended, iter(range(5)), 2)):
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            list(answers)
+
+
+def ended(item):
+    """Raise what iterators take for their end."""
+    return next(iter(()))

@@ -3,6 +3,8 @@
 A generator that raises has ended. So a stage that is one yields failures in the place of raising them, and `raised`,
 which goes on after an error as `map` and `filter` do, stands around it.
 """
+from dragon.io.failure import no_end
+
 END = object()
 
 
@@ -35,5 +37,5 @@ def raised(items):
 
 def _raise(item):
     if type(item) is Failed:
-        raise item.error
+        raise no_end(item.error, "a stage") if isinstance(item.error, StopIteration) else item.error
     return item

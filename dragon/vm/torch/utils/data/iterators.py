@@ -124,7 +124,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         if not first_iter:
             self._resume_workers()
         self._flow = Flow(self._pool, self._sampler_iter, self._prefetch_factor * self._num_workers, self._in_order,
-                          self._timeout or None, release=not self._persistent_workers)
+                          self._timeout or None, release=not self._persistent_workers, stops=True)
 
     @property
     def _tasks_outstanding(self):
