@@ -151,54 +151,41 @@ class Flow:
 class Tuned(Flow):
     """A flow that finds out how many tasks should be ahead.
 
-    It grows when an answer had to be waited for although workers had stood still before, all being done: what is asked
-    for in bursts wants a store. It shrinks when nothing has been waited for in a long time.
+    There is no room if workers have stood still, all being done.
 
     Parameters
     ----------
-    most : int
-        How many tasks may be ahead at the most.
-    budget : int
-        How many bytes answers may take together; growing stops there.
-    size_of : Callable[[Any], int]
-        Returns the bytes of an answer.
+    depth : Depth
+        What finds it out; it weighs answers.
 
     """
 
-    CALM = 64  # answers in a row that were there when they were asked for
     NOTICED = 1e-3  # seconds of standing still, or of waiting, that mean something
 
-    def __init__(self, pool, tasks, count, most, budget, size_of, **options):
-        self.least = self.wanted = count
-        self.budget, self.size_of, self.largest = budget, size_of, 1
-        self.most, self._full, self._calm = max(most, self.wanted), False, 0
-        self._waited, self._idle = 0.0, {}
-        super().__init__(pool, tasks, count, **options)
+    def __init__(self, pool, tasks, depth, **options):
+        self.depth, self._waited, self._idle = depth, 0.0, {}
+        super().__init__(pool, tasks, depth.size, **options)
 
     def ahead(self):
         """Return how many tasks are out, or answered and not given out."""
         return len(self.out) + len(self.early)
 
     def _give(self, number, answer):
-        self.largest = max(self.largest, self.size_of(answer))
+        self.depth.weigh(answer)
         return super()._give(number, answer)
 
     def refill(self):
         """Keep as many tasks ahead as turned out to be right."""
-        most = min(self.most, max(self.budget // self.largest, self.least))
+        waited, self._waited = self.waited - self._waited, self.waited
+        self.depth.learn(waited > self.NOTICED, self._stood_still(), True)
+        while self.ahead() < self.depth.size and self.send():
+            pass
+
+    def _stood_still(self):
+        """Return whether a worker did since the last answer."""
+        still = False
         for worker in self.pool.workers:
             # Of the first answer nobody knows how much of the pause before it was an epoch's end.
-            if worker.idle - self._idle.get(worker.index, worker.idle) > self.NOTICED:
-                self._full = True
+            still = still or worker.idle - self._idle.get(worker.index, worker.idle) > self.NOTICED
             self._idle[worker.index] = worker.idle
-        waited, self._waited = self.waited - self._waited, self.waited
-        if waited > self.NOTICED:
-            if self._full:
-                self.wanted, self._full = min(2 * self.wanted, most), False
-            self._calm = 0
-        elif (calm := self._calm + 1) > self.CALM:
-            self.wanted, self._calm = max(self.wanted - 1, self.least), 0
-        else:
-            self._calm = calm
-        while self.ahead() < self.wanted and self.send():
-            pass
+        return still

@@ -4,6 +4,7 @@ from itertools import islice
 
 from dragon.io.batching import Batches, stack_samples
 from dragon.io.delivery import ahead
+from dragon.io.depth import Depth
 from dragon.io.flow import Tuned
 from dragon.io.pool import HASTE_SECONDS, WorkerDied, WorkerPool
 from dragon.io.reader import Reader, check_state
@@ -194,10 +195,9 @@ class Iterator:
             for place, (number, taken, task) in enumerate(tasks):
                 sent[place] = number, taken
                 yield task
-        automatic = self.prefetch == "auto"
-        depth = DEPTH if automatic else self.prefetch
-        flow = Tuned(self._pool, remember(), depth * self.workers, (MOST if automatic else depth) * self.workers,
-                     self.budget, bytes_of, in_order=self.in_order, timeout=self.timeout, balanced=True)
+        least, most = ((DEPTH, MOST) if self.prefetch == "auto" else (self.prefetch, self.prefetch))
+        depth = Depth(least * self.workers, least * self.workers, most * self.workers, bytes_of, self.budget)
+        flow = Tuned(self._pool, remember(), depth, in_order=self.in_order, timeout=self.timeout, balanced=True)
         before, self._pool.restarted = flow.waited, 0
         for batch in flow:
             self._counters.receive(flow.waited - before, batch)

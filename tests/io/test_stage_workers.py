@@ -9,9 +9,10 @@ import pytest
 
 from dragon.core import modes
 from dragon.io import WorkerDied
+from dragon.io.depth import SETTLED_AFTER, Depth
 from dragon.io.stages import batching, counting
 from dragon.io.stages.failing import END, Failed, next_of
-from dragon.io.stages.prefetching import MOST_DEPTH, SETTLED_AFTER, Ahead, Depth
+from dragon.io.stages.prefetching import Ahead
 from dragon.io.stages.processes import map_in_processes
 from dragon.io.stages.threads import map_in_threads
 from dragon.io.stages.trial import Trial, tried
@@ -157,7 +158,8 @@ def test_nobody_does_nothing(work):
 def run_depth(depth, ready):
     """Tell a depth how many items were ready, one after the other."""
     for count in ready:
-        depth.room_after(min(count, depth.size))
+        count = min(count, depth.size)
+        depth.learn(not count, count >= depth.size, count > 2)
     return depth.size
 
 
@@ -167,8 +169,8 @@ def test_depth_follows_the_need():
     assert run_depth(depth, [0] * 100) == first  # never full: the maker is slow, and a larger buffer no help
     assert run_depth(depth, [first, 0]) == 2 * first
     assert run_depth(depth, [2 * first, 0, 4 * first, 0]) == 8 * first
-    assert run_depth(depth, [MOST_DEPTH, 0] * 20) == MOST_DEPTH
-    assert run_depth(depth, [MOST_DEPTH] * SETTLED_AFTER * 100) < 4  # never empty
+    assert run_depth(depth, [64, 0] * 20) == 64
+    assert run_depth(depth, [64] * SETTLED_AFTER * 100) < 4  # never empty
     assert depth.size >= 1
 
 

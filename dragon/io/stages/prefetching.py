@@ -3,54 +3,12 @@ import threading
 import weakref
 from queue import SimpleQueue
 
+from dragon.io.depth import Depth
 from dragon.io.stages import counting
 from dragon.io.stages.failing import END, Failed, next_of, raised
 from dragon.io.stages.threads import Worker
 
-FIRST_DEPTH, MOST_DEPTH = 4, 64
-BUDGET_BYTES = 1 << 29  # that items made ahead may take where nobody says otherwise
-SETTLED_AFTER = 64  # items without the buffer having been empty, after which it may be smaller
-
-
-class Depth:
-    """How many items are made ahead.
-
-    It doubles where the user finds nothing although the buffer had been full before: what comes in bursts wants a
-    larger one. It shrinks where the buffer is never nearly empty. One that was never full is no reason for a wait.
-
-    Parameters
-    ----------
-    size_of : Callable[[Any], int], optional
-        Gives the bytes of an item.
-    budget : int, optional
-        How many bytes all may take.
-
-    """
-
-    def __init__(self, size_of=None, budget=None):
-        self.size, self._size_of = FIRST_DEPTH, size_of
-        self._budget, self._largest = budget or BUDGET_BYTES, 1
-        self._was_full, self._lowest, self._seen = False, MOST_DEPTH, 0
-
-    def weigh(self, item):
-        """Note the bytes of an item."""
-        if self._size_of is not None and type(item) is not Failed:
-            self._largest = max(self._largest, self._size_of(item))
-
-    def room_after(self, ready):
-        """Return for how many more items there is room when one is taken of those that are ready; -1 for fewer."""
-        before = self.size
-        most = max(min(self._budget // self._largest, MOST_DEPTH), 1)
-        self._was_full = self._was_full or ready >= self.size
-        self._lowest, self._seen = min(self._lowest, ready), self._seen + 1
-        if not ready and self._was_full:
-            self.size, self._was_full = 2 * self.size, False
-            self._lowest, self._seen = MOST_DEPTH, 0
-        elif self._seen >= SETTLED_AFTER:
-            self.size -= self._lowest > 2
-            self._lowest, self._seen = MOST_DEPTH, 0
-        self.size = min(self.size, most)
-        return self.size - before
+NEARLY_EMPTY = 2  # items that are ready
 
 
 class Ahead:
@@ -103,8 +61,9 @@ class Ahead:
         if self._depth is None:
             self._room.release()
             return
-        self._depth.weigh(item)
-        self._debt -= 1 + self._depth.room_after(ready)
+        if type(item) is not Failed:
+            self._depth.weigh(item)
+        self._debt -= 1 + self._depth.learn(not ready, ready >= self._depth.size, ready > NEARLY_EMPTY)
         while self._debt < 0:
             self._debt += 1
             self._room.release()

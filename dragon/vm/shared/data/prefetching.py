@@ -1,5 +1,6 @@
 """Datasets whose elements are made ahead, in a thread."""
-from dragon.io.stages.prefetching import Ahead, Depth
+from dragon.io.depth import Depth
+from dragon.io.stages.prefetching import Ahead
 from dragon.io.stages.trial import Trial, tried
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import OneEach
@@ -49,5 +50,5 @@ class Prefetch(OneEach):
     def _depth(self):
         """Return how many elements are made ahead, or what finds that out."""
         if self._size == AUTOTUNE:
-            return Depth(bytes_of, self.options().autotune.ram_budget)
+            return Depth(size_of=bytes_of, budget=self.options().autotune.ram_budget)
         return self._size
