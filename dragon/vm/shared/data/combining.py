@@ -137,10 +137,10 @@ class Combining:
 
     def reduce(self, initial_state, reduce_func, name=None):
         """Return the state after a function has been called with it and each element in turn."""
-        from dragon.vm.shared.data.structure import check_same, to_element, to_result
+        from dragon.vm.shared.data.structure import call, check_same, to_element, to_result
         first = state = to_element(initial_state)
         for element in self._iterate():
-            state = to_result(reduce_func(state, element))
+            state = to_result(call(reduce_func, (state, element)))
             check_same(first, state, "reduce")
         return state
 

@@ -21,7 +21,7 @@ TRIALS = 4
 def applied(function):
     """Return a function from an element to what a user's function gives for it, as an element."""
     def apply(element):
-        return to_result(function(*element) if type(element) is tuple else function(element))
+        return to_result(call(function, element))
     return apply
 
 
@@ -153,7 +153,7 @@ class Scan(Given, OneEach):
     def _iterate(self):
         state = self._state
         for element in self._sources[0]._open():
-            given = self._function(state, element)
+            given = call(self._function, (state, element))
             if not isinstance(given, (tuple, list)) or len(given) != 2:
                 raise TypeError(f"scan: scan_func must return a new state and an output. Received: {given!r}")
             state, result = to_element(given[0]), to_element(given[1])

@@ -1,4 +1,5 @@
 """The structure of a dataset's elements: tuples and dicts around tensors; a list is a tensor, not a structure."""
+from dragon.vm.shared import errors
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import Tensor
 from dragon.vm.shared.tensors.type_spec import TypeSpec
@@ -128,7 +129,11 @@ def to_element(value):
 
 def call(function, element):
     """Return what a user's function gives for an element: a tuple is its arguments."""
-    return function(*element) if type(element) is tuple else function(element)
+    try:
+        return function(*element) if type(element) is tuple else function(element)
+    except StopIteration as error:  # which would end the data in silence
+        raise errors.InvalidArgumentError(
+            None, None, f"Function invocation produced OutOfRangeError: StopIteration: {error}") from error
 
 
 def to_result(value):

@@ -222,3 +222,29 @@ def test_flat_maps_over_nothing_are_empty():
     empty = dtf.data.Dataset.range(3).filter(lambda x: x > 5)
     assert list(empty.flat_map(fail).batch(2)) == []
     assert list(empty.interleave(fail).batch(2)) == []
+
+
+def stop(*numbers):
+    """Return the last number, or raise what would end an iterator."""
+    if int(numbers[-1]) == 2:
+        raise StopIteration("of the user's")
+    return numbers[-1]
+
+
+STOPS = {
+    "map": lambda data, tf: data.map(stop),
+    "map in threads": lambda data, tf: data.map(stop, num_parallel_calls=2),
+    "map of py_function": lambda data, tf: data.map(lambda number: tf.py_function(stop, [number], tf.int64)),
+    "filter": lambda data, tf: data.filter(lambda number: stop(number) >= 0),
+    "take_while": lambda data, tf: data.take_while(lambda number: stop(number) >= 0),
+    "flat_map": lambda data, tf: data.flat_map(lambda number: tf.data.Dataset.from_tensors(stop(number))),
+    "interleave": lambda data, tf: data.interleave(lambda number: tf.data.Dataset.from_tensors(stop(number))),
+    "scan": lambda data, tf: data.scan(np.int64(0), lambda state, number: (state, stop(number))),
+    "reduce": lambda data, tf: [data.reduce(np.int64(0), stop)],
+}
+
+
+@pytest.mark.parametrize("name", STOPS)
+def test_stop_iterations_of_users_do_not_end_the_data(name):
+    with pytest.raises(dtf.errors.InvalidArgumentError, match="OutOfRangeError: StopIteration: of the user's"):
+        list(STOPS[name](dtf.data.Dataset.range(4), dtf))
