@@ -35,6 +35,7 @@ PYBIND11_MODULE(_C, m) {
   RegisterSizes(m);
   RegisterBatching(m);
   RegisterShared(m);
+  RegisterWorld(m);
   RegisterTrace(m);
   RegisterProcedure(m);
   RegisterGraph(m);

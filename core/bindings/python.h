@@ -228,6 +228,7 @@ void RegisterRandom(py::module_& m);
 void RegisterDoor(py::module_& m);
 void RegisterGraph(py::module_& m);
 void RegisterShared(py::module_& m);
+void RegisterWorld(py::module_& m);
 void RegisterTrace(py::module_& m);
 void RegisterProcedure(py::module_& m);
 void RegisterPasses(py::module_& m);

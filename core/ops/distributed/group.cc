@@ -1,0 +1,55 @@
+#include "core/ops/distributed/group.h"
+
+namespace dragon {
+
+Reduction ReductionOf(const CallReader& c) {
+  const std::string& name = c.String("reduction");
+  for (uint32_t i = 0; i <= static_cast<uint32_t>(Reduction::kAverage); ++i) {
+    if (name == NameOf(static_cast<Reduction>(i))) return static_cast<Reduction>(i);
+  }
+  throw ValueError(c.name())
+      .Got("the reduction '", name, "'")
+      .Expected("sum, average, product, minimum, maximum, and, or, or xor");
+}
+
+int RootOf(const CallReader& c, const Communicator& group) {
+  const int64_t root = c.Int("root");
+  if (root < 0 || root >= group.size()) {
+    throw ValueError(c.name()).Got("rank ", root).Expected("one of the group's, 0 to ", group.size() - 1);
+  }
+  return static_cast<int>(root);
+}
+
+void CheckLinear(const char* who, const std::string& reduction) {
+  if (reduction == "sum" || reduction == "average") return;
+  throw NotImplementedError(who)
+      .Got("the gradient of the reduction '", reduction, "'")
+      .Expected("that of sum or average");
+}
+
+void InferRows(Infer& i) { i.y(0, i.x("x").shape(), i.x("x").dtype()); }
+
+void InferGathered(Infer& i) {
+  const int64_t size = Group(i)->size();
+  Dims shape = i.x("x").shape();
+  if (shape.size() == 0) {
+    shape = Dims{size};
+  } else {
+    shape[0] *= size;
+  }
+  i.y(0, shape, i.x("x").dtype());
+}
+
+void InferDealt(Infer& i) {
+  const int64_t size = Group(i)->size();
+  Dims shape = i.x("x").shape();
+  if (shape.size() == 0 || shape[0] % size != 0) {
+    throw ValueError(i.name())
+        .Got("a tensor of shape ", shape)
+        .Expected("a first axis that ", size, " ranks share out evenly");
+  }
+  shape[0] /= size;
+  i.y(0, shape, i.x("x").dtype());
+}
+
+}  // namespace dragon
