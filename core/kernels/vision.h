@@ -61,6 +61,15 @@ struct CropSpec {
   int down, across;
 };
 
+/// What a projection reads outside a picture: a number, its border, its mirror image, or its other end.
+enum class ProjectOutside { kConstant, kNearest, kReflect, kWrap };
+
+struct ProjectSpec {
+  bool nearest;
+  ProjectOutside outside;
+  double fill;
+};
+
 namespace kernels {
 
 /// Resize the axes of x (N, C, ...) from the third on to those of y. Both views are contiguous, or both have their
@@ -75,6 +84,9 @@ inline const Kernel<void(View y, View x, View grid, GridMode mode, GridPadding p
 inline const Kernel<void(View dx, View dgrid, View dy, View x, View grid, GridMode mode, GridPadding padding,
                          bool align_corners)>
     GridSampleBackward{"grid_sample_backward"};
+/// Read x (N, C, H, W) where rows of transforms (1 or N, 8), float32, send the pixels of y (N, C, height, width): pixel
+/// (x, y) to ((t0 x + t1 y + t2) / k, (t3 x + t4 y + t5) / k) with k = t6 x + t7 y + 1. Views have any strides.
+inline const Kernel<void(View y, View x, View transforms, const ProjectSpec& spec)> ProjectImages{"project_images"};
 /// Windows of x (N, C, H, W) as columns of y (N, C kh kw, windows).
 inline const Kernel<void(View y, View x, const WindowSpec& spec)> Im2Col{"im2col"};
 /// The transposed operation: columns are added back into an image (N, C, H, W).

@@ -1,4 +1,6 @@
 """Rows of resizing, grid sampling, sliding windows and pixel shuffling."""
+import itertools
+
 from harness import FLOATING, INEXACT, SINGLES, Given, Row, Sample, Wrong
 
 LOOSE = {"float32": (1e-4, 1e-5, "weights are computed in another order"),
@@ -108,6 +110,38 @@ def crops_oracle(torch, x, boxes, which, size, mode="bilinear", outside=0.0, slo
     return torch.where(inside.unsqueeze(-1), made, outside)
 
 
+def projected_oracle(torch, x, transforms, size, mode="bilinear", outside="constant", fill=0.0):
+    """Pixel by pixel, with an index for each; places just between two pixels are left to tests beside TensorFlow."""
+    pad = {"constant": lambda at, n: at, "nearest": lambda at, n: at.clamp(0, n - 1),
+           "reflect": lambda at, n: torch.minimum((at + 0.5) % (2 * n), 2 * n - (at + 0.5) % (2 * n)) - 0.5,
+           "wrap": lambda at, n: torch.where(at < 0, at + n * (torch.floor(-at / (n - 1)) + 1), torch.where(
+               at > n - 1, at - n * torch.floor(at / (n - 1)), at))}[outside]
+    t = transforms.double().expand(len(x), 8)[:, :, None, None]
+    down, across = torch.arange(size[0]).double()[:, None], torch.arange(size[1]).double()
+    depth = t[:, 6] * across + t[:, 7] * down + 1
+    found = []
+    for axis, first in ((2, 3), (3, 0)):
+        n = x.shape[axis]
+        at = pad((t[:, first] * across + t[:, first + 1] * down + t[:, first + 2]) / depth, n)
+        at = at if outside == "constant" else at.clamp(0, n - 1)
+        if mode == "nearest":
+            found.append([(torch.floor(at.abs() + 0.5) * at.sign(), torch.ones_like(at))])
+        else:
+            low = torch.floor(at)
+            found.append([(low, low + 1 - at), (low + 1, at - low)])
+    total, which = 0, torch.arange(len(x))[:, None, None]
+    for (row, up), (column, side) in itertools.product(*found):
+        inside = (row >= 0) & (row < x.shape[2]) & (column >= 0) & (column < x.shape[3])
+        places = [at.nan_to_num().clamp(0, n - 1).long() for at, n in ((row, x.shape[2]), (column, x.shape[3]))]
+        read = torch.where(inside[..., None], x.permute(0, 2, 3, 1)[which, places[0], places[1]].double(), fill)
+        total = total + read * (up * side)[..., None]
+    total = torch.where((depth == 0)[..., None], fill, total)
+    return total.permute(0, 3, 1, 2).to(x.dtype)
+
+
+TURNS = Given(values=[[0.91, 0.13, -1.17, -0.11, 0.87, 0.71, 0.013, -0.017],
+                      [-1.07, 0.31, 7.13, 0.27, 1.23, -9.71, 0, 0]])
+MOVES = Given(values=[[0.7, 0.0, 0.313, 0.0, 1.3, -0.527, 0.0, 0.0]])
 CORNERS = Given(values=[[0.11, 0.07, 0.83, 0.91], [0.71, 0.83, 0.13, 0.29], [-0.17, 0.31, 0.57, 1.23],
                         [0.41, 0.43, 0.41, 0.43]])
 CROPPED = Given((3, 5, 7, 2))
@@ -131,6 +165,16 @@ ROWS = [
         errors=[Wrong((2, 3, 4, 5), (1, 3, 2, 2), says="grid"),
                 Wrong((1, 3, 4, 5), (1, 3, 2, 2), "cubic", says="cubic"),
                 Wrong((1, 3, 0, 5), (1, 3, 2, 2), says="empty")]),
+    Row("project_images", [Sample((2, 3, 5, 7), TURNS, (5, 7), mode, outside, 0.5)
+                           for mode in ("bilinear", "nearest")
+                           for outside in ("constant", "nearest", "reflect", "wrap")]
+        + [Sample((3, 1, 4, 4), MOVES, (9, 3)), Sample((0, 2, 3, 3), MOVES, (2, 2)),
+           Sample((1, 0, 3, 3), MOVES, (2, 2))],
+        torch=projected_oracle, dtypes=("float32",), tolerance=LOOSE, gradient="the inverse transform, as TensorFlow's",
+        errors=[Wrong((2, 1, 3, 3), (3, 8), 2, says="(1, 8) or (N, 8)"), Wrong((2, 1, 3, 3), (1, 6), 2, says="(1, 8)"),
+                Wrong((2, 1, 3, 3), (1, 8), 0, says="at least 1"), Wrong((2, 1, 3), (1, 8), 2, says="(N, C, H, W)"),
+                Wrong((1, 1, 3, 3), (1, 8), 2, "cubic", says="cubic"),
+                Wrong((1, 1, 3, 3), (1, 8), 2, "nearest", "mirror", says="mirror")]),
     Row("suppress_boxes", [Sample(BOXES, 0.3), Sample(BOXES, 0.5), Sample(BOXES, 1.0), Sample(BOXES, -1.0),
                            Sample((0, 4), 0.5)], torch=stays_oracle, gradient=False,
         errors=[Wrong((3, 5), 0.5, says="(N, 4)"), Wrong((4,), 0.5, says="(N, 4)")]),
