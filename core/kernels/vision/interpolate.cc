@@ -201,7 +201,6 @@ void Resample(Context& ctx, View y, View x, const ResampleSpec& spec, bool backw
   const auto run = [&](const auto& resizer) { resizer.Run(ctx, y.as<T>(), x.as<T>()); };
   if constexpr (std::is_same_v<T, uint8_t>) {
     if (WeighsBytes(spec.mode)) return run(Resizer<T, BytePass>(y, x, spec, backward));
-    if (CopiesOnly(spec.mode)) return run(Resizer<T, AxisPass<double>>(y, x, spec, backward));
   }
   run(Resizer<T, AxisPass<Summed<T>>>(y, x, spec, backward));
 }
