@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "core/kernels/kernel.h"
 
@@ -70,6 +71,9 @@ struct ProjectSpec {
   double fill;
 };
 
+/// What pictures are mixed with: black, each pixel's grey, or the picture's mean grey.
+enum class ColourBlend { kBlack, kGrey, kMean };
+
 namespace kernels {
 
 /// Resize the axes of x (N, C, ...) from the third on to those of y. Both views are contiguous, or both have their
@@ -77,6 +81,18 @@ namespace kernels {
 inline const Kernel<void(View y, View x, const ResampleSpec& spec)> Interpolate{"interpolate"};
 /// The transposed operation: dx from dy.
 inline const Kernel<void(View dx, View dy, const ResampleSpec& spec)> InterpolateBackward{"interpolate_backward"};
+/// Each pixel of x (N, C, H, W) becomes the sum of its neighbours by weights across and down, whose numbers are odd;
+/// what lies outside is mirrored. Both views are contiguous, or both have their channels last.
+inline const Kernel<void(View y, View x, const std::vector<double>& across, const std::vector<double>& down)> Blur{
+    "blur"};
+/// y = x times `ratio`, and the other times 1 - ratio, within the range of colours. Views are contiguous, (..., C, H,
+/// W).
+inline const Kernel<void(View y, View x, double ratio, ColourBlend with)> BlendColours{"blend_colours"};
+/// Turn hues by a share of the circle: red, green and blue in, and out.
+inline const Kernel<void(View y, View x, double turn)> TurnHue{"turn_hue"};
+/// y = (x - mean) / deviation, one of each for all channels or for each.
+inline const Kernel<void(View y, View x, const std::vector<double>& mean, const std::vector<double>& deviation)>
+    Standardize{"standardize"};
 /// Read x (N, C, [D,] H, W) at the points of grid (N, ..., 2 or 3), which run from -1 to 1, x coordinate first.
 inline const Kernel<void(View y, View x, View grid, GridMode mode, GridPadding padding, bool align_corners)> GridSample{
     "grid_sample"};

@@ -142,6 +142,50 @@ def projected_oracle(torch, x, transforms, size, mode="bilinear", outside="const
 TURNS = Given(values=[[0.91, 0.13, -1.17, -0.11, 0.87, 0.71, 0.013, -0.017],
                       [-1.07, 0.31, 7.13, 0.27, 1.23, -9.71, 0, 0]])
 MOVES = Given(values=[[0.7, 0.0, 0.313, 0.0, 1.3, -0.527, 0.0, 0.0]])
+
+
+def blurred_oracle(torch, x, across, down):
+    """Images with mirrored edges, each channel by itself."""
+    kernel = torch.tensor(down, dtype=x.dtype)[:, None] * torch.tensor(across, dtype=x.dtype)
+    margins = [len(across) // 2] * 2 + [len(down) // 2] * 2
+    padded = torch.nn.functional.pad(x, margins, mode="reflect")
+    return torch.nn.functional.conv2d(padded, kernel.expand(x.shape[1], 1, *kernel.shape), groups=x.shape[1])
+
+
+def blended_oracle(torch, x, ratio, other):
+    """Pictures mixed with black, their grey or its mean."""
+    if x.shape[-3] not in (1, 3):
+        raise ValueError("pictures have 1 or 3 channels")
+    grey = x if x.shape[-3] == 1 else sum(share * x[..., c:c + 1, :, :]
+                                          for c, share in enumerate((0.2989, 0.587, 0.114)))
+    rest = {"black": torch.zeros_like(grey), "grey": grey, "mean": grey.mean((-3, -2, -1), keepdim=True)}[other]
+    return (x * ratio + rest * (1 - ratio)).clamp(0, 1)
+
+
+def standardized_oracle(torch, x, *values):
+    """Pictures less the means of their channels, by the deviations of these."""
+    if any(len(value) not in (1, x.shape[-3]) for value in values):
+        raise ValueError("there is one for each channel, or one for all")
+    mean, deviation = (torch.tensor(value, dtype=x.dtype)[:, None, None] for value in values)
+    return (x - mean) / deviation
+
+
+def turned_oracle(torch, x, turn):
+    """Pictures whose hues are turned, by the ramps that each colour follows around the circle."""
+    r, g, b = x.unbind(-3)
+    high, low = x.amax(-3), x.amin(-3)
+    span = high - low
+    safe = torch.where(span == 0, 1.0, span)
+    sixths = torch.where(high == r, (g - b) / safe, torch.where(high == g, (b - r) / safe + 2, (r - g) / safe + 4))
+    made = []
+    for n in (5, 3, 1):
+        place = torch.remainder(n + sixths + 6 * turn, 6)
+        kept = (high - span * torch.minimum(place, 4 - place).clamp(0, 1)).clamp(0, 1)
+        made.append(torch.where(place >= 4, high, kept))
+    return torch.stack(made, -3)
+
+
+PICTURE = Given((2, 3, 4, 5), low=0.0, high=1.0)
 CORNERS = Given(values=[[0.11, 0.07, 0.83, 0.91], [0.71, 0.83, 0.13, 0.29], [-0.17, 0.31, 0.57, 1.23],
                         [0.41, 0.43, 0.41, 0.43]])
 CROPPED = Given((3, 5, 7, 2))
@@ -193,6 +237,30 @@ ROWS = [
         torch=best_oracle, gradient=False, dtypes=SINGLES,
         errors=[Wrong((1, 3, 5), (1, 3), 2, says="(S, N, 4)"), Wrong((2, 3, 4), (3, 3), 2, says="divides"),
                 Wrong((1, 3, 4), (1, 3), -1, says="limit")]),
+    Row("blur", [Sample((2, 3, 5, 7), (0.25, 0.5, 0.125), (0.5, -1.0, 0.25, 2.0, 0.125)),
+                 Sample((1, 2, 40, 90), (0.5, 0.25, 1.0, 0.125, 0.5, 0.25, 0.5), (2.0,)),
+                 Sample((1, 1, 1, 1), (2.0,), (0.5,)),
+                 Sample((1, 1, 2, 2), (0.5, 0.25, 0.125), (0.5, 0.25, 0.125))],
+        torch=blurred_oracle, dtypes=FLOATING, tolerance=LOOSE, gradient=False,
+        errors=[Wrong((1, 1, 4, 4), (0.5, 0.5), (1.0,), says="odd"),
+                Wrong((1, 1, 4, 4), (1.0,), (0.1,) * 9, says="9 weights in down for 4 pixels"),
+                Wrong((1, 4, 4), (1.0,), (1.0,), says="(N, C, H, W)")]),
+    Row("blend_colours", [Sample(shape, ratio, other) for shape in (PICTURE, (3, 70, 70), (3, 0, 2))
+                          for ratio in (0.0, 0.4, 1.7) for other in ("black", "grey", "mean") if shape != (3, 0, 2)
+                          or other != "mean"] + [Sample((2, 1, 3, 4), 0.4, "mean"), Sample((1, 1, 1), 0.4, "black")],
+        torch=blended_oracle, dtypes=("float32",), tolerance=LOOSE, gradient=False,
+        errors=[Wrong((1, 2, 2), 0.4, "grey", says="3 channels"), Wrong((2, 4, 4), 0.4, "mean", says="1 or 3"),
+                Wrong((3, 4), 0.4, "black", says="(..., C, H, W)"), Wrong((3, 4, 4), 0.4, "white", says="white")]),
+    Row("turn_hue", [Sample(PICTURE, turn) for turn in (-0.5, -0.11, 0.0, 0.27, 0.5)]
+        + [Sample(Given((3, 70, 70), low=0.0, high=1.0), 0.37), Sample((3, 0, 2), 0.1)],
+        torch=turned_oracle, dtypes=("float32",), tolerance=LOOSE, gradient=False,
+        errors=[Wrong((1, 2, 2), 0.4, says="3 channels"), Wrong((4, 4), 0.4, says="(..., C, H, W)")]),
+    Row("standardize", [Sample((2, 3, 4, 5), (0.5, -1.0, 2.0), (0.2, 3.0, -0.7)), Sample((3, 70, 70), (0.3,), (0.2,)),
+                        Sample((2, 2, 1, 1), (0.3,), (0.2, 0.4)), Sample((0, 3, 4, 4), (0.1,), (0.5,))],
+        torch=standardized_oracle, dtypes=SINGLES, gradient=False,
+        errors=[Wrong((3, 4, 4), (0.1, 0.2), (0.5,), says="2 means"),
+                Wrong((3, 4), (0.1,), (0.5,), says="(..., C, H, W)"),
+                Wrong((3, 4, 4), (0.1,), (), says="0 deviations")]),
     Row("affine_grid", [Sample((2, 2, 3), (2, 3, 4, 5)), Sample((1, 3, 4), (1, 2, 2, 3, 4), True),
                         Sample((1, 2, 3), (1, 1, 1, 3), align_corners=True)],
         torch=lambda torch, theta, size, align_corners=False:
