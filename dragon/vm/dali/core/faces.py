@@ -77,9 +77,9 @@ def classes_of(room, module):
 
 # Classes whose names are more than their functions' words.
 NAMES = {"tfrecord": "TFRecord", "mxnet": "MXNet", "coco": "COCO", "mfcc": "MFCC", "bb_flip": "BbFlip",
-         "bbox_paste": "BBoxPaste", "random_bbox_crop": "RandomBBoxCrop", "random_object_bbox": "RandomObjectBBox",
-         "roi_random_crop": "ROIRandomCrop", "rms": "RMS", "dl_tensor_python_function": "DLTensorPythonFunction",
-         "nemo_asr": "NemoAsr"}
+         "bbox_paste": "BBoxPaste", "bbox_rotate": "BBoxRotate", "random_bbox_crop": "RandomBBoxCrop",
+         "random_object_bbox": "RandomObjectBBox", "roi_random_crop": "ROIRandomCrop", "rms": "RMS",
+         "dl_tensor_python_function": "DLTensorPythonFunction", "nemo_asr": "NemoAsr"}
 
 
 def refuse(names, module):
