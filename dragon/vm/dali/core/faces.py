@@ -31,6 +31,7 @@ def _function(operator, module):
     last = operator.name.rpartition(".")[2]
     function.__name__ = function.__qualname__ = last
     function.__module__, function.__doc__ = module, operator.doc
+    function.list_keywords = operator.list_keywords
     return function
 
 
@@ -70,8 +71,9 @@ def classes_of(room, module):
         place, _, last = name.rpartition(".")
         if place == room and not last.startswith("_"):
             named = NAMES.get(last, operator.class_name)
-            made[named] = type(named, (OperatorClass,), {"operator": operator, "__doc__": operator.doc,
-                                                         "__module__": module})
+            made[named] = type(named, (OperatorClass,), {
+                "operator": operator, "__doc__": operator.doc, "__module__": module,
+                "list_keywords": staticmethod(operator.list_keywords)})
     return made
 
 
