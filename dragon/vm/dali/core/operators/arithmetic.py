@@ -8,14 +8,16 @@ from dragon.vm.dali.core.schema import Laid, operator
 
 COMPARISONS = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
                "ge": np.greater_equal}
-BITS = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+BITS = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
+        "rshift": np.right_shift}
 REAL = {name: getattr(np, name) for name in "sqrt cbrt exp log log2 log10 sin cos tan sinh cosh tanh".split()} | {
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
     "atanh": np.arctanh, "rsqrt": lambda x: 1 / np.sqrt(x), "atan2": np.arctan2, "fpow": np.power,
     "truediv": np.divide}
 SAME = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "min": lambda x, y: np.where(x < y, x, y),
         "max": lambda x, y: np.where(x > y, x, y),
-        "minus": np.negative, "plus": np.positive, "abs": np.abs, "fabs": np.abs, "floor": np.floor, "ceil": np.ceil}
+        "minus": np.negative, "plus": np.positive, "mod": np.fmod, "abs": np.abs, "fabs": np.abs, "floor": np.floor,
+        "ceil": np.ceil}
 
 
 def promote(kinds):
