@@ -9,6 +9,13 @@ import nvidia.other, dali_of_mine
 """
 
 
+def test_operators_for_devices_run_on_the_host(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(HEAD + "from nvidia.dali import ops\nops.Resize(device='gpu', size=3)\nfn.resize(1, device='gpu')\n"
+                    "nvidia.dali.fn.flip(1, device='gpu')\nimport torch\ntorch.ones(2, device='cuda')\n")
+    assert [entry["name"] for entry in check([str(path)])["devices"]] in ([], ["ones('cuda')"])  # where there is one
+
+
 @pytest.mark.parametrize("text, missing", [
     ("fn.resize(fn.readers.file(file_root='.')[0], size=3, device='gpu', minibatch_size=2)", []),
     ("fn.resizee(1)", ["nvidia.dali.fn.resizee"]), ("dali.types.FLOATT", ["nvidia.dali.types.FLOATT"]),
