@@ -2,6 +2,7 @@
 import numbers
 
 from dragon.vm.torchvision._pillow import Image, ImageEnhance, ImageOps
+from dragon.vm.torchvision._postponed import resize as _resize
 
 PADDING_MODES = ("constant", "edge", "reflect", "symmetric")
 
@@ -142,7 +143,7 @@ def resize(img, size, interpolation=Image.Resampling.BILINEAR):
     """Return the image in another size (height, width)."""
     if not (isinstance(size, list) and len(size) == 2):
         raise TypeError(f"Got inappropriate size arg: {size}")
-    return require(img).resize(tuple(size[::-1]), interpolation)
+    return _resize(require(img), tuple(size[::-1]), interpolation)
 
 
 def _parse_fill(fill, img):
