@@ -15,6 +15,11 @@ def get_num_threads():
     return _C.num_threads()
 
 
+def work_alone():
+    """Have kernels that this thread runs wake no others: it is one of several that share their work out already."""
+    _C.work_alone()
+
+
 def set_default_dtype(dtype):
     """Set the dtype of Python floats, and of integer tensors in float functions."""
     _C.set_default_dtype(dtype)

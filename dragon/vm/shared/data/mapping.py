@@ -2,6 +2,7 @@
 import functools
 from itertools import chain
 
+from dragon.core import config
 from dragon.io.stages import taking
 from dragon.io.stages.threads import map_in_threads
 from dragon.io.stages.trial import Trial, behind
@@ -22,6 +23,14 @@ def applied(function):
     """Return a function from an element to what a user's function gives for it, as an element."""
     def apply(element):
         return to_result(function(*element) if type(element) is tuple else function(element))
+    return apply
+
+
+def _alone(function):
+    """Return a function that does the same in threads of which each has a core: a team for each operator is no gain."""
+    def apply(element):
+        config.work_alone()
+        return function(element)
     return apply
 
 
@@ -60,7 +69,8 @@ class Map(Given, OneEach):
 
         def in_threads():
             if trial.pays:
-                return map_in_threads(function, elements, self._threads, self._deterministic is not False)
+                return map_in_threads(function if self._threads == 1 else _alone(function), elements, self._threads,
+                                      self._deterministic is not False)
             return map(function, elements)
         return behind(trial, map(functools.partial(trial.call, function), elements), in_threads)
 
