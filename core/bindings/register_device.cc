@@ -13,7 +13,8 @@ namespace {
 void RegisterDevices(py::module_& m) {
   m.def("set_num_threads", &SetNumThreads, "Set how many threads kernels may use.", py::arg("count"));
   m.def("num_threads", &NumThreads, "How many threads kernels may use.");
-  m.def("work_alone", &WorkAlone, "Have kernels that this thread runs wake no others.");
+  m.def("work_alone", &WorkAlone,
+        "Set whether kernels that this thread runs wake no others; whether they woke none so far.", py::arg("alone"));
   m.def(
       "load_library", [](const std::string& path) { LoadLibrary(path); },
       "Load operators, kernels or a device from a shared library.", py::arg("path"));

@@ -5,7 +5,7 @@
 
 namespace dragon {
 
-/// From now on all that this thread asks kernels for runs on it alone.
-DRAGON_API void WorkAlone();
+/// Set whether all that this thread asks kernels for runs on it alone; whether it did so far.
+DRAGON_API bool WorkAlone(bool alone);
 
 }  // namespace dragon

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -149,9 +150,10 @@ int TeamOf(int64_t wanted) {
   return static_cast<int>(std::min<int64_t>(wanted, threads));
 }
 
-void WorkAlone() {
-  t_alone = true;
-  omp_set_num_threads(1);  // this thread's, for libraries that start teams of their own accord
+bool WorkAlone(bool alone) {
+  // The number is this thread's, for libraries that start teams of their own accord.
+  omp_set_num_threads(alone || ForkedFromTeam() ? 1 : NumThreads());
+  return std::exchange(t_alone, alone);
 }
 
 bool ForkedFromTeam() { return g_forked_from_team.load(std::memory_order_relaxed); }

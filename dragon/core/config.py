@@ -15,9 +15,9 @@ def get_num_threads():
     return _C.num_threads()
 
 
-def work_alone():
-    """Have kernels that this thread runs wake no others: it is one of several that share their work out already."""
-    _C.work_alone()
+def work_alone(alone):
+    """Set whether kernels that this thread runs wake no others, as one of several would; return what was set so far."""
+    return _C.work_alone(alone)
 
 
 def set_default_dtype(dtype):

@@ -196,7 +196,9 @@ def count_started():
     print(len(os.listdir("/proc/self/task")) - before)
 
 def compute():
-    config.work_alone()
+    assert not config.work_alone(True)
+    count_started()
+    assert config.work_alone(False)
     count_started()
 
 for function in (compute, count_started):
@@ -210,4 +212,4 @@ def test_a_thread_that_works_alone_starts_no_others(tmp_path):
     environment = {**os.environ, "DRAGON_NUM_THREADS": "3"}
     done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, timeout=120, env=environment,
                           cwd=tmp_path)
-    assert done.stdout.split() == ["0", "2"], done.stderr
+    assert done.stdout.split() == ["0", "2", "2"], done.stderr

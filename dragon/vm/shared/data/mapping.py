@@ -2,7 +2,6 @@
 import functools
 from itertools import chain
 
-from dragon.core import config
 from dragon.io.stages import taking
 from dragon.io.stages.threads import map_in_threads
 from dragon.io.stages.trial import Trial, behind
@@ -12,7 +11,7 @@ from dragon.vm.shared.data.dataset import Dataset, INFINITE, OneEach, UNKNOWN
 from dragon.vm.shared.data.probing import result_spec
 from dragon.vm.shared.data.specs import TensorSpec
 from dragon.vm.shared.data.structure import call, check_same, flatten, to_element, to_result
-from dragon.vm.shared.data.threads import thread_count
+from dragon.vm.shared.data.threads import alone, thread_count
 
 # A call that takes less is not worth handing to another thread.
 WORTHWHILE_SECONDS = 3e-4
@@ -23,14 +22,6 @@ def applied(function):
     """Return a function from an element to what a user's function gives for it, as an element."""
     def apply(element):
         return to_result(function(*element) if type(element) is tuple else function(element))
-    return apply
-
-
-def _alone(function):
-    """Return a function that does the same in threads of which each has a core: a team for each operator is no gain."""
-    def apply(element):
-        config.work_alone()
-        return function(element)
     return apply
 
 
@@ -61,7 +52,7 @@ class Map(Given, OneEach):
         function = applied(self._function)
         if not self._threads or settings.debugging[0]:
             return map(function, elements)
-        return self._in_threads(elements, function)
+        return self._in_threads(elements, alone(function) if self._threads > 1 else function)
 
     def _in_threads(self, elements, function):
         """Yield results in order; in threads, once it is seen that calls take long enough."""
@@ -69,8 +60,7 @@ class Map(Given, OneEach):
 
         def in_threads():
             if trial.pays:
-                return map_in_threads(function if self._threads == 1 else _alone(function), elements, self._threads,
-                                      self._deterministic is not False)
+                return map_in_threads(function, elements, self._threads, self._deterministic is not False)
             return map(function, elements)
         return behind(trial, map(functools.partial(trial.call, function), elements), in_threads)
 
