@@ -205,8 +205,11 @@ def turn(name, side, folder):
 def run_turn(name, side, folder, pythons):
     """Return what `turn` finds, in a process of its own; None where a framework is not there."""
     python = sys.executable if side == "dragon" else pythons.get(PROGRAMS[name][1], sys.executable)
+    # As installed packages have it, which also a checkout's first turn makes.
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run([python, os.path.abspath(__file__), "--turn", name, side, folder], capture_output=True,
-                          text=True, timeout=600)
+                          text=True, timeout=600, env=environment)
     if done.returncode:
         print(f"{name}, {side}: left out: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
         return None

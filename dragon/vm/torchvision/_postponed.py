@@ -198,6 +198,24 @@ def open_picture(data):
     return Postponed.made(data, "RGB", Plan((0, 0, picture.height, picture.width)), picture.info)
 
 
+def waiting(picture):
+    """Return a picture that Pillow has opened and not read as one that waits, once; any other as it is."""
+    if not (CAN_WAIT and picture.format == "JPEG" and picture.mode in CHANNELS and getattr(picture, "tile", None)):
+        return picture
+    file = picture.fp
+    # It is to be shrunken as it is read, has been asked for before, or cannot be read.
+    if picture.decoderconfig or "_has_waited" in vars(picture) or file is None or getattr(file, "closed", False):
+        return picture
+    picture._has_waited = True
+    place = file.tell()
+    file.seek(0)
+    data = file.read()
+    file.seek(place)
+    if not _is_sound(data, picture):
+        return picture
+    return Postponed.made(data, picture.mode, Plan((0, 0, picture.height, picture.width)), picture.info)
+
+
 def _is_sound(data, picture):
     """Return whether nothing but pixels lies between a JPEG file's head and its end: Pillow would read it all.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from dragon.vm import torch, torchvision
 from dragon.vm.torchvision import transforms as v1
-from dragon.vm.torchvision._postponed import FILTERS, Postponed, open_picture, resize
+from dragon.vm.torchvision._postponed import FILTERS, Postponed, open_picture, resize, waiting
 from dragon.vm.torchvision.transforms import v2
 from PIL import Image, ImageDraw, ImageFile, ImageOps
 
@@ -29,11 +29,11 @@ def made_file(height=75, width=101, mode="RGB", seed=0, **options):
     return file.getvalue()
 
 
-def with_exif():
-    """Return a file whose camera lay on its side."""
+def lying():
+    """Return what a camera writes that lay on its side."""
     exif = Image.Exif()
     exif[0x112] = 6
-    return made_file(exif=exif.tobytes(), dpi=(72, 72), comment=b"a word")
+    return exif.tobytes()
 
 
 def by_pillow(data):
@@ -41,7 +41,8 @@ def by_pillow(data):
     return Image.open(io.BytesIO(data)).convert("RGB")
 
 
-EXIF = with_exif()
+EXIF_BYTES = lying()
+EXIF = made_file(exif=EXIF_BYTES, dpi=(72, 72), comment=b"a word")
 
 
 def assert_same(picture, expected):
@@ -189,6 +190,46 @@ def test_without_a_library_or_for_other_formats_pillow_reads(monkeypatch):
     assert type(open_picture(file.getvalue())) is Image.Image
     monkeypatch.setattr("dragon.io.pictures.library.jpeg_library", lambda: None)
     assert_same(open_picture(EXIF), by_pillow(EXIF))
+
+
+@pytest.mark.parametrize("options", KINDS, ids=str)
+def test_opened_pictures_are_read_as_transforms_want_them(options, tmp_path):
+    data = made_file(exif=EXIF_BYTES, **options)
+    (tmp_path / "picture.jpg").write_bytes(data)
+    opened = Image.open(tmp_path / "picture.jpg")
+    assert (type(waiting(opened)) is Postponed) == (opened.mode in ("RGB", "L"))
+    assert waiting(opened) is opened  # once: who comes again has all of it decoded
+    for steps in ([v2.RandomResizedCrop(40), v2.RandomHorizontalFlip(), v2.ToImage()], [v1.ToTensor()],
+                  [v1.ColorJitter(0.5), v1.PILToTensor()], [v1.Pad(3), v1.CenterCrop(50), v1.ToTensor()]):
+        whole = Image.open(io.BytesIO(data))
+        whole.load()
+        for source in (io.BytesIO(data), tmp_path / "picture.jpg", str(tmp_path / "picture.jpg")):
+            picture, made = Image.open(source), []
+            for image in (picture, whole, picture, picture):
+                torch.manual_seed(3)
+                made.append(v1.Compose(steps)(image))
+            assert all(torch.equal(one, made[1]) for one in made)
+            assert picture.tobytes() == whole.tobytes() and picture.format == "JPEG"
+
+
+def test_opened_pictures_that_are_to_be_read_otherwise_are_left_to_pillow():
+    drafted = Image.open(io.BytesIO(EXIF))
+    drafted.draft("L", (30, 30))
+    assert waiting(drafted) is drafted
+    with Image.open(io.BytesIO(EXIF)) as closed:
+        pass
+    file = io.BytesIO(EXIF)
+    shut = Image.open(file)
+    file.close()
+    for picture in (closed, shut):
+        assert waiting(picture) is picture
+        with pytest.raises((ValueError, AssertionError)):  # Pillow's
+            v1.PILToTensor()(picture)
+    for data in (EXIF[:len(EXIF) // 2], EXIF[:-2]):
+        cut_off = Image.open(io.BytesIO(data))
+        assert waiting(cut_off) is cut_off
+        with pytest.raises(OSError, match="truncated"):
+            v1.CenterCrop(20)(cut_off).load()
 
 
 @pytest.mark.parametrize("mode", ("RGB", "L", "RGBA", "CMYK", "P", "I", "F", "1", "LA"))

@@ -2,7 +2,7 @@
 import numbers
 
 from dragon.vm.torchvision._pillow import Image, ImageEnhance, ImageOps
-from dragon.vm.torchvision._postponed import resize as _resize
+from dragon.vm.torchvision._postponed import resize as _resize, waiting
 
 PADDING_MODES = ("constant", "edge", "reflect", "symmetric")
 
@@ -12,10 +12,10 @@ def _is_pil_image(img):
 
 
 def require(img):
-    """Raise TypeError for what is no image of Pillow."""
+    """Return an image of Pillow, which may wait for what is wanted of it; raise TypeError for anything else."""
     if not _is_pil_image(img):
         raise TypeError(f"img should be PIL Image. Got {type(img)}")
-    return img
+    return waiting(img)
 
 
 def get_dimensions(img):

@@ -8,7 +8,7 @@ from dragon.core import warnings
 from dragon.core.refusals import refusing
 from dragon.vm import torch
 from dragon.vm.torchvision._pillow import Image
-from dragon.vm.torchvision._postponed import Postponed
+from dragon.vm.torchvision._postponed import Postponed, waiting
 from dragon.vm.torchvision.transforms import _functional_pil as F_pil, _functional_tensor as F_t
 from dragon.vm.torchvision.transforms._functional_pil import _is_pil_image  # noqa: F401
 from dragon.vm.torchvision.transforms._arguments import _setup_size
@@ -98,6 +98,7 @@ def to_tensor(pic):
 
 def _channels(pic, dtype=None):
     import numpy
+    pic = waiting(pic)
     planes = pic.take_pixels(planar=True) if isinstance(pic, Postponed) else None
     if planes is not None:
         return torch.from_numpy(planes)
