@@ -59,8 +59,9 @@ class Postponed(Image.Image):
         """Return the picture that a plan makes of a file's bytes, or of an array that nobody else writes to."""
         picture, plain = cls.__new__(cls), vars(Image.Image())
         del plain["_im"]
+        own = {key: value.copy() if isinstance(value, list) else value for key, value in info.items()}
         picture.__dict__.update(plain, _given=given, _mode=mode, _plan=plan, _size=plan.shape()[::-1], _is_used=False,
-                                info=info)
+                                info=own)
         return picture
 
     @property
@@ -135,7 +136,7 @@ class Postponed(Image.Image):
         if self._is_used:
             return None
         self._is_used = True
-        return Postponed.made(self._given, self._mode, plan, self._copy_info())
+        return Postponed.made(self._given, self._mode, plan, self.info)
 
     def crop(self, box=None):
         """Return a part."""

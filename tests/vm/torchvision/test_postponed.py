@@ -198,6 +198,9 @@ def test_opened_pictures_are_read_as_transforms_want_them(options, tmp_path):
     (tmp_path / "picture.jpg").write_bytes(data)
     opened = Image.open(tmp_path / "picture.jpg")
     assert (type(waiting(opened)) is Postponed) == (opened.mode in ("RGB", "L"))
+    with Image.open(tmp_path / "picture.jpg") as picture:
+        v1.CenterCrop(20)(picture).info["a word"] = "of the part alone"
+        assert "a word" not in picture.info
     assert waiting(opened) is opened  # once: who comes again has all of it decoded
     for steps in ([v2.RandomResizedCrop(40), v2.RandomHorizontalFlip(), v2.ToImage()], [v1.ToTensor()],
                   [v1.ColorJitter(0.5), v1.PILToTensor()], [v1.Pad(3), v1.CenterCrop(50), v1.ToTensor()]):
