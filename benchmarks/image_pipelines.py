@@ -193,7 +193,10 @@ def run_turn(side, folder, workers, batches, pythons):
     """Return what `measure` finds in a process of its own; None where the side's library is not there."""
     command = [pythons.get(side, sys.executable), os.path.abspath(__file__), "--turn", side, folder, str(workers),
                str(batches)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    # Bytecode as installed packages have it, which also a checkout's first turn makes.
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": f"{folder}/bytecode"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
     if done.returncode:
         print(f"{side}: left out: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
         return None

@@ -38,7 +38,7 @@ def make_tensorflow_cases(tf):
     image = tf.image
     one, many = tf.constant(draw(1, HEIGHT, WIDTH, 3)), tf.constant(draw(BATCH, HEIGHT, WIDTH, 3))
     raw, small = tf.constant(draw(1, HEIGHT, WIDTH, 3, whole=True)), tf.constant(draw(1, 112, 112, 3))
-    wide = tf.constant(draw(4, 56, 56, 64))
+    wide, wider = tf.constant(draw(4, 56, 56, 64)), tf.constant(draw(4, 28, 28, 256))
     boxes, scores = map(tf.constant, draw_boxes(BOXES))
     which = tf.constant(np.zeros(64, np.int32))
     few = boxes[:64]
@@ -55,7 +55,10 @@ def make_tensorflow_cases(tf):
         cases[f"tf.image.resize {method}, 1 uint8, down"] = to(image.resize, raw, (SIZE, SIZE), method)
         cases[f"tf.image.resize {method}, 1 float, up"] = to(image.resize, small, (SIZE, SIZE), method)
         cases[f"tf.image.resize {method}, {BATCH} float, down"] = to(image.resize, many, (SIZE, SIZE), method)
-    cases["tf.image.resize bilinear, 64 channels, up"] = to(image.resize, wide, (112, 112))
+    for method in ("nearest", "bilinear", "bicubic"):
+        cases[f"tf.image.resize {method}, 64 channels, up"] = to(image.resize, wide, (112, 112), method)
+    cases["tf.image.resize bilinear, 256 channels, up"] = to(image.resize, wider, (56, 56))
+    cases["tf.image.resize bilinear, 256 channels, down"] = to(image.resize, wider, (14, 14))
     for method in ("bilinear", "nearest"):
         cases[f"tf.image.crop_and_resize {method}, 64 boxes"] = to(image.crop_and_resize, one, few, which, (56, 56),
                                                                    method)
@@ -72,15 +75,19 @@ def make_tensorflow_cases(tf):
 def make_keras_cases(keras, tf):
     """Return {name: call} of Keras's layers and functions."""
     one, many = tf.constant(draw(1, HEIGHT, WIDTH, 3)), tf.constant(draw(8, SIZE, SIZE, 3))
+    raw = tf.constant(draw(8, SIZE, SIZE, 3, whole=True))
     turn = np.array([0.9, 0.1, -3, -0.1, 0.9, 5, 0, 0], np.float32)
     layers, image = keras.layers, keras.ops.image
     cases = {"keras.layers.Resizing": functools.partial(layers.Resizing(SIZE, SIZE), one)}
     for fill in ("constant", "reflect"):
         cases[f"keras affine_transform {fill}, 8"] = functools.partial(image.affine_transform, many, turn,
                                                                        fill_mode=fill)
+    cases["keras affine_transform nearest, 8 uint8"] = functools.partial(image.affine_transform, raw, turn, "nearest")
+    cases["keras affine_transform bilinear, 8 uint8"] = functools.partial(image.affine_transform, raw, turn)
     for name, options in (("RandomFlip", {}), ("RandomRotation", {"factor": 0.1}),
                           ("RandomZoom", {"height_factor": 0.1}),
                           ("RandomTranslation", {"height_factor": 0.1, "width_factor": 0.1}),
+                          ("RandomShear", {"x_factor": 0.2, "y_factor": 0.2}), ("RandomPerspective", {}),
                           ("RandomContrast", {"factor": 0.2}), ("RandomCrop", {"height": 200, "width": 200})):
         cases[f"keras.layers.{name}, 8"] = functools.partial(getattr(layers, name)(**options, seed=1), many,
                                                              training=True)

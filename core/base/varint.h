@@ -24,4 +24,12 @@ inline size_t ReadVarint(std::span<const uint8_t> bytes, uint64_t* value, bool* 
   return 0;
 }
 
+/// Write one; `bytes`: room for kLongestVarint. Returns how many it takes.
+inline size_t WriteVarint(uint64_t value, uint8_t* bytes) {
+  size_t size = 0;
+  for (; value >= 0x80; value >>= 7) bytes[size++] = static_cast<uint8_t>(value | 0x80);
+  bytes[size++] = static_cast<uint8_t>(value);
+  return size;
+}
+
 }  // namespace dragon

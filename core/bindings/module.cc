@@ -27,6 +27,7 @@ PYBIND11_MODULE(_C, m) {
   RegisterRecords(m);
   RegisterPictures(m);
   RegisterRecordFiles(m);
+  RegisterRecordBuffer(m);
   RegisterDLPack(m);
   RegisterRandom(m);
   RegisterDoor(m);

@@ -223,6 +223,7 @@ void RegisterMemory(py::module_& m);
 void RegisterRecords(py::module_& m);
 void RegisterPictures(py::module_& m);
 void RegisterRecordFiles(py::module_& m);
+void RegisterRecordBuffer(py::module_& m);
 void RegisterDLPack(py::module_& m);
 void RegisterRandom(py::module_& m);
 void RegisterDoor(py::module_& m);

@@ -5,7 +5,6 @@
 
 #include <cstring>
 #include <string>
-#include <unordered_map>
 
 #include "core/io/record_file.h"
 #include "core/io/record_value.h"
@@ -19,14 +18,16 @@ constexpr size_t kSmallestView = 4096;
 
 /// NumPy's dtypes by their letters, which the reader of values has checked.
 const py::dtype& RecordDType(std::string_view letters) {
-  // Never freed: the interpreter may be gone when it would be. Names of text, which have a length, could be many.
-  static auto* known = new std::unordered_map<std::string, py::dtype>;
-  constexpr size_t kMostKnown = 256;
-  const std::string name(letters);
-  const auto found = known->find(name);
-  if (found != known->end()) return found->second;
-  if (known->size() >= kMostKnown) known->clear();
-  return known->emplace(name, py::dtype(name)).first->second;
+  // Never freed: the interpreter may be gone when they would be.
+  struct Known {
+    std::string letters;
+    py::dtype dtype;
+  };
+  constexpr size_t kKept = 64;
+  static auto* kept = new Known[kKept];
+  Known& known = kept[std::hash<std::string_view>()(letters) % kKept];
+  if (known.letters != letters) known = {std::string(letters), py::dtype(std::string(letters))};
+  return known.dtype;
 }
 
 /// The text of a key of a dict: the same few come in every record, so those of before are kept.
@@ -110,8 +111,12 @@ class RecordObjects {
     reader_.Fail("text that is no UTF-8");
   }
   py::object List(uint64_t count, int depth) {
+    // Not made of that many places at once: each value takes a byte in the file, and would take eight here.
     py::list list;
-    for (uint64_t i = 0; i < count; ++i) list.append(Make(depth + 1));
+    for (uint64_t i = 0; i < count; ++i) {
+      const py::object item = Make(depth + 1);
+      if (PyList_Append(list.ptr(), item.ptr())) throw py::error_already_set();
+    }
     return list;
   }
   py::object Dict(uint64_t count, int depth) {
@@ -127,13 +132,21 @@ class RecordObjects {
     return dict;
   }
   py::object Array(const RecordValue& value) {
-    const py::dtype& dtype = RecordDType(value.dtype);
+    auto& numpy = py::detail::npy_api::get();
+    const bool is_view = IsView(value);
+    static_assert(sizeof(Py_intptr_t) == sizeof(int64_t), "sizes of axes are handed over as they are");
     // Of more axes than this NumPy has it raises a ValueError.
-    if (IsView(value)) return py::array(dtype, value.shape, value.bytes.data(), Keeper());
-    py::array array(dtype, value.shape);
-    if (!value.bytes.empty()) std::memcpy(array.mutable_data(), value.bytes.data(), value.bytes.size());
-    if (value.tag == RecordTag::kArray) return array;
-    return array[py::tuple()];
+    py::object array = Own(numpy.PyArray_NewFromDescr_(
+        numpy.PyArray_Type_, RecordDType(value.dtype).inc_ref().ptr(), static_cast<int>(value.shape.size()),
+        reinterpret_cast<const Py_intptr_t*>(value.shape.data()), nullptr,
+        is_view ? const_cast<uint8_t*>(value.bytes.data()) : nullptr,
+        is_view ? py::detail::npy_api::NPY_ARRAY_WRITEABLE_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_ : 0, nullptr));
+    if (is_view) {
+      if (numpy.PyArray_SetBaseObject_(array.ptr(), Keeper().inc_ref().ptr())) throw py::error_already_set();
+    } else if (!value.bytes.empty()) {
+      std::memcpy(py::detail::array_proxy(array.ptr())->data, value.bytes.data(), value.bytes.size());
+    }
+    return value.tag == RecordTag::kArray ? array : py::object(array[py::tuple()]);
   }
   bool IsView(const RecordValue& value) const {
     return memory_ && value.tag == RecordTag::kArray && value.bytes.size() >= kSmallestView;

@@ -1,5 +1,6 @@
 // Devices, threads, dtype defaults and libraries, seen from Python.
 #include "core/bindings/python.h"
+#include "core/device/alone.h"
 #include "core/device/library.h"
 #include "core/device/parallel.h"
 #include "core/framework/autograd/meta.h"
@@ -12,6 +13,8 @@ namespace {
 void RegisterDevices(py::module_& m) {
   m.def("set_num_threads", &SetNumThreads, "Set how many threads kernels may use.", py::arg("count"));
   m.def("num_threads", &NumThreads, "How many threads kernels may use.");
+  m.def("work_alone", &WorkAlone,
+        "Set whether kernels that this thread runs wake no others; whether they woke none so far.", py::arg("alone"));
   m.def(
       "load_library", [](const std::string& path) { LoadLibrary(path); },
       "Load operators, kernels or a device from a shared library.", py::arg("path"));

@@ -5,7 +5,6 @@
 
 #include "core/bindings/python.h"
 #include "core/bindings/record_objects.h"
-#include "core/io/crc32c.h"
 #include "core/io/record_file.h"
 
 namespace dragon::python {
@@ -51,7 +50,8 @@ std::vector<RecordPlace> PlacesOf(const py::bytes& bytes) {
 std::vector<size_t> OrderOfPlaces(const std::vector<RecordPlace>& places) {
   std::vector<size_t> order(places.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return places[a].offset < places[b].offset; });
+  const auto by_place = [&](size_t a, size_t b) { return places[a].offset < places[b].offset; };
+  if (!std::is_sorted(order.begin(), order.end(), by_place)) std::stable_sort(order.begin(), order.end(), by_place);
   return order;
 }
 
@@ -94,7 +94,9 @@ py::tuple ReadValues(py::object source, uint64_t file_size, py::bytes pairs, uin
         block.emplace(*bytes, file_size, rest.first(count), &memory);
       }
       for (size_t i = 0; i < count; ++i) {
-        values[order[first + i]] = ValueOf(block->records()[i], memory, kind, unpack);
+        // The list is new, and nobody else has it: each place is filled once.
+        PyList_SET_ITEM(values.ptr(), static_cast<Py_ssize_t>(order[first + i]),
+                        ValueOf(block->records()[i], memory, kind, unpack).release().ptr());
       }
       first += count;
     }
@@ -112,24 +114,6 @@ py::tuple ScanFile(py::object source, uint64_t file_size, uint64_t start) {
     found = ScanRecords(*bytes, file_size, start);
   }
   return py::make_tuple(PlacesAsBytes(found.samples), PlacesAsBytes(found.lost));
-}
-
-py::bytes MakeFrame(uint8_t kind, uint8_t packing, uint64_t size, py::bytes body, uint64_t offset) {
-  const std::string_view view = body;
-  const auto* data = reinterpret_cast<const uint8_t*>(view.data());
-  RecordHead head{static_cast<RecordHead::Kind>(kind), packing, view.size(), size, 0};
-  const uint64_t whole = AlignRecord(head.FrameSize());
-  PyObject* frame = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(whole));
-  if (!frame) throw py::error_already_set();
-  auto* out = reinterpret_cast<uint8_t*>(PyBytes_AS_STRING(frame));
-  {
-    const WithoutGil free;
-    head.crc = Crc32c(data, view.size());
-    WriteRecordHead(head, offset, out);
-    std::copy_n(data, view.size(), out + RecordHead::kSize);
-    std::fill(out + head.FrameSize(), out + whole, uint8_t{0});
-  }
-  return py::reinterpret_steal<py::bytes>(frame);
 }
 
 /// (kind, bytes of the frame without the zeros after it), or None.
@@ -151,8 +135,6 @@ void RegisterRecordFiles(py::module_& m) {
         py::arg("source"), py::arg("size"), py::arg("places"), py::arg("kind"), py::arg("unpack"));
   m.def("kpl_scan", ScanFile, "The places of samples found without an index, and of what is lost between them.",
         py::arg("source"), py::arg("size"), py::arg("start"));
-  m.def("kpl_frame", MakeFrame, "A frame that begins at some place of a file.", py::arg("kind"), py::arg("packing"),
-        py::arg("size"), py::arg("body"), py::arg("offset"));
   m.def("kpl_head", HeadAt, "(kind, size) of the frame whose head stands at some place of a file, or None.",
         py::arg("bytes"), py::arg("offset"));
 }

@@ -10,9 +10,11 @@
 #include <fstream>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/device/alone.h"
 #include "core/device/room.h"
 
 namespace dragon {
@@ -68,6 +70,7 @@ void InChild() {
 
 /// The team that this thread has started: each thread that starts one has workers of its own.
 thread_local int t_team = 1;
+thread_local bool t_alone = false;
 
 /// The stack of a thread, and what comes with it.
 size_t ThreadBytes() {
@@ -141,10 +144,16 @@ void SetNumThreads(int count) {
 }
 
 int TeamOf(int64_t wanted) {
-  if (wanted <= 1 || omp_in_parallel() || ForkedFromTeam()) return 1;
+  if (wanted <= 1 || t_alone || omp_in_parallel() || ForkedFromTeam()) return 1;
   const int threads = NumThreads();
   if (DRAGON_UNLIKELY(threads != t_team) && !StartTeam(threads)) return 1;
   return static_cast<int>(std::min<int64_t>(wanted, threads));
+}
+
+bool WorkAlone(bool alone) {
+  // The number is this thread's, for libraries that start teams of their own accord.
+  omp_set_num_threads(alone || ForkedFromTeam() ? 1 : NumThreads());
+  return std::exchange(t_alone, alone);
 }
 
 bool ForkedFromTeam() { return g_forked_from_team.load(std::memory_order_relaxed); }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/varint.h"
+#include "core/base/wire_cursor.h"
 
 namespace dragon {
 
@@ -13,42 +13,37 @@ namespace {
 /// The fields of a message, one after the other.
 class Fields {
  public:
-  explicit Fields(std::span<const uint8_t> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  explicit Fields(std::span<const uint8_t> bytes) : cursor_(bytes) {}
 
-  uint32_t number = 0, wire = 0;
+  uint32_t number = 0;
+  WireType wire = WireType::kVarint;
   uint64_t value = 0;              ///< of a varint
   std::span<const uint8_t> bytes;  ///< of any other field
 
   /// Go to the next field; false at the end, and then `broken` tells whether the message ended too early.
   bool Next() {
-    if (at_ == end_) return false;
-    uint64_t key;
-    if (!Varint(&key)) return Break();
-    number = static_cast<uint32_t>(key >> 3), wire = key & 7;
-    if (wire == 0) return Varint(&value) || Break();
-    uint64_t length = wire == 1 ? 8 : wire == 5 ? 4 : 0;
-    if (wire == 2 && !Varint(&length)) return Break();
-    if ((wire != 1 && wire != 2 && wire != 5) || length > static_cast<uint64_t>(end_ - at_)) return Break();
-    bytes = {at_, length};
-    at_ += length;
-    return true;
+    if (broken_ || cursor_.done()) return false;
+    if (cursor_.Tag(&number, &wire) != WireTrouble::kNone) return Break();
+    if (wire == WireType::kVarint) return Varint(&value) || Break();
+    uint64_t length = wire == WireType::kFixed64 ? 8 : 4;
+    if (wire == WireType::kBytes && !Varint(&length)) return Break();
+    return cursor_.Take(length, &bytes) == WireTrouble::kNone || Break();
   }
   bool broken() const { return broken_; }
 
+  /// Bits beyond 64 are dropped, as protocol buffers' own readers do.
   bool Varint(uint64_t* out) {
-    const size_t size = ReadVarint({at_, end_}, out);
-    at_ += size;
-    return size;
+    const size_t before = cursor_.at();
+    return cursor_.Varint(out) == WireTrouble::kNone || cursor_.at() != before;
   }
-  bool done() const { return at_ == end_; }
+  bool done() const { return cursor_.done(); }
 
  private:
   bool Break() {
     broken_ = true;
-    at_ = end_;
     return false;
   }
-  const uint8_t *at_, *end_;
+  WireCursor cursor_;
   bool broken_ = false;
 };
 
@@ -64,7 +59,7 @@ struct Entry {
   Entry(std::span<const uint8_t> bytes, const std::string& name) : named(name.empty()) {
     Fields entry(bytes);
     while (entry.Next()) {
-      if (entry.wire != 2) continue;
+      if (entry.wire != WireType::kBytes) continue;
       if (entry.number == 1) named = name == TextOf(entry.bytes);
       if (entry.number == 2) feature = entry.bytes;
     }
@@ -89,16 +84,17 @@ int64_t ExampleColumn::AddList(std::span<const uint8_t> bytes) {
   int64_t count = 0;
   while (list.Next()) {
     if (list.number != 1) continue;
-    if (kind_ == Kind::kBytes && list.wire == 2) {
+    if (kind_ == Kind::kBytes && list.wire == WireType::kBytes) {
       texts_.push_back(TextOf(list.bytes));
       ++count;
-    } else if (kind_ == Kind::kFloat && (list.wire == 2 || list.wire == 5) && list.bytes.size() % 4 == 0) {
+    } else if (kind_ == Kind::kFloat && (list.wire == WireType::kBytes || list.wire == WireType::kFixed32) &&
+               list.bytes.size() % 4 == 0) {
       floats_.append(TextOf(list.bytes));
       count += static_cast<int64_t>(list.bytes.size() / 4);
-    } else if (kind_ == Kind::kInt && list.wire == 0) {
+    } else if (kind_ == Kind::kInt && list.wire == WireType::kVarint) {
       integers_.push_back(static_cast<int64_t>(list.value));
       ++count;
-    } else if (kind_ == Kind::kInt && list.wire == 2) {
+    } else if (kind_ == Kind::kInt && list.wire == WireType::kBytes) {
       const int64_t added = AddPacked(list.bytes);
       if (added < 0) return added;
       count += added;
@@ -113,7 +109,7 @@ int64_t ExampleColumn::AddFeature(std::span<const uint8_t> bytes) {
   Fields feature(bytes);
   int64_t count = kMissing;
   while (feature.Next()) {
-    if (feature.number < 1 || feature.number > 3 || feature.wire != 2) continue;
+    if (feature.number < 1 || feature.number > 3 || feature.wire != WireType::kBytes) continue;
     if (feature.number != static_cast<uint32_t>(kind_)) return kOtherKind;
     const int64_t added = AddList(feature.bytes);
     if (added < 0) return added;
@@ -127,10 +123,10 @@ int64_t ExampleColumn::AddExample(std::span<const uint8_t> bytes) {
   bool found = false;
   std::span<const uint8_t> feature;
   while (example.Next()) {
-    if (example.number != 1 || example.wire != 2) continue;
+    if (example.number != 1 || example.wire != WireType::kBytes) continue;
     Fields entries(example.bytes);
     while (entries.Next()) {
-      if (entries.number != 1 || entries.wire != 2) continue;
+      if (entries.number != 1 || entries.wire != WireType::kBytes) continue;
       const Entry entry(entries.bytes, name_);
       if (entry.broken) return kBroken;
       if (entry.named) found = true, feature = entry.feature;  // of two features of one name, the last one counts

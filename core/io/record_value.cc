@@ -15,12 +15,20 @@ constexpr size_t kMostAxes = 64;
 constexpr uint64_t kMostElementBytes = INT32_MAX;  // NumPy's own limit
 constexpr uint32_t kLastCodePoint = 0x10FFFF;
 
+/// The size of an element of numbers or booleans, by a dtype as NumPy writes it, or 0 if it is none of those.
+uint64_t SizeOfNumber(std::string_view dtype) {
+  if (dtype == "<c16") return 16;
+  if (dtype.size() != 3) return 0;
+  const char kind = dtype[1], size = dtype[2];
+  if (dtype[0] == '|') return size == '1' && (kind == 'u' || kind == 'b' || kind == 'i');
+  if (dtype[0] != '<') return 0;
+  const bool is_known = kind == 'c' ? size == '8' : kind == 'f' || kind == 'i' || kind == 'u';
+  return is_known && (size == '2' || size == '4' || size == '8') ? size - '0' : 0;
+}
+
 /// The size of an element of a dtype as NumPy writes it, or 0 if it is none that records hold.
 uint64_t SizeOfElement(std::string_view dtype) {
-  static const std::string_view kPlain[] = {"|b1", "|i1", "|u1", "<i2", "<u2", "<f2", "<i4",
-                                            "<u4", "<f4", "<i8", "<u8", "<f8", "<c8", "<c16"};
-  if (std::find(std::begin(kPlain), std::end(kPlain), dtype) != std::end(kPlain))
-    return dtype == "<c16" ? 16 : dtype[2] - '0';
+  if (const uint64_t size = SizeOfNumber(dtype)) return size;
   static const std::string_view kTimes[] = {"",    "[Y]",  "[M]",  "[W]",  "[D]",  "[h]",  "[m]",
                                             "[s]", "[ms]", "[us]", "[ns]", "[ps]", "[fs]", "[as]"};
   if (dtype.starts_with("<M8") || dtype.starts_with("<m8")) {

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
+#include "core/base/inline_vector.h"
 #include "core/base/macros.h"
 
 namespace dragon {
@@ -41,7 +41,7 @@ struct RecordValue {
   uint64_t count = 0;              ///< of values, of pairs, of bytes of an element
   std::span<const uint8_t> bytes;  ///< of text, bytes, a large integer, an array
   std::string_view dtype;          ///< as NumPy writes it: "<f4"
-  std::vector<int64_t> shape;
+  InlineVector<int64_t, 6> shape;
 };
 
 class DRAGON_API RecordValueReader {

@@ -21,6 +21,8 @@ inline const Kernel<void(View y, View x)> Move{"move"};
 inline const Kernel<void(View y, View x)> Accumulate{"accumulate"};
 /// y = xs[0], xs[1], ... one after the other along `axis`; all have y's dtype and any strides.
 inline const Kernel<void(View y, const View* xs, int count, int axis)> Concat{"cat"};
+/// Write `count` elements of one size, side by side, in reverse; there are uint8, int16 and int32 for all dtypes.
+inline const Kernel<void(void* to, const void* from, int64_t count)> ReverseLine{"reverse_line"};
 /// y is made of x by one list of pieces per axis, which cover y; `fill` is a number of y's dtype, if any piece is
 /// outside.
 inline const Kernel<void(View y, View x, const Pieces* pieces, View fill)> Assemble{"assemble"};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "core/kernels/kernel.h"
 
@@ -61,6 +62,18 @@ struct CropSpec {
   int down, across;
 };
 
+/// What a projection reads outside a picture: a number, its border, its mirror image, or its other end.
+enum class ProjectOutside { kConstant, kNearest, kReflect, kWrap };
+
+struct ProjectSpec {
+  bool nearest;
+  ProjectOutside outside;
+  double fill;
+};
+
+/// What pictures are mixed with: black, each pixel's grey, or the picture's mean grey.
+enum class ColourBlend { kBlack, kGrey, kMean };
+
 namespace kernels {
 
 /// Resize the axes of x (N, C, ...) from the third on to those of y. Both views are contiguous, or both have their
@@ -68,6 +81,18 @@ namespace kernels {
 inline const Kernel<void(View y, View x, const ResampleSpec& spec)> Interpolate{"interpolate"};
 /// The transposed operation: dx from dy.
 inline const Kernel<void(View dx, View dy, const ResampleSpec& spec)> InterpolateBackward{"interpolate_backward"};
+/// Each pixel of x (N, C, H, W) becomes the sum of its neighbours by weights across and down, whose numbers are odd;
+/// what lies outside is mirrored. Both views are contiguous, or both have their channels last.
+inline const Kernel<void(View y, View x, const std::vector<double>& across, const std::vector<double>& down)> Blur{
+    "blur"};
+/// y = x times `ratio`, and the other times 1 - ratio, within the range of colours. Views are contiguous, (..., C, H,
+/// W).
+inline const Kernel<void(View y, View x, double ratio, ColourBlend with)> BlendColours{"blend_colours"};
+/// Turn hues by a share of the circle: red, green and blue in, and out.
+inline const Kernel<void(View y, View x, double turn)> TurnHue{"turn_hue"};
+/// y = (x - mean) / deviation, one of each for all channels or for each.
+inline const Kernel<void(View y, View x, const std::vector<double>& mean, const std::vector<double>& deviation)>
+    Standardize{"standardize"};
 /// Read x (N, C, [D,] H, W) at the points of grid (N, ..., 2 or 3), which run from -1 to 1, x coordinate first.
 inline const Kernel<void(View y, View x, View grid, GridMode mode, GridPadding padding, bool align_corners)> GridSample{
     "grid_sample"};
@@ -75,6 +100,9 @@ inline const Kernel<void(View y, View x, View grid, GridMode mode, GridPadding p
 inline const Kernel<void(View dx, View dgrid, View dy, View x, View grid, GridMode mode, GridPadding padding,
                          bool align_corners)>
     GridSampleBackward{"grid_sample_backward"};
+/// Read x (N, C, H, W) where rows of transforms (1 or N, 8), float32, send the pixels of y (N, C, height, width): pixel
+/// (x, y) to ((t0 x + t1 y + t2) / k, (t3 x + t4 y + t5) / k) with k = t6 x + t7 y + 1. Views have any strides.
+inline const Kernel<void(View y, View x, View transforms, const ProjectSpec& spec)> ProjectImages{"project_images"};
 /// Windows of x (N, C, H, W) as columns of y (N, C kh kw, windows).
 inline const Kernel<void(View y, View x, const WindowSpec& spec)> Im2Col{"im2col"};
 /// The transposed operation: columns are added back into an image (N, C, H, W).

@@ -32,8 +32,8 @@ bool IsUtf8(std::string_view text) {
 // --- writing
 
 void Writer::Varint(uint64_t value) {
-  for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<char>(value | 0x80));
-  bytes_.push_back(static_cast<char>(value));
+  uint8_t raw[kLongestVarint];
+  bytes_.append(reinterpret_cast<const char*>(raw), WriteVarint(value, raw));
 }
 
 void Writer::Fixed64(double value) {
@@ -83,17 +83,31 @@ void Reader::Fail(const std::string& what) const {
   throw std::move(error).Says("byte ", offset(), " (", message_, ", field ", field_, "): ", what);
 }
 
-bool Reader::Next() {
-  field_at_ = at_;
-  if (at_ == bytes_.size()) return false;
-  field_ = 0;
-  const uint64_t tag = Varint();
-  if (tag >> 3 == 0 || tag >> 32) Fail("a tag that names no field");
-  field_ = static_cast<int>(tag >> 3);
-  type_ = static_cast<Type>(tag & 7);
-  if (type_ != Type::kVarint && type_ != Type::kFixed64 && type_ != Type::kBytes && type_ != Type::kFixed32) {
-    Fail("a wire type that there is not: " + std::to_string(tag & 7));
+void Reader::Check(WireTrouble trouble, uint64_t length) const {
+  switch (trouble) {
+    case WireTrouble::kNone:
+      return;
+    case WireTrouble::kTorn:
+      Fail("the end in the middle of a number");
+    case WireTrouble::kTooLarge:
+      Fail("a number of more than 64 bits");
+    case WireTrouble::kNoField:
+      Fail("a tag that names no field");
+    case WireTrouble::kNoType:
+      Fail("a wire type that there is not: " + std::to_string(static_cast<int>(type_)));
+    case WireTrouble::kTooLong:
+      Fail("a length of " + std::to_string(length) + " where " + std::to_string(cursor_.left()) + " bytes are left");
   }
+}
+
+bool Reader::Next() {
+  field_at_ = cursor_.at();
+  if (cursor_.done()) return false;
+  field_ = 0;
+  uint32_t field = 0;
+  const WireTrouble trouble = cursor_.Tag(&field, &type_);
+  if (trouble == WireTrouble::kNone || trouble == WireTrouble::kNoType) field_ = static_cast<int>(field);
+  Check(trouble);
   return true;
 }
 
@@ -102,20 +116,16 @@ void Reader::Require(Type type) const {
 }
 
 uint64_t Reader::Varint() {
-  uint64_t value;
-  bool fits;
-  const size_t size = ReadVarint(bytes_.subspan(at_), &value, &fits);
-  if (!size && bytes_.size() - at_ < kLongestVarint) Fail("the end in the middle of a number");
-  if (!size || !fits) Fail("a number of more than 64 bits");
-  at_ += size;
+  uint64_t value = 0;
+  Check(cursor_.Varint(&value));
   return value;
 }
 
 double Reader::Fixed64() {
+  std::span<const uint8_t> bytes;
+  if (cursor_.Take(sizeof(double), &bytes) != WireTrouble::kNone) Check(WireTrouble::kTorn);
   double value;
-  if (bytes_.size() - at_ < sizeof(value)) Fail("the end in the middle of a number");
-  std::memcpy(&value, bytes_.data() + at_, sizeof(value));
-  at_ += sizeof(value);
+  std::memcpy(&value, bytes.data(), sizeof(value));
   return value;
 }
 
@@ -152,11 +162,9 @@ double Reader::Real() {
 std::span<const uint8_t> Reader::Bytes() {
   Require(Type::kBytes);
   const uint64_t size = Varint();
-  if (size > bytes_.size() - at_) {
-    Fail("a length of " + std::to_string(size) + " where " + std::to_string(bytes_.size() - at_) + " bytes are left");
-  }
-  at_ += size;
-  return bytes_.subspan(at_ - size, size);
+  std::span<const uint8_t> bytes;
+  Check(cursor_.Take(size, &bytes), size);
+  return bytes;
 }
 
 std::string Reader::Text() {
@@ -168,7 +176,7 @@ std::string Reader::Text() {
 
 Reader Reader::Message(const char* name) {
   const auto bytes = Bytes();
-  return {name, bytes, start_ + at_ - bytes.size()};
+  return {name, bytes, start_ + cursor_.at() - bytes.size()};
 }
 
 void Reader::Integers(std::vector<int32_t>* list) {

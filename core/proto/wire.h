@@ -12,10 +12,11 @@
 #include <vector>
 
 #include "core/base/macros.h"
+#include "core/base/wire_cursor.h"
 
 namespace dragon::wire {
 
-enum class Type : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
+using Type = WireType;
 
 /// True if these bytes are UTF-8, which every text of a message must be.
 DRAGON_API bool IsUtf8(std::string_view text);
@@ -60,7 +61,7 @@ class DRAGON_API Reader {
  public:
   /// `message` names it in errors; `start` is where its first byte stands in the whole.
   Reader(const char* message, std::span<const uint8_t> bytes, size_t start = 0)
-      : message_(message), bytes_(bytes), start_(start) {}
+      : message_(message), cursor_(bytes), start_(start) {}
 
   /// Go to the next field; false at the end.
   bool Next();
@@ -97,21 +98,23 @@ class DRAGON_API Reader {
   void Repeated(Type type, Read&& read) {
     if (type_ == type) return read(*this);
     const auto bytes = Bytes();
-    Reader packed(message_, bytes, start_ + at_ - bytes.size());
+    Reader packed(message_, bytes, start_ + cursor_.at() - bytes.size());
     packed.field_ = field_, packed.type_ = type;
-    while (packed.at_ < packed.bytes_.size()) {
-      packed.field_at_ = packed.at_;
+    while (!packed.cursor_.done()) {
+      packed.field_at_ = packed.cursor_.at();
       read(packed);
     }
   }
   void Require(Type type) const;
+  /// Nothing if there is no trouble with a number or with what has a length.
+  void Check(WireTrouble trouble, uint64_t length = 0) const;
   uint64_t Varint();
   double Fixed64();
   int32_t Narrow(int64_t value) const;
 
   const char* message_;
-  std::span<const uint8_t> bytes_;
-  size_t start_, at_ = 0, field_at_ = 0;
+  WireCursor cursor_;
+  size_t start_, field_at_ = 0;
   int field_ = 0;
   Type type_ = Type::kVarint;
 };

@@ -13,6 +13,8 @@ COUNTED = {
     "keras": "public names of Keras 3.15 (functions, classes and constants)",
     "tensorflow": "public names of TensorFlow 2.21 (functions, classes and constants; <code>raw_ops</code>, "
                   "<code>compat.v1</code> and Google's own hardware are left out)",
+    "dali": "public names of DALI 2.4 (operators as functions and classes, types, pipelines, iterators for PyTorch; "
+            "its plugins for TensorFlow, JAX and Numba are left out)",
 }
 STATES = ("there", "partly", "missing")
 MEANING = {"there": "there", "partly": "there in part: the note says what is not", "missing": "missing"}

@@ -11,9 +11,9 @@ import types
 from dragon.command.coverage import MISSING
 
 DOCS = pathlib.Path(__file__).resolve().parents[1]
-GUESTS = ("torch", "keras", "tensorflow")
+GUESTS = ("torch", "keras", "tensorflow", "dali")
 TITLES = {"torch": "PyTorch", "keras": "Keras", "tensorflow": "TensorFlow", "dragon": "Dragon",
-          "torchvision": "torchvision"}
+          "torchvision": "torchvision", "dali": "DALI"}
 # Modules whose public names are what users of Dragon's own face, and of torchvision's, are meant to find.
 LOOKED_AT = {
     "dragon": "dragon dragon.nn dragon.nn.module dragon.nn.layers dragon.optimizers dragon.random dragon.graph "

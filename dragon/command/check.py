@@ -11,9 +11,10 @@ from dragon.command.notebook import SUFFIX
 from dragon.command.parser import Mistake, add_json, number
 from dragon.command.uses import read_uses
 from dragon.core.progress import Progress
+from dragon.vm.alias import NESTED
 
-ROOTS = ("torch", "torchvision", "tensorflow", "keras")
-OTHERS = ("tensorflow", "keras")  # whose tensors have other methods than PyTorch's
+ROOTS = ("torch", "torchvision", "tensorflow", "keras", *NESTED)
+OTHERS = ("tensorflow", "keras", *(whole.partition(".")[0] for whole in NESTED))  # of other tensors than PyTorch's
 EXAMPLES = (
     ("dragon check train.py", "read a script, and what it imports from beside it"),
     ("dragon check src/ timm", "read a folder, and a package that is installed"),

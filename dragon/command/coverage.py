@@ -6,13 +6,23 @@ import inspect
 import os
 import types
 
+from dragon.vm.alias import NESTED
+
 MISSING = object()
+
+
+def home_of(name):
+    """Return the name below `dragon.vm` of a guest's name: a guest may lie within a package that others share."""
+    for whole, guest in NESTED.items():
+        if f"{name}.".startswith(f"{whole}."):
+            return guest + name[len(whole):]
+    return name
 
 
 @functools.lru_cache(None)
 def resolve(name):
     """Return (object, None) for a dotted name, or (parent, the first part that is missing)."""
-    first, *rest = name.split(".")
+    first, *rest = home_of(name).split(".")
     try:
         found = importlib.import_module(f"dragon.vm.{first}")
     except ImportError:
@@ -51,7 +61,8 @@ def missing_part(name):
     if part is None:
         return None
     parts = name.split(".")
-    for end in range(1, len(parts) + 1):
+    shared = len(parts) - len(home_of(name).split("."))  # parts before the guest's own
+    for end in range(shared + 1, len(parts) + 1):
         if resolve(".".join(parts[:end]))[1] is not None:
             return ".".join(parts[:end])
     return name
@@ -81,6 +92,8 @@ def keywords_of(name):
     found = resolve(name)[0]
     if isinstance(found, (staticmethod, classmethod)):
         found = found.__func__
+    if hasattr(found, "list_keywords"):
+        return found.list_keywords()
     words = []
     schema = schema_of(found)
     if schema is not None and not name.startswith("torch"):

@@ -2,6 +2,7 @@
 import ast
 
 from dragon.command.tracing.source import dotted
+from dragon.vm.alias import NESTED
 
 GRAPHS = ("compile", "function")  # of torch, tensorflow and dragon: what makes a graph of a function
 LOOKS = ("item", "tolist", "numpy")  # methods that look at a tensor's numbers
@@ -85,10 +86,21 @@ def is_text(nodes):
 def list_devices(tree):
     """Yield {"line", "name", "guarded"} of calls that need a CUDA device."""
     guarded = {id(child) for part in guarded_parts(tree) for child in ast.walk(part)}
+    hosted = set(list_hosted(tree))
     for node in ast.walk(tree):
         name = needs_device(node)
-        if name:
+        if name and (dotted(node.func) or "").partition(".")[0] not in hosted:
             yield {"line": node.lineno, "column": node.col_offset + 1, "name": name, "guarded": id(node) in guarded}
+
+
+def list_hosted(tree):
+    """Yield the names that are bound to guests which run on the host whatever device is asked for."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            whole = f"{node.module}." if isinstance(node, ast.ImportFrom) and node.module and not node.level else ""
+            for alias in node.names:
+                if any(f"{whole}{alias.name}.".startswith(f"{root}.") for root in NESTED):
+                    yield alias.asname or (alias.name if whole else alias.name.partition(".")[0])
 
 
 def guarded_parts(tree):

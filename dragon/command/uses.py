@@ -32,23 +32,29 @@ class Reader(ast.NodeVisitor):
 
     # --- names
 
+    def is_guest(self, name):
+        """Return whether a dotted name is a guest's, or of what lies within one."""
+        return any(f"{name}.".startswith(f"{root}.") for root in self.roots)
+
     def visit_Import(self, node):
         """Bind what `import a.b as c` binds."""
         for alias in node.names:
-            if alias.name.split(".")[0] in self.roots:
+            if self.is_guest(alias.name):
                 self.add("name", alias.name, node)
                 bound = alias.asname or alias.name.split(".")[0]
                 self.bound[bound] = alias.name if alias.asname else bound
 
     def visit_ImportFrom(self, node):
         """Bind what `from a import b` binds."""
-        if node.level or not node.module or node.module.split(".")[0] not in self.roots:
+        if node.level or not node.module:
             return
-        self.add("name", node.module, node)
+        if self.is_guest(node.module):
+            self.add("name", node.module, node)
         for alias in node.names:
-            if alias.name != "*":
-                self.add("name", f"{node.module}.{alias.name}", node)
-                self.bound[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+            name = f"{node.module}.{alias.name}"
+            if alias.name != "*" and self.is_guest(name):
+                self.add("name", name, node)
+                self.bound[alias.asname or alias.name] = name
 
     def dotted(self, node):
         """Return the guest's name that an expression stands for, or None."""
@@ -56,7 +62,10 @@ class Reader(ast.NodeVisitor):
             return self.bound.get(node.id)
         if isinstance(node, ast.Attribute):
             base = self.dotted(node.value)
-            return base and f"{base}.{node.attr}"
+            name = base and f"{base}.{node.attr}"
+            # Of a package around a guest, such as `nvidia`, others are somebody else's.
+            return name if name and (self.is_guest(name) or any(root.startswith(f"{name}.") for root in self.roots)) \
+                else None
         return None
 
     def visit_Attribute(self, node):

@@ -15,6 +15,11 @@ def get_num_threads():
     return _C.num_threads()
 
 
+def work_alone(alone):
+    """Set whether kernels that this thread runs wake no others, as one of several would; return what was set so far."""
+    return _C.work_alone(alone)
+
+
 def set_default_dtype(dtype):
     """Set the dtype of Python floats, and of integer tensors in float functions."""
     _C.set_default_dtype(dtype)

@@ -19,8 +19,8 @@ ROOM = "dragon.vm."
 WORKSHOP = "core"
 GENUINE = {"torch": "PyTorch", "torchvision": "torchvision", "keras": "Keras", "tensorflow": "TensorFlow",
            "dali": "DALI"}
-COVERED = ("torch", "tensorflow", "keras")  # whose coverage has a page
-STARRED = ("tensorflow", "keras")  # of which `from module import *` takes what is imported late, too
+COVERED = ("torch", "tensorflow", "keras", "dali")  # whose coverage has a page
+STARRED = ("tensorflow", "keras", "torchvision")  # of which `from module import *` takes what is imported late, too
 FINISHED = {}  # guests that have something to do with each module that has been read, and what it is
 
 

@@ -16,7 +16,8 @@ PATTERNS = ("*.md", "docs/*.md", "docs/guide/*.md", "docs/start/*.md", "docs/con
             "docs/torch/*.md", "docs/keras/*.md", "docs/tensorflow/*.md")
 TUTORIALS = "docs/tutorials/*.md"
 # Written while the pages are made: they have tables and no code.
-GENERATED = ("docs/onnx_coverage.md", "docs/torch/coverage.md", "docs/keras/coverage.md", "docs/tensorflow/coverage.md")
+GENERATED = ("docs/onnx_coverage.md", "docs/torch/coverage.md", "docs/keras/coverage.md", "docs/tensorflow/coverage.md",
+             "docs/dali/coverage.md")
 PYTHON = ("python", "py", "python3", "ipython3", "ipython")
 SESSION = ("pycon", "doctest")
 COMMANDS = ("sh", "bash", "shell", "console")

@@ -9,8 +9,9 @@ import numpy as np
 from dragon import _C
 from dragon.io import DataError
 from dragon.io.records import KPLRecord, KPLRecordWriter, verify
-from dragon.io.records.shard import HEAD, HEADER, INDEX, SAMPLE, TRAILER, make_frame, make_start
-from dragon.io.records.values import encode
+from dragon.io.records.shard import HEAD, HEADER, INDEX, SAMPLE, TRAILER, make_start
+
+encode = _C.kpl_encode
 
 SAMPLES = (
     {"x": np.arange(12, dtype="f4").reshape(3, 4), "label": 3, "name": "cat"}, [1, (2.5, None, True), b"bytes"],
@@ -33,13 +34,15 @@ class File:
     def frame(self, kind, body, packing=0, size=None):
         """Add a frame and return (its place, its size)."""
         offset = len(self.data)
-        self.data += _C.kpl_frame(kind, packing, len(body) if size is None else size, body, offset)
+        buffer = _C.RecordBuffer(offset)
+        buffer.put_packed(kind, packing, len(body) if size is None else size, body)
+        self.data += buffer.take()
         return offset, HEAD + len(body)
 
     def end(self, places):
         """Add an index of these places and a trailer."""
         place = self.frame(INDEX, places if isinstance(places, bytes) else encode(np.array(places, "<u8")))
-        self.data += make_frame(TRAILER, np.array(place, "<u8"), len(self.data))
+        self.frame(TRAILER, encode(np.array(place, "<u8")))
 
 
 def varint(number):

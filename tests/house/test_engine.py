@@ -18,7 +18,7 @@ OPEN = {
     "schema", "op_names", "call_batched", "evaluate_graph", "unify", "unlike",
     # dtypes and bytes
     "can_cast", "promote_types", "result_type", "crc32c", "split_records", "example_column", "kpl_read", "kpl_scan",
-    "kpl_frame", "kpl_head",
+    "kpl_encode", "kpl_head",
 }
 
 

@@ -11,9 +11,9 @@ import time
 import numpy as np
 import pytest
 
+from dragon import _C
 from dragon.io import DataError
 from dragon.io.records import KPLRecord, KPLRecordWriter, verify, write_parallel
-from dragon.io.records.values import encode
 
 VALUES = [
     None, True, False, 0, 1, -1, 63, 64, -64, -65, 2 ** 63 - 1, -2 ** 63, 2 ** 63, -2 ** 63 - 1, 10 ** 100, -10 ** 100,
@@ -410,5 +410,5 @@ def test_a_writer_is_its_own_process(tmp_path):
 
 
 def test_numbers_in_bodies_are_aligned():
-    body = encode({"odd": "x", "x": np.arange(3.0)})
+    body = _C.kpl_encode({"odd": "x", "x": np.arange(3.0)})
     assert body.index(np.arange(3.0).tobytes()) % 16 == 0

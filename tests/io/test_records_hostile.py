@@ -7,8 +7,7 @@ import pytest
 from dragon.io import DataError
 from dragon.io.records import KPLRecord
 from dragon.io.records.shard import SAMPLE
-from dragon.io.records.values import encode
-from harness.record_mutations import NUMBERS, File, mutate, try_one, varint, write_whole
+from harness.record_mutations import NUMBERS, File, encode, mutate, try_one, varint, write_whole
 
 
 def array(letters, *shape, data=b"", tag=12):

@@ -1,10 +1,7 @@
 """Files that are not on this machine: through fsspec, in memory and from a server."""
-import functools
 import gzip
-import http.server
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
@@ -14,6 +11,7 @@ from dragon.io.sources import (CSV, JSONLines, NumPyArray, Parquet, PictureFolde
                                TFRecord, TFRecordStream, TFRecordWriter, WebDataset, WebDatasetStream, open_file,
                                write_csv, write_json_lines, write_parquet)
 from dragon.io.sources.paths import expand_braces, list_paths
+from harness.range_server import serve
 
 LETTER = """
 import sys
@@ -89,39 +87,13 @@ def test_tables_are_read_and_written_in_memory(memory):
     assert list(Parquet(f"{memory}/a.parquet")) == [{"a": 1}]
 
 
-class Handler(http.server.SimpleHTTPRequestHandler):
-    """A server that says nothing, and knows of parts of files."""
-
-    def log_message(self, *words):
-        pass
-
-    def do_GET(self):
-        wanted = self.headers.get("Range")
-        if wanted is None:
-            return super().do_GET()
-        with open(self.translate_path(self.path), "rb") as file:
-            data = file.read()
-        first, last = wanted.removeprefix("bytes=").split("-")
-        part = data[int(first):int(last) + 1 if last else None]
-        self.send_response(206)
-        self.send_header("Content-Length", str(len(part)))
-        self.send_header("Content-Range", f"bytes {first}-{int(first) + len(part) - 1}/{len(data)}")
-        self.end_headers()
-        self.wfile.write(part)
-
-
 @pytest.fixture
 def server(tmp_path):
     """Return the address of a server of a folder, and the folder."""
     pytest.importorskip("fsspec")
     pytest.importorskip("aiohttp")
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(tmp_path)))
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", tmp_path
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serve(tmp_path) as running:
+        yield running.address, tmp_path
 
 
 def test_all_formats_are_read_from_a_server(server):

@@ -183,3 +183,33 @@ def test_errors_cross_processes(name):
 def test_errors_are_found_by_the_name_that_they_say(name):
     error = getattr(_C, name)
     assert f"{error.__module__}.{error.__name__}" == f"dragon.{name}" and getattr(dragon, name) is error
+
+
+ALONE = """
+import os, threading
+import dragon
+from dragon.core import config
+
+def count_started():
+    before = len(os.listdir("/proc/self/task"))
+    assert (dragon.ones((3000, 1000)) * 2).sum().item() == 6e6
+    print(len(os.listdir("/proc/self/task")) - before)
+
+def compute():
+    assert not config.work_alone(True)
+    count_started()
+    assert config.work_alone(False)
+    count_started()
+
+for function in (compute, count_started):
+    thread = threading.Thread(target=function)
+    thread.start()
+    thread.join()
+"""
+
+
+def test_a_thread_that_works_alone_starts_no_others(tmp_path):
+    environment = {**os.environ, "DRAGON_NUM_THREADS": "3"}
+    done = subprocess.run([sys.executable, "-c", ALONE], capture_output=True, text=True, timeout=120, env=environment,
+                          cwd=tmp_path)
+    assert done.stdout.split() == ["0", "2", "2"], done.stderr

@@ -54,6 +54,15 @@ void ForBoxes(const View& y, const View& x, const Pieces* pieces, F body) {
 /// Lines no longer than this, as the channels of a picture are that stand last, are copied many at a time.
 constexpr int64_t kShortLine = 4;
 
+/// Lines of as many elements at least are turned round in the level's vectors.
+constexpr int64_t kReversedLine = 16;
+template <typename W>
+constexpr bool kReverses = sizeof(W) <= 4;
+template <typename W>
+constexpr DType kReverseDType = sizeof(W) == 1   ? DType::kUInt8
+                                : sizeof(W) == 2 ? DType::kInt16
+                                                 : DType::kInt32;
+
 /// Copy lines of a few elements that are no fill: `kCount` is how many elements a line has.
 template <int64_t kCount, typename W>
 void CopyShortLines(const View& y, const View& x, const Box& box) {
@@ -104,6 +113,8 @@ void Assemble(Context& ctx, View y, View x, const Pieces* pieces, View fill) {
         W* to = y.as<W>() + box.y_offset + at[0];
         if (box.outside && y_step == 1) {
           std::fill_n(to, count, *from);
+        } else if (y_step == 1 && x_step == -1 && count >= kReversedLine && kReverses<W>) {
+          kernels::ReverseLine(ctx, kReverseDType<W>, to, from + at[1] - (count - 1), count);
         } else {
           kernels::CopyLine(to, y_step, box.outside ? from : from + at[1], x_step, count);
         }

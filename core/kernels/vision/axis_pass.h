@@ -10,29 +10,19 @@
 
 namespace dragon::DRAGON_DEVICE {
 
-/// What is summed in: bytes are weighed by whole numbers, as Pillow and PyTorch do.
+/// What is summed in. Bytes that are weighed by whole numbers have a pass of their own.
 template <typename T>
 using Summed = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-/// The end of a sum: of whole numbers so many bits are dropped.
-struct Rounding {
-  int bits = 0;
-  template <typename W>
-  W Start() const {
-    if constexpr (std::is_integral_v<W>) return bits > 0 ? W(1) << (bits - 1) : W(0);
-    return W(0);
+/// The end of a sum.
+template <typename Out, typename W>
+Out EndSum(W sum) {
+  if constexpr (std::is_same_v<Out, uint8_t>) {
+    return static_cast<Out>(std::clamp(std::nearbyint(sum), W(0), W(255)));
+  } else {
+    return static_cast<Out>(sum);
   }
-  template <typename Out, typename W>
-  Out End(W sum) const {
-    if constexpr (std::is_integral_v<W>) {
-      return static_cast<Out>(std::clamp<W>(sum >> bits, 0, 255));
-    } else if constexpr (std::is_same_v<Out, uint8_t>) {
-      return static_cast<Out>(std::clamp(std::nearbyint(sum), W(0), W(255)));
-    } else {
-      return static_cast<Out>(sum);
-    }
-  }
-};
+}
 
 /// Four numbers that lie anywhere side by side.
 template <typename W>
@@ -43,13 +33,13 @@ struct FourOf {
 /// One axis, seen as (outer, size, inner).
 template <typename W>
 struct AxisPass {
+  using Element = W;                    ///< of the room that Run is given
   static constexpr int64_t kLong = 16;  ///< elements that lie side by side and are worth a loop of their own
   static constexpr int64_t kPiece = 256;
 
   Taps<W> taps;
   int64_t size, inner;
   bool copies = false;  ///< every result is one input: nothing is weighed
-  Rounding rounding;
 
   int64_t rows() const { return taps.rows(); }
   /// The inputs [first, second) that results [begin, end) read.
@@ -86,11 +76,11 @@ struct AxisPass {
     const W* weight = taps.weight.data();
     for (int64_t i = 0; i < rows(); ++i) {
       for (int64_t c = 0; c < inner; ++c) {
-        W sum = rounding.Start<W>();
+        W sum = 0;
         for (int64_t k = begin[i]; k < begin[i + 1]; ++k) {
           sum += weight[k] * static_cast<W>(x[index[k] * inner + c]);
         }
-        *y++ = rounding.End<Out>(sum);
+        *y++ = EndSum<Out>(sum);
       }
     }
   }
@@ -114,9 +104,8 @@ struct AxisPass {
     const int64_t *begin = taps.begin.data(), *index = taps.index.data();
     const W* weight = taps.weight.data();
     using Four = typename FourOf<W>::Type;
-    const W start = rounding.Start<W>();
     for (int64_t i = 0; i < rows(); ++i, y += inner) {
-      Four sum = {start, start, start, start};
+      Four sum{};
       for (int64_t k = begin[i]; k < begin[i + 1]; ++k) {
         sum += weight[k] * *reinterpret_cast<const Four*>(buffer + index[k] * inner);
       }
@@ -126,17 +115,8 @@ struct AxisPass {
   }
   template <typename Out>
   void StoreFour(typename FourOf<W>::Type sum, Out* y, int count) const {
-    if constexpr (std::is_integral_v<W>) {
-      typedef uint8_t Bytes __attribute__((vector_size(4)));
-      sum >>= rounding.bits;
-      sum = sum < 0 ? 0 : sum;
-      sum = sum > 255 ? 255 : sum;
-      const Bytes bytes = __builtin_convertvector(sum, Bytes);
-      std::memcpy(y, &bytes, count == 4 ? 4 : 3);
-    } else {
-      y[0] = rounding.End<Out>(sum[0]), y[1] = rounding.End<Out>(sum[1]), y[2] = rounding.End<Out>(sum[2]);
-      if (count == 4) y[3] = rounding.End<Out>(sum[3]);
-    }
+    y[0] = EndSum<Out>(sum[0]), y[1] = EndSum<Out>(sum[1]), y[2] = EndSum<Out>(sum[2]);
+    if (count == 4) y[3] = EndSum<Out>(sum[3]);
   }
   /// Lines whose elements lie side by side: up to kLong of them are turned, weighed as rows, and turned back.
   template <typename In, typename Out>
@@ -148,7 +128,7 @@ struct AxisPass {
     }
     for (int64_t i = 0; i < rows(); ++i) {
       W sum[kLong];
-      std::fill_n(sum, kLong, rounding.Start<W>());
+      std::fill_n(sum, kLong, W(0));
       for (int64_t k = taps.begin[i]; k < taps.begin[i + 1]; ++k) {
         const W *from = turned + taps.index[k] * kLong, weight = taps.weight[k];
 #pragma omp simd
@@ -157,7 +137,7 @@ struct AxisPass {
       std::copy_n(sum, kLong, made + i * kLong);
     }
     for (int64_t o = 0; o < lines; ++o) {
-      for (int64_t i = 0; i < rows(); ++i) y[o * rows() + i] = rounding.End<Out>(made[i * kLong + o]);
+      for (int64_t i = 0; i < rows(); ++i) y[o * rows() + i] = EndSum<Out>(made[i * kLong + o]);
     }
   }
   /// One result of `inner` elements: pieces are summed in a small buffer, so that halves round once.
@@ -177,17 +157,17 @@ struct AxisPass {
     }
     if (count == 2) {
       const In *one = x + index[0] * inner, *other = x + index[1] * inner;
-      const W first = weight[0], second = weight[1], start = rounding.Start<W>();
+      const W first = weight[0], second = weight[1];
 #pragma omp simd
       for (int64_t j = 0; j < length; ++j) {
-        y[j] = rounding.End<Out>(start + first * static_cast<W>(one[j]) + second * static_cast<W>(other[j]));
+        y[j] = EndSum<Out>(first * static_cast<W>(one[j]) + second * static_cast<W>(other[j]));
       }
       return;
     }
     W sum[kPiece];
     for (int64_t at = 0; at < length; at += kPiece) {
       const int64_t piece = std::min(kPiece, length - at);
-      std::fill_n(sum, piece, rounding.Start<W>());
+      std::fill_n(sum, piece, W(0));
       int64_t k = 0;
       for (; k + 4 <= count; k += 4) {
         const In *a = x + index[k] * inner + at, *b = x + index[k + 1] * inner + at;
@@ -206,7 +186,7 @@ struct AxisPass {
         for (int64_t j = 0; j < piece; ++j) sum[j] += w * static_cast<W>(from[j]);
       }
 #pragma omp simd
-      for (int64_t j = 0; j < piece; ++j) y[at + j] = rounding.End<Out>(sum[j]);
+      for (int64_t j = 0; j < piece; ++j) y[at + j] = EndSum<Out>(sum[j]);
     }
   }
 };

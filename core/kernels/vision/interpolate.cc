@@ -5,59 +5,31 @@
 
 #include "core/device/parallel.h"
 #include "core/kernels/vision/axis_pass.h"
+#include "core/kernels/vision/byte_pass.h"
 
 namespace dragon::DRAGON_DEVICE {
 
 namespace {
 
-/// Elements between two passes that one block should have: they stay in the nearest caches.
-constexpr int64_t kBlock = 16384;
+/// Bytes between two passes that one block should have: they stay in the nearest caches.
+constexpr int64_t kBlock = 65536;
 
 bool CopiesOnly(ResampleMode mode) {
   return mode == ResampleMode::kNearest || mode == ResampleMode::kNearestExact || mode == ResampleMode::kNearestCenter;
 }
 
-/// The same matrix with one weight for each element: at the borders one is met several times.
-Taps<double> Merged(const Taps<double>& taps) {
-  Taps<double> merged;
-  for (int64_t i = 0; i < taps.rows(); ++i, merged.EndRow()) {
-    for (int64_t k = taps.begin[i]; k < taps.begin[i + 1]; ++k) {
-      if (k > taps.begin[i] && taps.index[k] == taps.index[k - 1]) {
-        merged.weight.back() += taps.weight[k];
-      } else {
-        merged.Add(taps.index[k], taps.weight[k]);
-      }
-    }
-  }
-  return merged;
-}
-
-/// Weights as whole numbers of 16 bits, with as many bits behind the point as the largest has room for.
-Rounding MakeWhole(Taps<double> taps, Taps<int32_t>* whole) {
-  constexpr int kMostBits = 22, kLimit = 1 << 15;
-  double largest = 0;
-  for (double weight : taps.weight) largest = std::max(largest, weight);
-  int bits = 0;
-  while (bits < kMostBits && std::floor(0.5 + largest * (int64_t{1} << (bits + 1))) < kLimit) ++bits;
-  for (double weight : taps.weight) {
-    const double scaled = weight * (int64_t{1} << bits);
-    whole->weight.push_back(static_cast<int32_t>(scaled + (scaled < 0 ? -0.5 : 0.5)));
-  }
-  whole->begin = std::move(taps.begin), whole->index = std::move(taps.index);
-  return {bits};
-}
-
-template <typename W>
-AxisPass<W> MakePass(const ResampleSpec& spec, double scale, int64_t in, int64_t out, int64_t inner, bool backward) {
-  AxisPass<W> pass;
-  pass.size = in, pass.inner = inner;
-  pass.copies = CopiesOnly(spec.mode) && !backward;
-  if constexpr (std::is_integral_v<W>) {
-    pass.rounding = MakeWhole(Merged(MakeTaps<double>(spec, scale, in, out)), &pass.taps);
+template <typename Pass>
+Pass MakePass(const ResampleSpec& spec, double scale, int64_t in, int64_t out, int64_t inner, bool backward) {
+  if constexpr (std::is_same_v<Pass, BytePass>) {
+    return {MakeTaps<double>(spec, scale, in, out), in, inner};
   } else {
+    using W = typename Pass::Element;
+    Pass pass;
+    pass.size = in, pass.inner = inner;
+    pass.copies = CopiesOnly(spec.mode) && !backward;
     pass.taps = backward ? MakeTaps<W>(spec, scale, out, in).Transposed(out) : MakeTaps<W>(spec, scale, in, out);
+    return pass;
   }
-  return pass;
 }
 
 /// Images as planes of up to three axes and what lies side by side behind these: channels that come last, or one
@@ -77,10 +49,11 @@ struct Sizes {
 };
 
 /// Three passes: the first axis in blocks, and before or after it the others.
-template <typename T, typename W>
+template <typename T, typename Pass>
 class Resizer {
  public:
-  using Middle = std::conditional_t<std::is_same_v<T, uint8_t>, uint8_t, W>;
+  using Element = typename Pass::Element;
+  using Middle = std::conditional_t<std::is_same_v<T, uint8_t>, uint8_t, Element>;
 
   Resizer(const View& y, const View& x, const ResampleSpec& spec, bool backward) : sizes_(y, x) {
     // Axes that there are not are left out; so are those of unchanged size, which nobody weighs anew.
@@ -99,7 +72,9 @@ class Resizer {
     int64_t planes = sizes_.planes;
     for (int i = 0; i < first; ++i) planes *= sizes_.in[i];
     if (first == 2) return RunLines(ctx, y, x, planes);
-    if (passes_[first].copies) return RunCopies(y, x);
+    if constexpr (!std::is_same_v<Pass, BytePass>) {
+      if (passes_[first].copies) return RunCopies(y, x);
+    }
     RunBlocks(ctx, y, x, planes, first);
   }
 
@@ -112,7 +87,7 @@ class Resizer {
     int64_t inner = sizes_.channels;
     const bool behind_first = LastFirst();
     for (int j = i + 1; j < 3; ++j) inner *= behind_first ? sizes_.out[j] : sizes_.in[j];
-    passes_[i] = MakePass<W>(spec, scale, sizes_.in[i], sizes_.out[i], inner, backward);
+    passes_[i] = MakePass<Pass>(spec, scale, sizes_.in[i], sizes_.out[i], inner, backward);
   }
   bool LastFirst() const {
     if (std::is_same_v<T, uint8_t>) return true;
@@ -128,16 +103,16 @@ class Resizer {
   }
   /// Only the last axis changes.
   void RunLines(Context& ctx, T* y, const T* x, int64_t lines) const {
-    const AxisPass<W>& pass = passes_[2];
+    const Pass& pass = passes_[2];
     const int64_t in = In(2), out = Out(2), cost = std::max<int64_t>(1, 2 * std::max(in, out));
     ParallelFor(lines, std::max<int64_t>(1, kGrain / cost), [&](int64_t begin, int64_t end) {
-      auto buffer = ctx.Allocate<W>(pass.BufferSize());
-      pass.Run(x + begin * in, y + begin * out, end - begin, buffer.template as<W>());
+      auto buffer = ctx.Allocate<Element>(pass.BufferSize());
+      pass.Run(x + begin * in, y + begin * out, end - begin, buffer.template as<Element>());
     });
   }
   /// The axes behind `axis` of so many rows of it.
   template <typename From, typename To>
-  void RunBehind(const From* x, To* y, int64_t rows, int axis, Middle* middle, W* buffer) const {
+  void RunBehind(const From* x, To* y, int64_t rows, int axis, Middle* middle, Element* buffer) const {
     if (axis == 1 || !has_[1] || !has_[2]) {
       const int only = axis == 1 || has_[2] ? 2 : 1;
       const int64_t outer = only == 2 && axis == 0 ? rows * sizes_.in[1] : rows;
@@ -168,10 +143,10 @@ class Resizer {
   }
   int64_t IndexOf(int axis, int64_t i) const { return has_[axis] ? passes_[axis].taps.index[i] : i; }
   void RunBlocks(Context& ctx, T* y, const T* x, int64_t planes, int axis) const {
-    const AxisPass<W>& pass = passes_[axis];
+    const Pass& pass = passes_[axis];
     const int64_t rows = sizes_.out[axis], in = In(axis + 1), out = Out(axis + 1);
     const bool behind = (axis == 0 && has_[1]) || has_[2], last_first = LastFirst();
-    const int64_t wide = std::max<int64_t>(1, last_first ? out : in);
+    const int64_t wide = std::max<int64_t>(1, last_first ? out : in) * static_cast<int64_t>(sizeof(Middle));
     const int64_t block = std::clamp<int64_t>(kBlock / wide, std::min<int64_t>(rows, 16), rows);
     const int64_t blocks = (rows + block - 1) / block, cost = 2 * block * std::max(in, out);
     int64_t reach = 0;
@@ -179,29 +154,30 @@ class Resizer {
       const auto [low, high] = pass.Reach(i * block, std::min(rows, (i + 1) * block));
       reach = std::max(reach, high - low);
     }
-    ParallelFor(
-        planes * blocks, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, cost)), [&](int64_t begin, int64_t end) {
-          auto middle = ctx.Allocate<Middle>(behind ? (last_first ? reach * out : block * in) + 1 : 1);
-          auto other = ctx.Allocate<Middle>(axis == 0 && has_[1] && has_[2] ? Between(reach, block) : 1);
-          auto buffer =
-              ctx.Allocate<W>(std::max(has_[1] ? passes_[1].BufferSize() : 1, has_[2] ? passes_[2].BufferSize() : 1));
-          Middle *between = middle.template as<Middle>(), *rest = other.template as<Middle>();
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t first = i % blocks * block, last = std::min(rows, first + block);
-            const T* from = x + i / blocks * pass.size * in;
-            T* to = y + (i / blocks * rows + first) * out;
-            if (!behind) {
-              pass.RunPart(from, 0, to, first, last);
-            } else if (last_first) {
-              const auto [low, high] = pass.Reach(first, last);
-              RunBehind(from + low * in, between, high - low, axis, rest, buffer.template as<W>());
-              pass.RunPart(static_cast<const Middle*>(between), low, to, first, last);
-            } else {
-              pass.RunPart(from, 0, between, first, last);
-              RunBehind(static_cast<const Middle*>(between), to, last - first, axis, rest, buffer.template as<W>());
-            }
-          }
-        });
+    ParallelFor(planes * blocks, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, cost)),
+                [&](int64_t begin, int64_t end) {
+                  auto middle = ctx.Allocate<Middle>(behind ? (last_first ? reach * out : block * in) + 1 : 1);
+                  auto other = ctx.Allocate<Middle>(axis == 0 && has_[1] && has_[2] ? Between(reach, block) : 1);
+                  auto buffer = ctx.Allocate<Element>(
+                      std::max(has_[1] ? passes_[1].BufferSize() : 1, has_[2] ? passes_[2].BufferSize() : 1));
+                  Middle *between = middle.template as<Middle>(), *rest = other.template as<Middle>();
+                  for (int64_t i = begin; i < end; ++i) {
+                    const int64_t first = i % blocks * block, last = std::min(rows, first + block);
+                    const T* from = x + i / blocks * pass.size * in;
+                    T* to = y + (i / blocks * rows + first) * out;
+                    if (!behind) {
+                      pass.RunPart(from, 0, to, first, last);
+                    } else if (last_first) {
+                      const auto [low, high] = pass.Reach(first, last);
+                      RunBehind(from + low * in, between, high - low, axis, rest, buffer.template as<Element>());
+                      pass.RunPart(static_cast<const Middle*>(between), low, to, first, last);
+                    } else {
+                      pass.RunPart(from, 0, between, first, last);
+                      RunBehind(static_cast<const Middle*>(between), to, last - first, axis, rest,
+                                buffer.template as<Element>());
+                    }
+                  }
+                });
   }
   /// The elements of a block between the second and the third axis.
   int64_t Between(int64_t reach, int64_t block) const {
@@ -210,20 +186,23 @@ class Resizer {
 
   Sizes sizes_;
   bool has_[3] = {false, false, false};
-  AxisPass<W> passes_[3];
+  Pass passes_[3];
 };
 
 /// Modes whose weights of bytes are whole numbers; in the others bytes are only copied, or averaged and rounded.
-bool WeighsBytes(ResampleMode mode) { return mode != ResampleMode::kArea && mode != ResampleMode::kCoverage; }
+bool WeighsBytes(ResampleMode mode) {
+  return !CopiesOnly(mode) && mode != ResampleMode::kArea && mode != ResampleMode::kCoverage;
+}
 
 template <typename T>
 void Resample(Context& ctx, View y, View x, const ResampleSpec& spec, bool backward) {
   if (y.numel == 0) return;
   if (x.numel == 0) return std::fill_n(y.as<T>(), y.numel, T(0)), void();
+  const auto run = [&](const auto& resizer) { resizer.Run(ctx, y.as<T>(), x.as<T>()); };
   if constexpr (std::is_same_v<T, uint8_t>) {
-    if (WeighsBytes(spec.mode)) return Resizer<T, int32_t>(y, x, spec, backward).Run(ctx, y.as<T>(), x.as<T>());
+    if (WeighsBytes(spec.mode)) return run(Resizer<T, BytePass>(y, x, spec, backward));
   }
-  Resizer<T, Summed<T>>(y, x, spec, backward).Run(ctx, y.as<T>(), x.as<T>());
+  run(Resizer<T, AxisPass<Summed<T>>>(y, x, spec, backward));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@ import numpy as np
 from dragon import _C
 from dragon.io.errors import DataError
 from dragon.io.records.packing import unpack
-from dragon.io.records.values import encode
 
 MAGIC = b"\x89KPL\r\n\x1a\n"
 VERSION = 1
@@ -28,12 +27,6 @@ WHOLE = "whole"
 def make_start():
     """Return what a file begins with."""
     return START.pack(MAGIC, VERSION, _C.crc32c(struct.pack("<8sI", MAGIC, VERSION)))
-
-
-def make_frame(kind, value, offset):
-    """Return the frame of a value, not compressed, that begins at some place of a file."""
-    body = encode(value)
-    return _C.kpl_frame(kind, 0, len(body), body, offset)
 
 
 def read_values(file, places, kind=SAMPLE):

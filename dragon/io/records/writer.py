@@ -1,16 +1,15 @@
 """Writing KPLRecord files: records are only ever added at the end."""
-import array
+import contextlib
 import errno
 import fcntl
 import os
+import threading
 
 import numpy as np
 
 from dragon import _C
-from dragon.io.records.packing import NUMBERS, number_of, pack
-from dragon.io.records.shard import (ALIGN, HEAD, HEADER, INDEX, PLACE, SAMPLE, START, TRAILER, WHOLE, Shard,
-                                     make_frame, make_start)
-from dragon.io.records.values import encode
+from dragon.io.records.packing import NUMBERS, PLAIN, number_of, pack
+from dragon.io.records.shard import ALIGN, HEADER, INDEX, PLACE, SAMPLE, TRAILER, WHOLE, Shard, make_start
 from dragon.io.sources.opened import LocalFile
 from dragon.io.sources.remote import is_remote, local_path, open_file
 
@@ -43,18 +42,17 @@ class KPLRecordWriter:
     def __init__(self, path, compression=None, metadata=None, append=False, sync=False):
         self.path, self.sync = os.fsdecode(path), sync
         self._packing = number_of(compression, "KPLRecordWriter")
-        self._places, self._waiting, self._size = array.array("Q"), [], 0
-        self._at, self._process, self._file, self._failed = 0, os.getpid(), None, False
+        self._process, self._file, self._failed, self._lock = os.getpid(), None, False, threading.RLock()
         if metadata is not None and not isinstance(metadata, dict):
             raise TypeError(f"KPLRecordWriter: got metadata of type {type(metadata).__name__}, expected a dict")
-        header = {"metadata": dict(metadata or {}), "compression": compression}
-        frame = make_frame(HEADER, header, START.size)  # a refusal comes before anything is replaced
+        self._frames = _C.RecordBuffer()
+        self._frames.put_raw(make_start())
+        # A refusal comes before anything is replaced.
+        self._frames.put(HEADER, {"metadata": dict(metadata or {}), "compression": compression})
         self._file = self._open(append)
         try:
             is_new = not append or os.fstat(self._file.fileno()).st_size == 0
             if is_new:
-                self._put(make_start())
-                self._put(frame)
                 self._changed = True
                 self.flush()
             else:
@@ -95,13 +93,13 @@ class KPLRecordWriter:
             raise ValueError(f"KPLRecordWriter: got compression {compression!r} for a file of {kept!r}, expected None "
                              f"or the same")
         self._packing = number_of(kept, "KPLRecordWriter")
-        self._places.frombytes(np.ascontiguousarray(shard.places, "=u8").tobytes())
         self._file.seek(0, os.SEEK_END)
-        self._at, self._changed = shard.size, shard.index_health != WHOLE
-        self._put(bytes(-shard.size % ALIGN))  # a writer that was killed may have ended anywhere
+        self._changed = shard.index_health != WHOLE
+        self._frames = _C.RecordBuffer(shard.size, np.ascontiguousarray(shard.places, PLACE).tobytes())
+        self._frames.put_raw(bytes(-shard.size % ALIGN))  # a writer that was killed may have ended anywhere
 
     def __len__(self):
-        return len(self._places) // 2
+        return len(self._frames)
 
     def write(self, sample):
         """Add a sample.
@@ -117,15 +115,18 @@ class KPLRecordWriter:
             Its number.
 
         """
-        self._check()
-        body = encode(sample)
-        packing, packed = pack(self._packing, body, "KPLRecordWriter")
-        frame = _C.kpl_frame(SAMPLE, packing, len(body), packed, self._at)
-        self._places.append(self._at)
-        self._places.append(HEAD + len(packed))
-        self._changed = True
-        self._put(frame)
-        return len(self) - 1
+        with self._lock:
+            self._check()
+            if self._packing == PLAIN:
+                self._frames.put(SAMPLE, sample)
+            else:
+                body = _C.kpl_encode(sample)
+                packing, packed = pack(self._packing, body, "KPLRecordWriter")
+                self._frames.put_packed(SAMPLE, packing, len(body), packed)
+            self._changed = True
+            if self._frames.waiting >= WAITING:
+                self._write()
+            return len(self._frames) - 1
 
     def _check(self):
         if self._file is None:
@@ -137,16 +138,8 @@ class KPLRecordWriter:
             raise OSError(f"KPLRecordWriter: got a sample for {self.path} after a write that failed, expected none: "
                           f"what was written before can be read")
 
-    def _put(self, frame):
-        self._waiting.append(frame)
-        self._at += len(frame)
-        self._size += len(frame)
-        if self._size >= WAITING:
-            self._write()
-
     def _write(self):
-        data = memoryview(b"".join(self._waiting))
-        self._waiting, self._size = [], 0
+        data = self._frames.take()
         try:
             while data:
                 data = data[self._file.write(data):]
@@ -156,35 +149,31 @@ class KPLRecordWriter:
 
     def flush(self):
         """Give the system all that was written; a process that is killed then loses nothing of it."""
-        self._check()
-        self._write()
-        self._file.flush()
-        if self.sync and not is_remote(self.path):
-            os.fsync(self._file.fileno())
+        with self._lock:
+            self._check()
+            self._write()
+            self._file.flush()
+            if self.sync and not is_remote(self.path):
+                os.fsync(self._file.fileno())
 
     def close(self):
         """Write the index and end the file."""
-        if self._file is None:
-            return
-        if self._process != os.getpid():
-            self._file.close()
-            self._file = None
-            return
-        try:
-            if not self._failed:
-                if self._changed:
-                    self._put_index()
-                self.flush()
-        finally:
-            self._file.close()
-            self._file = None
+        with self._lock if self._process == os.getpid() else contextlib.nullcontext():
+            if self._file is None:
+                return
+            try:
+                if not self._failed and self._process == os.getpid():
+                    if self._changed:
+                        self._put_index()
+                    self.flush()
+            finally:
+                self._file.close()
+                self._file = None
 
     def _put_index(self):
-        places = np.frombuffer(self._places, np.uint64).astype(PLACE).reshape(-1, 2)
-        offset, frame = self._at, make_frame(INDEX, places, self._at)
-        _, size = _C.kpl_head(frame[:HEAD], offset)
-        self._put(frame)
-        self._put(make_frame(TRAILER, np.array([offset, size], PLACE), self._at))
+        offset = self._frames.at
+        size = self._frames.put(INDEX, np.frombuffer(self._frames.places(), PLACE).reshape(-1, 2))
+        self._frames.put(TRAILER, np.array([offset, size], PLACE))
 
     def __enter__(self):
         return self

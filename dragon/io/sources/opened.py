@@ -5,7 +5,8 @@ import threading
 from collections import OrderedDict
 
 from dragon.io.errors import DataError
-from dragon.io.sources.remote import is_remote, local_path, open_file
+from dragon.io.sources.remote import is_remote, local_path
+from dragon.io.sources.remote_file import RemoteFile
 
 # A process may have a thousand files open by default, and Dragon is not alone in it.
 MOST_OPEN = 64
@@ -38,25 +39,6 @@ class LocalFile:
     def __del__(self):
         if self.source is not None:
             os.close(self.source)
-
-
-class RemoteFile:
-    """A file of another machine, read by one thread at a time."""
-
-    def __init__(self, path):
-        self.path = path
-        self._file, self._lock = open_file(path), threading.Lock()
-        self.size = self._file.seek(0, os.SEEK_END)
-        self.source = self.read_at  # for the engine: a function
-
-    def read_at(self, offset, size):
-        """Return the bytes from a place on; fewer at the end."""
-        with self._lock:
-            self._file.seek(offset)
-            return self._file.read(size)
-
-    def will_need(self, start, end):
-        """Do nothing: what is read from afar is kept nowhere."""
 
 
 class Kept:

@@ -46,9 +46,33 @@ def open_file(path, mode="rb"):
         raise ValueError(f"open_file: got mode {mode!r}, expected 'rb' or 'wb'")
     if not is_remote(path):
         return open(local_path(path), mode)
+    return _open_by(path, lambda fsspec, name: fsspec.open(name, mode).open())
+
+
+def open_parts(path):
+    """Open a file of another machine for reading by place: what is read is asked for, and nothing besides.
+
+    Parameters
+    ----------
+    path : Union[str, os.PathLike]
+        Its name, with a protocol.
+
+    Returns
+    -------
+    tuple
+        What must stay while it is open: an archive closes its files when it goes; and the open file.
+
+    """
+    def open_bare(fsspec, name):
+        system, inner = fsspec.core.url_to_fs(name)
+        return system, system.open(inner, "rb", cache_type="none")
+    return _open_by(path, open_bare)
+
+
+def _open_by(path, function):
     path = os.fsdecode(path)
     try:
-        return ask_fsspec(path).open(path, mode).open()
+        return function(ask_fsspec(path), path)
     except ImportError as error:
         if error.name == "fsspec":
             raise

@@ -1,4 +1,6 @@
 """Rows of resizing, grid sampling, sliding windows and pixel shuffling."""
+import itertools
+
 from harness import FLOATING, INEXACT, SINGLES, Given, Row, Sample, Wrong
 
 LOOSE = {"float32": (1e-4, 1e-5, "weights are computed in another order"),
@@ -108,6 +110,82 @@ def crops_oracle(torch, x, boxes, which, size, mode="bilinear", outside=0.0, slo
     return torch.where(inside.unsqueeze(-1), made, outside)
 
 
+def projected_oracle(torch, x, transforms, size, mode="bilinear", outside="constant", fill=0.0):
+    """Pixel by pixel, with an index for each; places just between two pixels are left to tests beside TensorFlow."""
+    pad = {"constant": lambda at, n: at, "nearest": lambda at, n: at.clamp(0, n - 1),
+           "reflect": lambda at, n: torch.minimum((at + 0.5) % (2 * n), 2 * n - (at + 0.5) % (2 * n)) - 0.5,
+           "wrap": lambda at, n: torch.where(at < 0, at + n * (torch.floor(-at / (n - 1)) + 1), torch.where(
+               at > n - 1, at - n * torch.floor(at / (n - 1)), at))}[outside]
+    t = transforms.double().expand(len(x), 8)[:, :, None, None]
+    down, across = torch.arange(size[0]).double()[:, None], torch.arange(size[1]).double()
+    depth = t[:, 6] * across + t[:, 7] * down + 1
+    found = []
+    for axis, first in ((2, 3), (3, 0)):
+        n = x.shape[axis]
+        at = pad((t[:, first] * across + t[:, first + 1] * down + t[:, first + 2]) / depth, n)
+        at = at if outside == "constant" else at.clamp(0, n - 1)
+        if mode == "nearest":
+            found.append([(torch.floor(at.abs() + 0.5) * at.sign(), torch.ones_like(at))])
+        else:
+            low = torch.floor(at)
+            found.append([(low, low + 1 - at), (low + 1, at - low)])
+    total, which = 0, torch.arange(len(x))[:, None, None]
+    for (row, up), (column, side) in itertools.product(*found):
+        inside = (row >= 0) & (row < x.shape[2]) & (column >= 0) & (column < x.shape[3])
+        places = [at.nan_to_num().clamp(0, n - 1).long() for at, n in ((row, x.shape[2]), (column, x.shape[3]))]
+        read = torch.where(inside[..., None], x.permute(0, 2, 3, 1)[which, places[0], places[1]].double(), fill)
+        total = total + read * (up * side)[..., None]
+    total = torch.where((depth == 0)[..., None], fill, total)
+    return total.permute(0, 3, 1, 2).to(x.dtype)
+
+
+TURNS = Given(values=[[0.91, 0.13, -1.17, -0.11, 0.87, 0.71, 0.013, -0.017],
+                      [-1.07, 0.31, 7.13, 0.27, 1.23, -9.71, 0, 0]])
+MOVES = Given(values=[[0.7, 0.0, 0.313, 0.0, 1.3, -0.527, 0.0, 0.0]])
+
+
+def blurred_oracle(torch, x, across, down):
+    """Images with mirrored edges, each channel by itself."""
+    kernel = torch.tensor(down, dtype=x.dtype)[:, None] * torch.tensor(across, dtype=x.dtype)
+    margins = [len(across) // 2] * 2 + [len(down) // 2] * 2
+    padded = torch.nn.functional.pad(x, margins, mode="reflect")
+    return torch.nn.functional.conv2d(padded, kernel.expand(x.shape[1], 1, *kernel.shape), groups=x.shape[1])
+
+
+def blended_oracle(torch, x, ratio, other):
+    """Pictures mixed with black, their grey or its mean."""
+    if x.shape[-3] not in (1, 3):
+        raise ValueError("pictures have 1 or 3 channels")
+    grey = x if x.shape[-3] == 1 else sum(share * x[..., c:c + 1, :, :]
+                                          for c, share in enumerate((0.2989, 0.587, 0.114)))
+    rest = {"black": torch.zeros_like(grey), "grey": grey, "mean": grey.mean((-3, -2, -1), keepdim=True)}[other]
+    return (x * ratio + rest * (1 - ratio)).clamp(0, 1)
+
+
+def standardized_oracle(torch, x, *values):
+    """Pictures less the means of their channels, by the deviations of these."""
+    if any(len(value) not in (1, x.shape[-3]) for value in values):
+        raise ValueError("there is one for each channel, or one for all")
+    mean, deviation = (torch.tensor(value, dtype=x.dtype)[:, None, None] for value in values)
+    return (x - mean) / deviation
+
+
+def turned_oracle(torch, x, turn):
+    """Pictures whose hues are turned, by the ramps that each colour follows around the circle."""
+    r, g, b = x.unbind(-3)
+    high, low = x.amax(-3), x.amin(-3)
+    span = high - low
+    safe = torch.where(span == 0, 1.0, span)
+    sixths = torch.where(high == r, (g - b) / safe, torch.where(high == g, (b - r) / safe + 2, (r - g) / safe + 4))
+    made = []
+    for n in (5, 3, 1):
+        place = torch.remainder(n + sixths + 6 * turn, 6)
+        kept = (high - span * torch.minimum(place, 4 - place).clamp(0, 1)).clamp(0, 1)
+        made.append(torch.where(place >= 4, high, kept))
+    return torch.stack(made, -3)
+
+
+PICTURE = Given((2, 3, 4, 5), low=0.0, high=1.0)
 CORNERS = Given(values=[[0.11, 0.07, 0.83, 0.91], [0.71, 0.83, 0.13, 0.29], [-0.17, 0.31, 0.57, 1.23],
                         [0.41, 0.43, 0.41, 0.43]])
 CROPPED = Given((3, 5, 7, 2))
@@ -131,6 +209,16 @@ ROWS = [
         errors=[Wrong((2, 3, 4, 5), (1, 3, 2, 2), says="grid"),
                 Wrong((1, 3, 4, 5), (1, 3, 2, 2), "cubic", says="cubic"),
                 Wrong((1, 3, 0, 5), (1, 3, 2, 2), says="empty")]),
+    Row("project_images", [Sample((2, 3, 5, 7), TURNS, (5, 7), mode, outside, 0.5)
+                           for mode in ("bilinear", "nearest")
+                           for outside in ("constant", "nearest", "reflect", "wrap")]
+        + [Sample((3, 1, 4, 4), MOVES, (9, 3)), Sample((0, 2, 3, 3), MOVES, (2, 2)),
+           Sample((1, 0, 3, 3), MOVES, (2, 2))],
+        torch=projected_oracle, dtypes=("float32",), tolerance=LOOSE, gradient="the inverse transform, as TensorFlow's",
+        errors=[Wrong((2, 1, 3, 3), (3, 8), 2, says="(1, 8) or (N, 8)"), Wrong((2, 1, 3, 3), (1, 6), 2, says="(1, 8)"),
+                Wrong((2, 1, 3, 3), (1, 8), 0, says="at least 1"), Wrong((2, 1, 3), (1, 8), 2, says="(N, C, H, W)"),
+                Wrong((1, 1, 3, 3), (1, 8), 2, "cubic", says="cubic"),
+                Wrong((1, 1, 3, 3), (1, 8), 2, "nearest", "mirror", says="mirror")]),
     Row("suppress_boxes", [Sample(BOXES, 0.3), Sample(BOXES, 0.5), Sample(BOXES, 1.0), Sample(BOXES, -1.0),
                            Sample((0, 4), 0.5)], torch=stays_oracle, gradient=False,
         errors=[Wrong((3, 5), 0.5, says="(N, 4)"), Wrong((4,), 0.5, says="(N, 4)")]),
@@ -149,6 +237,30 @@ ROWS = [
         torch=best_oracle, gradient=False, dtypes=SINGLES,
         errors=[Wrong((1, 3, 5), (1, 3), 2, says="(S, N, 4)"), Wrong((2, 3, 4), (3, 3), 2, says="divides"),
                 Wrong((1, 3, 4), (1, 3), -1, says="limit")]),
+    Row("blur", [Sample((2, 3, 5, 7), (0.25, 0.5, 0.125), (0.5, -1.0, 0.25, 2.0, 0.125)),
+                 Sample((1, 2, 40, 90), (0.5, 0.25, 1.0, 0.125, 0.5, 0.25, 0.5), (2.0,)),
+                 Sample((1, 1, 1, 1), (2.0,), (0.5,)),
+                 Sample((1, 1, 2, 2), (0.5, 0.25, 0.125), (0.5, 0.25, 0.125))],
+        torch=blurred_oracle, dtypes=FLOATING, tolerance=LOOSE, gradient=False,
+        errors=[Wrong((1, 1, 4, 4), (0.5, 0.5), (1.0,), says="odd"),
+                Wrong((1, 1, 4, 4), (1.0,), (0.1,) * 9, says="9 weights in down for 4 pixels"),
+                Wrong((1, 4, 4), (1.0,), (1.0,), says="(N, C, H, W)")]),
+    Row("blend_colours", [Sample(shape, ratio, other) for shape in (PICTURE, (3, 70, 70), (3, 0, 2))
+                          for ratio in (0.0, 0.4, 1.7) for other in ("black", "grey", "mean") if shape != (3, 0, 2)
+                          or other != "mean"] + [Sample((2, 1, 3, 4), 0.4, "mean"), Sample((1, 1, 1), 0.4, "black")],
+        torch=blended_oracle, dtypes=("float32",), tolerance=LOOSE, gradient=False,
+        errors=[Wrong((1, 2, 2), 0.4, "grey", says="3 channels"), Wrong((2, 4, 4), 0.4, "mean", says="1 or 3"),
+                Wrong((3, 4), 0.4, "black", says="(..., C, H, W)"), Wrong((3, 4, 4), 0.4, "white", says="white")]),
+    Row("turn_hue", [Sample(PICTURE, turn) for turn in (-0.5, -0.11, 0.0, 0.27, 0.5)]
+        + [Sample(Given((3, 70, 70), low=0.0, high=1.0), 0.37), Sample((3, 0, 2), 0.1)],
+        torch=turned_oracle, dtypes=("float32",), tolerance=LOOSE, gradient=False,
+        errors=[Wrong((1, 2, 2), 0.4, says="3 channels"), Wrong((4, 4), 0.4, says="(..., C, H, W)")]),
+    Row("standardize", [Sample((2, 3, 4, 5), (0.5, -1.0, 2.0), (0.2, 3.0, -0.7)), Sample((3, 70, 70), (0.3,), (0.2,)),
+                        Sample((2, 2, 1, 1), (0.3,), (0.2, 0.4)), Sample((0, 3, 4, 4), (0.1,), (0.5,))],
+        torch=standardized_oracle, dtypes=SINGLES, gradient=False,
+        errors=[Wrong((3, 4, 4), (0.1, 0.2), (0.5,), says="2 means"),
+                Wrong((3, 4), (0.1,), (0.5,), says="(..., C, H, W)"),
+                Wrong((3, 4, 4), (0.1,), (), says="0 deviations")]),
     Row("affine_grid", [Sample((2, 2, 3), (2, 3, 4, 5)), Sample((1, 3, 4), (1, 2, 2, 3, 4), True),
                         Sample((1, 2, 3), (1, 1, 1, 3), align_corners=True)],
         torch=lambda torch, theta, size, align_corners=False:

@@ -67,6 +67,30 @@ def test_the_order_of_axes_changes_no_number(mode, smooth, dtype, channels):
         assert torch.allclose(made.double(), expected.double(), rtol=share, atol=spread)
 
 
+def weigh_bytes(x, matrix):
+    """Return the first axis of bytes weighed by whole numbers, of as many bits as the largest has room for."""
+    bits = 0
+    while bits < 22 and np.floor(0.5 + matrix.max() * 2 ** (bits + 1)) < 2 ** 15:
+        bits += 1
+    whole = np.trunc(matrix * 2 ** bits + np.copysign(0.5, matrix)).astype(np.int64)
+    sums = np.tensordot(whole, x.astype(np.int64), 1) + (1 << bits >> 1)
+    return np.clip(sums >> bits, 0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("mode", ["triangle", "lanczos3", "lanczos5"])
+@pytest.mark.parametrize("channels", [1, 3, 5, 70])
+@pytest.mark.parametrize("last", [False, True])
+def test_bytes_are_weighed_by_whole_numbers(mode, channels, last):
+    for size, wanted in SIZES + [(130, 70), (70, 130), (300, 2)]:
+        x = (torch.rand(2, channels, size, 37) * 300 - 20).clamp(0, 255).to(torch.uint8)
+        given = x.to(memory_format=torch.channels_last) if last else x
+        made = resample(given, (wanted, 66), mode, True).numpy()
+        across = np.moveaxis(weigh_bytes(np.moveaxis(x.numpy(), 3, 0), weigh(37, 66, mode, True)), 0, 3)
+        rows = weigh(size, wanted, mode, True) if size != wanted else np.eye(size)
+        expected = np.moveaxis(weigh_bytes(np.moveaxis(across, 2, 0), rows), 0, 2)
+        assert (made == expected).mean() > 0.99 and abs(made.astype(int) - expected).max() <= 2
+
+
 @pytest.mark.parametrize("mode, smooth", PYTORCH + CENTERED)
 @pytest.mark.parametrize("last", [False, True])
 def test_gradients_are_the_transposed_product(mode, smooth, last):

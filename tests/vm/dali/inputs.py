@@ -46,5 +46,13 @@ def make_inputs():
         "masks": np.int32([2, 0]), "wide": np.int32([-5, 300, 70000]), "bytes": np.int8([-7, 7]),
         "double": np.float64([1, 2]), "mels": np.random.RandomState(1).rand(30, 25).astype(np.float32),
         "wave": make_wave(sound), "bitmap": make_bitmap(smooth),
+        "volume": np.random.RandomState(2).randint(0, 256, (9, 13, 11, 2)).astype(np.uint8),
+        "real_volume": np.random.RandomState(3).randn(7, 8, 9, 1).astype(np.float32),
+        "corners": np.float32([[0.1, 0.1, 0.4, 0.5], [0.2, 0.3, 0.9, 0.9], [0.5, 0.5, 0.6, 0.7]]),
+        "large": np.uint64([0, 3, 2 ** 63 + 5]), "strange": np.float32([1, np.nan, np.inf, -np.inf, 0, -0.0, 1e30]),
+        "none": np.zeros((0, 3), np.float32), "truths": np.array([True, False, True]),
+        "noise": np.random.RandomState(4).randn(900, 2).astype(np.float32),
+        "loudness": (sound * 20000).astype(np.int16), "short_numbers": np.random.RandomState(5).randint(
+            -3000, 3000, (12, 15, 3)).astype(np.int16),
         "broken": np.frombuffer(b"hello there", np.uint8),
     }

@@ -213,17 +213,27 @@ def test_errors(call):
         call(T)
 
 
-@pytest.mark.parametrize("antialias", [True, False])
-@pytest.mark.parametrize("size", [[34, 22], [9, 30], [17, 5]])
-def test_cubic_sizes_of_bytes(size, antialias):
-    """Between the passes across and down numbers are bytes, so that what swings over their range is cut there."""
+@pytest.mark.parametrize("size", [[34, 22], [9, 30], [17, 5], [3, 140], 8])
+@pytest.mark.parametrize("mode, antialias", [("bilinear", True), ("bilinear", False), ("bicubic", True),
+                                             ("bicubic", False), ("lanczos", True), ("nearest", True)])
+@pytest.mark.parametrize("shape", [(2, 3, 17, 11), (1, 90, 70), (4, 20, 33)])
+def test_sizes_of_bytes(shape, mode, antialias, size):
+    """Bytes are weighed by whole numbers, and are bytes between the passes across and down."""
     import torchvision.transforms.v2.functional as GF
-    image = torch.randint(0, 256, (2, 3, 17, 11), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
-    wanted = GF.resize(image, size, G.InterpolationMode.BICUBIC, antialias=antialias)
+    image = torch.randint(0, 256, shape, dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     if not torch.backends.cpu.get_cpu_capability().startswith("AVX"):
         pytest.skip("genuine PyTorch has no kernel for bytes on this processor")
-    found = T.functional.resize(mine(image), size, "bicubic", antialias=antialias)
-    assert abs(found.numpy().astype(int) - wanted.numpy().astype(int)).max() <= 1
+    wanted = GF.resize(image, size, mode, antialias=antialias)
+    found = T.functional.resize(mine(image), size, mode, antialias=antialias)
+    assert (found.numpy() == wanted.numpy()).all()
+
+
+def test_sizes_of_little():
+    assert T.functional.resize(dt.zeros(0, 9, 8, dtype=dt.uint8), [3, 4]).shape == (0, 3, 4)
+    assert T.functional.resize(dt.zeros(3, 1, 1, dtype=dt.uint8), [2, 2]).shape == (3, 2, 2)
+    assert T.functional.resize(dt.full((3, 9, 8), 200, dtype=dt.uint8), [1, 1]).flatten().tolist() == [200] * 3
+    with pytest.raises(ValueError, match="LANCZOS requires antialias"):
+        T.functional.resize(dt.zeros(3, 9, 8), [3, 4], "lanczos", antialias=False)
 
 
 def test_turns_of_no_image():

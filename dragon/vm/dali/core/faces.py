@@ -31,6 +31,7 @@ def _function(operator, module):
     last = operator.name.rpartition(".")[2]
     function.__name__ = function.__qualname__ = last
     function.__module__, function.__doc__ = module, operator.doc
+    function.list_keywords = operator.list_keywords
     return function
 
 
@@ -70,16 +71,17 @@ def classes_of(room, module):
         place, _, last = name.rpartition(".")
         if place == room and not last.startswith("_"):
             named = NAMES.get(last, operator.class_name)
-            made[named] = type(named, (OperatorClass,), {"operator": operator, "__doc__": operator.doc,
-                                                         "__module__": module})
+            made[named] = type(named, (OperatorClass,), {
+                "operator": operator, "__doc__": operator.doc, "__module__": module,
+                "list_keywords": staticmethod(operator.list_keywords)})
     return made
 
 
 # Classes whose names are more than their functions' words.
 NAMES = {"tfrecord": "TFRecord", "mxnet": "MXNet", "coco": "COCO", "mfcc": "MFCC", "bb_flip": "BbFlip",
-         "bbox_paste": "BBoxPaste", "random_bbox_crop": "RandomBBoxCrop", "random_object_bbox": "RandomObjectBBox",
-         "roi_random_crop": "ROIRandomCrop", "rms": "RMS", "dl_tensor_python_function": "DLTensorPythonFunction",
-         "nemo_asr": "NemoAsr"}
+         "bbox_paste": "BBoxPaste", "bbox_rotate": "BBoxRotate", "random_bbox_crop": "RandomBBoxCrop",
+         "random_object_bbox": "RandomObjectBBox", "roi_random_crop": "ROIRandomCrop", "rms": "RMS",
+         "dl_tensor_python_function": "DLTensorPythonFunction", "nemo_asr": "NemoAsr"}
 
 
 def refuse(names, module):

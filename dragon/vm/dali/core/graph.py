@@ -175,6 +175,7 @@ for _name in "eq ne lt le gt ge".split():
 DataNode.__hash__ = object.__hash__
 DataNode.__neg__ = lambda self: arithmetic("minus", self)
 DataNode.__pos__ = lambda self: arithmetic("plus", self)
+DataNode.__invert__ = lambda self: arithmetic("invert", self)
 
 
 def arithmetic(name, *operands):
@@ -207,6 +208,9 @@ class Constant:
         return Laid(self.array, self.layout)
 
 
+NARROWED = {"int64": "int32", "uint64": "uint32", "float64": "float32"}
+
+
 def constant_node(value, dtype=None, shape=None, layout=None):
     """Return the handle of an array that is the same for each sample."""
     if isinstance(value, ScalarConstant):
@@ -216,8 +220,8 @@ def constant_node(value, dtype=None, shape=None, layout=None):
         raise TypeError(got("Constant", value, "numbers"))
     if dtype is not None:
         array = array.astype(to_numpy_type(dtype))
-    elif not isinstance(value, np.ndarray) and not isinstance(value, np.generic):
-        array = array.astype({"i": "int32", "f": "float32"}.get(array.dtype.kind, array.dtype))
+    else:  # what has 64 bits, as NumPy's numbers have unless told otherwise, is a constant of 32
+        array = array.astype(NARROWED.get(array.dtype.name, array.dtype))
     to_dali_type(array.dtype)
     if shape is not None:
         size = int(np.prod(shape))

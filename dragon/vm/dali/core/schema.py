@@ -94,6 +94,10 @@ class Operator:
         """Return the name of the operator's class: "CropMirrorNormalize"."""
         return "".join(word[:1].upper() + word[1:] for word in self.name.rpartition(".")[2].split("_"))
 
+    def list_keywords(self):
+        """Return the names of the arguments that a call takes."""
+        return sorted({*self.arguments, *COMMON, *HINTS})
+
     def check(self, count, arguments):
         """Raise for a number of inputs, or names of arguments, that the operator does not take."""
         if not self.least <= count <= self.most:

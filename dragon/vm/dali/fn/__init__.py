@@ -12,7 +12,6 @@ jitter: a kernel for devices; warp_affine and noise.* move and change pixels
 video_reader: Dragon reads no videos; readers.sequence reads frames from folders
 caffe_reader: databases of LMDB; turn them into files or records first
 caffe2_reader: databases of LMDB; turn them into files or records first
-bbox_rotate: boxes around turned boxes; fn.coord_transform turns their corners
 """, __name__))
 # What older programs call operators that now stand in rooms of their own.
 for _old, _new in {"image_decoder": "decoders.image", "image_decoder_crop": "decoders.image_crop",

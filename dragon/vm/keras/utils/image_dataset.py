@@ -53,14 +53,18 @@ def image_dataset_from_directory(directory, labels="inferred", label_mode="int",
 
 def _loader(size, channels, interpolation, data_format, crop, pad):
     """Return what makes a float32 picture of a path."""
+    from dragon.vm.keras.ops.common import ops
     from dragon.vm.keras.ops.image.resizing import resize
     from dragon.vm.shared.files.pictures import read_picture
+    from dragon.vm.shared.tensors.convert import adopt_array
+    from dragon.vm.shared.tensors.dtypes import float32
 
     def load(path):
         name = path.numpy() if hasattr(path, "numpy") else path
         with open(name, "rb") as file:
             picture = read_picture(file.read(), channels, "decode_image")
-        picture = picture if interpolation == "nearest" else picture.astype("float32")
+        picture = adopt_array(picture)
+        picture = picture if interpolation == "nearest" else ops.cast(picture, float32)
         if pad:
             made = _padded(picture, size, interpolation)
         else:

@@ -9,6 +9,7 @@ from dragon.vm.shared.data.padding import pad_elements, padded_plan
 from dragon.vm.shared.data.rows import wrap_array
 from dragon.vm.shared.data.specs import TensorSpec, batch_spec, unbatch_spec
 from dragon.vm.shared.data.structure import flatten, is_component, map_structure
+from dragon.vm.shared.data.threads import alone
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.shape import TensorShape
 from dragon.vm.shared.tensors.strings import StringTensor
@@ -102,7 +103,7 @@ class Batch(Dataset):
         if texts is not None:
             return map(stack_texts, self._lists(taking.rest(texts, skipped)))
         elements = source._open_behind(skipped) if skipped else source._open()
-        return map(self._choose_stack(source), self._lists(elements))
+        return map(alone(self._choose_stack(source)), self._lists(elements))  # copying keeps one core busy
 
     def _lists(self, items):
         return batching.lists(items, self._size, self._drop)

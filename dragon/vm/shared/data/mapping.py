@@ -11,7 +11,7 @@ from dragon.vm.shared.data.dataset import Dataset, INFINITE, OneEach, UNKNOWN
 from dragon.vm.shared.data.probing import result_spec
 from dragon.vm.shared.data.specs import TensorSpec
 from dragon.vm.shared.data.structure import call, check_same, flatten, to_element, to_result
-from dragon.vm.shared.data.threads import thread_count
+from dragon.vm.shared.data.threads import alone, thread_count
 
 # A call that takes less is not worth handing to another thread.
 WORTHWHILE_SECONDS = 3e-4
@@ -52,7 +52,7 @@ class Map(Given, OneEach):
         function = applied(self._function)
         if not self._threads or settings.debugging[0]:
             return map(function, elements)
-        return self._in_threads(elements, function)
+        return self._in_threads(elements, alone(function) if self._threads > 1 else function)
 
     def _in_threads(self, elements, function):
         """Yield results in order; in threads, once it is seen that calls take long enough."""

@@ -28,5 +28,5 @@ def resize_batch(x, height, width, method, antialias=False):
         return x
     x = x if method == "nearest" or x.dtype is float32 else ops.cast(x, float32)
     mode = "bilinear" if method == "bilinear" and not antialias else MODES[method]
-    made = ops.resample(ops.permute(x, [0, 3, 1, 2]), [height, width], [0.0, 0.0], mode=mode, antialias=antialias)
-    return ops.permute(made, [0, 2, 3, 1])
+    made = ops.resample(ops.permuted(x, [0, 3, 1, 2]), [height, width], [0.0, 0.0], mode=mode, antialias=antialias)
+    return ops.permuted(made, [0, 2, 3, 1])

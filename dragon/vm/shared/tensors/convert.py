@@ -13,6 +13,7 @@ NO_VALUE = "Attempt to convert a value (None) with an unsupported type (<class '
 MOST_TRACED = 1 << 20  # elements of an array that becomes a constant of a graph
 BEYOND_FLOAT8 = 464.0  # what is larger is no number of `float8_e4m3fn`
 DEEPEST = 64  # lists in lists, as in NumPy
+FEW = 16
 TOO_DEEP = f"Can't convert a Python sequence that is nested more than {DEEPEST} deep, or holds itself, to a Tensor."
 INT32 = range(-2 ** 31, 2 ** 31)
 _local_device = [None]  # what `tf.device` names; a list, so that it is read by everybody
@@ -349,7 +350,8 @@ def _short(value):
 def _in_int32(made, value):
     if not made.size:
         return True
-    if is_capturing():  # whoever looks at the tensor's numbers ends a branch or loop that is written down
+    # A few are looked at sooner here; and who looks at a tensor's numbers ends a branch or loop that is written down.
+    if made.size <= FEW or is_capturing():
         return all(map(_is_int32, _leaves(value)))
     low, high = (made, made) if made.ndim == 0 else ops.aminmax(made)
     return _is_int32(low.item()) and _is_int32(high.item())

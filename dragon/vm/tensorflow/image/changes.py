@@ -19,10 +19,11 @@ def _draw(seed, stateless, shape, low, high, dtype="float32"):
 def _flip(image, axis, seed, stateless):
     x = take(image)
     batch, single = as_batch(x)
-    flipped = ops.flip(batch, [axis])
     if single and not is_capturing():
-        chosen = bool(_draw(seed, stateless, [], 0.0, 1.0) < 0.5)
-        return ops.clone((flipped if chosen else batch)[0])
+        if bool(_draw(seed, stateless, [], 0.0, 1.0) < 0.5):
+            return ops.flip(batch, [axis])[0]
+        return x if x is image else ops.clone(x)
+    flipped = ops.flip(batch, [axis])
     if single:
         chosen = _draw(seed, stateless, [1], 0.0, 1.0) < 0.5
     else:

@@ -4,6 +4,7 @@ import os
 from collections import namedtuple
 
 from dragon.vm.torchvision._pillow import Image
+from dragon.vm.torchvision.datasets.folder import default_loader
 from dragon.vm.torchvision.datasets.utils import extract_archive, iterable_to_str, verify_str_arg
 from dragon.vm.torchvision.datasets.vision import VisionDataset
 
@@ -113,7 +114,7 @@ class Cityscapes(VisionDataset):
     def __getitem__(self, index):
         found = [self._load_json(path) if kind == "polygon" else Image.open(path)
                  for kind, path in zip(self.target_type, self.targets[index])]
-        pair = Image.open(self.images[index]).convert("RGB"), tuple(found) if len(found) > 1 else found[0]
+        pair = default_loader(self.images[index]), tuple(found) if len(found) > 1 else found[0]
         return pair if self.transforms is None else self.transforms(*pair)
 
     def __len__(self):

@@ -3,7 +3,7 @@ import json
 import os
 from collections import defaultdict
 
-from dragon.vm.torchvision._pillow import Image
+from dragon.vm.torchvision.datasets.folder import default_loader
 from dragon.vm.torchvision.datasets.vision import VisionDataset
 
 
@@ -90,7 +90,7 @@ class CocoDetection(VisionDataset):
 
     def _load_image(self, id):
         path = self.coco.loadImgs(id)[0]["file_name"]
-        return Image.open(os.path.join(self.root, path)).convert("RGB")
+        return default_loader(os.path.join(self.root, path))
 
     def _load_target(self, id):
         return self.coco.loadAnns(self.coco.getAnnIds(id))

@@ -1,7 +1,7 @@
 """Images in folders, one for each class."""
 import os
 
-from dragon.vm.torchvision._pillow import Image
+from dragon.vm.torchvision._postponed import open_picture
 from dragon.vm.torchvision.datasets.vision import VisionDataset
 
 IMG_EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
@@ -104,7 +104,7 @@ class DatasetFolder(VisionDataset):
 def pil_loader(path):
     """Return a file's image in red, green and blue."""
     with open(path, "rb") as file:
-        return Image.open(file).convert("RGB")
+        return open_picture(file.read())
 
 
 default_loader = pil_loader

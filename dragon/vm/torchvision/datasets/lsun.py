@@ -1,12 +1,11 @@
 """LSUN: photographs of ten kinds of scenes, in databases of LMDB's."""
-import io
 import os
 import pickle
 import string
 from collections.abc import Iterable
 
 from dragon.core import files
-from dragon.vm.torchvision._pillow import Image
+from dragon.vm.torchvision._postponed import open_picture
 from dragon.vm.torchvision.datasets.utils import iterable_to_str, load_arrays, verify_str_arg
 from dragon.vm.torchvision.datasets.vision import VisionDataset
 
@@ -50,7 +49,7 @@ class LSUNClass(VisionDataset):
     def __getitem__(self, index):
         with self.env.begin(write=False) as reading:
             found = reading.get(self.keys[index])
-        return self._transformed(Image.open(io.BytesIO(found)).convert("RGB"), None)
+        return self._transformed(open_picture(found), None)
 
     def __len__(self):
         return self.length

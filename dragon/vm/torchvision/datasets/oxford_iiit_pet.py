@@ -1,6 +1,7 @@
 """Oxford's photographs of cats and dogs."""
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.datasets._listed import folder_of, folders_there, MISSING
+from dragon.vm.torchvision.datasets.folder import default_loader
 from dragon.vm.torchvision.datasets.utils import download_and_extract_archive, verify_str_arg
 from dragon.vm.torchvision.datasets.vision import VisionDataset
 
@@ -62,5 +63,5 @@ class OxfordIIITPet(VisionDataset):
         makers = {"category": lambda: self._labels[idx], "binary-category": lambda: self._bin_labels[idx],
                   "segmentation": lambda: Image.open(self._segs[idx])}
         found = tuple(makers[kind]() for kind in self._target_types)
-        pair = (Image.open(self._images[idx]).convert("RGB"), found if len(found) > 1 else found[0] if found else None)
+        pair = (default_loader(self._images[idx]), found if len(found) > 1 else found[0] if found else None)
         return self.transforms(*pair) if self.transforms else pair

@@ -6,6 +6,7 @@ import numpy
 
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.datasets._listed import load_matlab, MISSING
+from dragon.vm.torchvision.datasets.folder import default_loader
 from dragon.vm.torchvision.datasets.utils import download_and_extract_archive, download_url, verify_str_arg
 from dragon.vm.torchvision.datasets.vision import VisionDataset
 
@@ -61,7 +62,7 @@ class SBDataset(VisionDataset):
         return numpy.stack([found["Boundaries"][0][index][0].toarray() for index in range(self.num_classes)])
 
     def __getitem__(self, index):
-        image, target = Image.open(self.images[index]).convert("RGB"), self._get_target(self.masks[index])
+        image, target = default_loader(self.images[index]), self._get_target(self.masks[index])
         return (image, target) if self.transforms is None else self.transforms(image, target)
 
     def __len__(self):

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.datasets._listed import MISSING
+from dragon.vm.torchvision.datasets.folder import default_loader
 from dragon.vm.torchvision.datasets.utils import download_and_extract_archive, verify_str_arg
 from dragon.vm.torchvision.datasets.vision import VisionDataset
 
@@ -72,7 +73,7 @@ class _VOCBase(VisionDataset):
         return len(self.images)
 
     def __getitem__(self, index):
-        pair = Image.open(self.images[index]).convert("RGB"), self._target(self.targets[index])
+        pair = default_loader(self.images[index]), self._target(self.targets[index])
         return pair if self.transforms is None else self.transforms(*pair)
 
 

@@ -2,6 +2,7 @@
 import numbers
 
 from dragon.vm.torchvision._pillow import Image, ImageEnhance, ImageOps
+from dragon.vm.torchvision._postponed import resize as _resize, waiting
 
 PADDING_MODES = ("constant", "edge", "reflect", "symmetric")
 
@@ -11,10 +12,10 @@ def _is_pil_image(img):
 
 
 def require(img):
-    """Raise TypeError for what is no image of Pillow."""
+    """Return an image of Pillow, which may wait for what is wanted of it; raise TypeError for anything else."""
     if not _is_pil_image(img):
         raise TypeError(f"img should be PIL Image. Got {type(img)}")
-    return img
+    return waiting(img)
 
 
 def get_dimensions(img):
@@ -142,7 +143,7 @@ def resize(img, size, interpolation=Image.Resampling.BILINEAR):
     """Return the image in another size (height, width)."""
     if not (isinstance(size, list) and len(size) == 2):
         raise TypeError(f"Got inappropriate size arg: {size}")
-    return require(img).resize(tuple(size[::-1]), interpolation)
+    return _resize(require(img), tuple(size[::-1]), interpolation)
 
 
 def _parse_fill(fill, img):

@@ -2,6 +2,7 @@
 
 from dragon.core import warnings
 from dragon.vm import torch
+from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torchvision.transforms._geometry import apply_grid, affine_grid, perspective_grid
 
 F = torch.nn.functional
@@ -125,6 +126,16 @@ def _working_dtype(img):
     return img.dtype if img.is_floating_point() else torch.float32
 
 
+def is_recorded(img):
+    """Return whether a gradient will want to know how something was computed."""
+    return img.requires_grad and torch.is_grad_enabled()
+
+
+def in_one_pass(img):
+    """Return whether there are operators that change the colours of an image in one pass."""
+    return img.dtype == torch.uint8 or img.dtype == torch.float32 and not is_recorded(img)
+
+
 def adjust_brightness(img, brightness_factor):
     """Return the image mixed with black."""
     _check_factor(brightness_factor, "brightness_factor")
@@ -154,7 +165,10 @@ def adjust_hue(img, hue_factor):
     _check_colours(img)
     if get_dimensions(img)[0] == 1:
         return img
-    h, s, v = _rgb2hsv(convert_image_dtype(img, torch.float32)).unbind(dim=-3)
+    values = convert_image_dtype(img, torch.float32)
+    if values.numel() and not is_recorded(values):
+        return convert_image_dtype(ops.turn_hue(values, float(hue_factor)), img.dtype)
+    h, s, v = _rgb2hsv(values).unbind(dim=-3)
     return convert_image_dtype(_hsv2rgb(torch.stack(((h + hue_factor) % 1.0, s, v), dim=-3)), img.dtype)
 
 
@@ -338,22 +352,23 @@ def _get_gaussian_kernel1d(kernel_size, sigma, dtype, device):
     return bell / bell.sum()
 
 
-def _get_gaussian_kernel2d(kernel_size, sigma, dtype, device):
-    across, down = (_get_gaussian_kernel1d(*item, dtype, device) for item in zip(kernel_size, sigma))
-    return torch.mm(down[:, None], across[None, :])
-
-
 def gaussian_blur(img, kernel_size, sigma):
     """Return the image blurred by a bell."""
     _assert_image_tensor(img)
-    kernel = _get_gaussian_kernel2d(kernel_size, sigma, _working_dtype(img), img.device)
-    return blurred(img, kernel, kernel_size)
+    dtype = _working_dtype(img)
+    return blurred_by_bells(img, *(_get_gaussian_kernel1d(*item, dtype, img.device)
+                                   for item in zip(kernel_size, sigma)))
 
 
-def blurred(img, kernel, kernel_size):
-    """Return each channel convolved with a kernel, edges reflected."""
-    across, down = kernel_size[0] // 2, kernel_size[1] // 2
-    batch = F.pad(_cast_squeeze_in(img, [kernel.dtype]), [across, across, down, down], mode="reflect")
+def blurred_by_bells(img, across, down):
+    """Return each channel weighed across and down, edges mirrored."""
+    if img.dtype == torch.uint8 or img.is_floating_point() and not is_recorded(img):
+        batch = img.unsqueeze(0) if img.ndim < 4 else img
+        blurred = ops.blur(batch, across.tolist(), down.tolist())
+        return blurred.squeeze(0) if img.ndim < 4 else blurred
+    kernel = torch.mm(down[:, None], across[None, :])
+    x, y = len(across) // 2, len(down) // 2
+    batch = F.pad(_cast_squeeze_in(img, [kernel.dtype]), [x, x, y, y], mode="reflect")
     batch = F.conv2d(batch, kernel.expand(img.shape[-3], 1, *kernel.shape), groups=img.shape[-3])
     return _cast_squeeze_out(batch, img)
 

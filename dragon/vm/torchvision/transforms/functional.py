@@ -8,6 +8,7 @@ from dragon.core import warnings
 from dragon.core.refusals import refusing
 from dragon.vm import torch
 from dragon.vm.torchvision._pillow import Image
+from dragon.vm.torchvision._postponed import Postponed, waiting
 from dragon.vm.torchvision.transforms import _functional_pil as F_pil, _functional_tensor as F_t
 from dragon.vm.torchvision.transforms._functional_pil import _is_pil_image  # noqa: F401
 from dragon.vm.torchvision.transforms._arguments import _setup_size
@@ -90,21 +91,26 @@ def to_tensor(pic):
         pic = pic[:, :, None] if pic.ndim == 2 else pic
         img = torch.from_numpy(pic.transpose((2, 0, 1))).contiguous()
     else:
-        img = _pixels(pic, {"I": "int32", "I;16": "int16", "I;16B": "int16", "F": "float32"}.get(pic.mode, "uint8"))
-        img = (255 * img if pic.mode == "1" else img).permute((2, 0, 1)).contiguous()
+        img = _channels(pic, {"I": "int32", "I;16": "int16", "I;16B": "int16", "F": "float32"}.get(pic.mode, "uint8"))
+        img = (255 * img if pic.mode == "1" else img).contiguous()
     return img.to(torch.get_default_dtype()).div(255) if img.dtype == torch.uint8 else img
 
 
-def _pixels(pic, dtype=None):
+def _channels(pic, dtype=None):
     import numpy
-    return torch.from_numpy(numpy.array(pic, dtype, copy=True)).view(pic.size[1], pic.size[0], len(pic.getbands()))
+    pic = waiting(pic)
+    planes = pic.take_pixels(planar=True) if isinstance(pic, Postponed) else None
+    if planes is not None:
+        return torch.from_numpy(planes)
+    pixels = torch.from_numpy(numpy.array(pic, dtype, copy=True))
+    return pixels.view(pic.size[1], pic.size[0], len(pic.getbands())).permute((2, 0, 1))
 
 
 def pil_to_tensor(pic):
     """Return an image of Pillow as a tensor (C, H, W) with its values as they are."""
     if not _is_pil_image(pic):
         raise TypeError(f"pic should be PIL Image. Got {type(pic)}")
-    return _pixels(pic).permute((2, 0, 1))
+    return _channels(pic)
 
 
 @refusing

@@ -8,13 +8,16 @@ from dragon.vm.dali.core.schema import Laid, operator
 
 COMPARISONS = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
                "ge": np.greater_equal}
-BITS = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+BITS = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
+        "rshift": np.right_shift}
 REAL = {name: getattr(np, name) for name in "sqrt cbrt exp log log2 log10 sin cos tan sinh cosh tanh".split()} | {
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
     "atanh": np.arctanh, "rsqrt": lambda x: 1 / np.sqrt(x), "atan2": np.arctan2, "fpow": np.power,
     "truediv": np.divide}
-SAME = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "min": np.minimum, "max": np.maximum,
-        "minus": np.negative, "plus": np.positive, "abs": np.abs, "fabs": np.abs, "floor": np.floor, "ceil": np.ceil}
+SAME = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "min": lambda x, y: np.where(x < y, x, y),
+        "max": lambda x, y: np.where(x > y, x, y),
+        "minus": np.negative, "plus": np.positive, "mod": np.fmod, "abs": np.abs, "fabs": np.abs, "floor": np.floor,
+        "ceil": np.ceil}
 
 
 def promote(kinds):
@@ -59,7 +62,11 @@ def _broadcast(values, operation):
 def _compute(operation, values):
     kind = promote([value.dtype for value in values])
     if operation in COMPARISONS:
-        return COMPARISONS[operation](*(value.astype(kind) for value in values))
+        if kind.kind == "f":
+            values = [value.astype(kind) for value in values]
+        return COMPARISONS[operation](*values)
+    if operation == "invert":
+        return np.invert(*values)
     if operation in BITS:
         if kind.kind == "f":
             raise TypeError(got(f"math.{operation}", f"numbers of type {kind}", "whole numbers or bools"))
@@ -67,6 +74,8 @@ def _compute(operation, values):
     if operation in REAL:
         kind = kind if kind.kind == "f" else np.dtype(np.float32)
         return REAL[operation](*(value.astype(kind) for value in values)).astype(kind)
+    if kind == np.bool_ and operation == "plus":
+        return values[0]
     if kind == np.bool_ and operation not in ("mul", "min", "max", "clamp"):
         raise RuntimeError(got(f"math.{operation}", "bools only", "`|`, `&` and `^` for them, or numbers"))
     if operation in ("fabs", "floor", "ceil") and kind.kind != "f":
@@ -96,7 +105,7 @@ def _divide(left, right):
 def _power(base, exponent):
     if base.dtype.kind == "f" or base.dtype.kind == "u":
         return np.power(base, exponent)
-    return np.where(exponent < 0, 0, np.power(base, np.abs(exponent))).astype(base.dtype)
+    return np.where(exponent < 0, 0, np.power(base, np.where(exponent < 0, 0, exponent))).astype(base.dtype)
 
 
 @operator()

@@ -1,7 +1,8 @@
 """Boxes: random crops that keep some of them, and what a detector learns for its anchors."""
 import numpy as np
 
-from dragon.vm.dali.core.operators.values import vector
+from dragon.vm.dali.core.operators.values import number, vector
+from dragon.vm.dali.core.operators.warping import canvas, turning
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Laid, operator
 
@@ -26,10 +27,9 @@ def box_encoder(boxes, labels, *, anchors, criteria=0.5, means=(0, 0, 0, 0), std
     hit = np.zeros(len(anchors), bool)
     if len(boxes):
         table = overlaps(boxes, anchors)
-        for place, best in enumerate(table.argmax(1)):  # the best anchor of each box is its own
-            table[:, best] = -1
-            table[place, best] = 2
-        chosen, value = table.argmax(0), table.max(0)
+        # The best anchor of each box is its own. Of equal ones, the last is the best.
+        table[np.arange(len(boxes)), len(anchors) - 1 - table[:, ::-1].argmax(1)] = 2
+        chosen, value = len(boxes) - 1 - table[::-1].argmax(0), table.max(0)
         hit = value > criteria
         matched[hit], classes[hit] = boxes[chosen[hit]], labels[chosen[hit]]
     center, size = (matched[:, :2] + matched[:, 2:]) / 2, matched[:, 2:] - matched[:, :2]
@@ -45,10 +45,10 @@ def box_encoder(boxes, labels, *, anchors, criteria=0.5, means=(0, 0, 0, 0), std
     return told.astype(np.float32), classes
 
 
-def _to_corners(boxes, layout, ltrb):
+def _to_corners(boxes, layout, ltrb, who="fn.random_bbox_crop"):
     order = layout or ("xyXY" if ltrb else "xyWH")
     if sorted(order.lower()) != sorted("xyXY".lower()) and sorted(order.lower()) != sorted("xywh"):
-        raise RuntimeError(got("fn.random_bbox_crop", f"bbox_layout={order!r}", "letters of xyXY or xyWH"))
+        raise RuntimeError(got(who, f"bbox_layout={order!r}", "letters of xyXY or xyWH"))
     columns = {letter: boxes[:, place] for place, letter in enumerate(order)}
     right = columns["X"] if "X" in columns else columns["x"] + columns["W"]
     bottom = columns["Y"] if "Y" in columns else columns["y"] + columns["H"]
@@ -157,3 +157,43 @@ def _cropped(region, kept, corners, labels, order, whole, shape_layout, indices)
     if indices:
         results.append(Laid(np.flatnonzero(kept).astype(np.int32), ""))
     return tuple(results)
+
+
+MODES = {"expand": 0.0, "halfway": 0.5, "fixed": 1.0}  # how much of what turning has added is taken away
+
+
+@operator("bbox_rotate", outputs=lambda arguments: arguments["_inputs"])
+def bbox_rotate(boxes, labels=None, *, angle, input_shape, shape_layout="HW", bbox_layout="xyXY", bbox_normalized=True,
+                keep_size=False, size=None, mode="expand", remove_threshold=0.1):
+    """Return the boxes around boxes of a picture that is turned, but for those of which too little is left in it."""
+    who = "fn.bbox_rotate"
+    if mode not in MODES:
+        raise ValueError(got(who, f"mode={mode!r}", f"one of {list(MODES)}"))
+    if keep_size and size is not None:
+        raise RuntimeError(got(who, "keep_size and size", "one of them"))
+    corners, order = _to_corners(boxes.astype(np.float32).reshape(-1, 4), bbox_layout, True, who)
+    places = [shape_layout.find(letter) for letter in "WH"]
+    if -1 in places or max(places) >= np.size(input_shape):
+        raise RuntimeError(got(who, f"shape_layout={shape_layout!r} for {np.size(input_shape)} sizes",
+                               "a letter for each, H and W among them"))
+    extents = vector(input_shape)[places]
+    turn = turning(number(angle)).T
+    wide = extents if keep_size else canvas(extents.astype(int), turn) if size is None else np.floor(
+        vector(size, 2)[::-1])
+    scale = extents if bbox_normalized else np.ones(2)
+    points = corners[:, [[0, 1], [2, 1], [0, 3], [2, 3]]] * scale - extents / 2
+    turned = points @ turn.T + wide / 2
+    low, high = turned.min(1), turned.max(1)
+    if MODES[mode]:
+        before, now = points[:, 3] - points[:, 0], high - low
+        # A box that was wide and is high has changed its sides.
+        swapped = (before[:, 0] < before[:, 1]) != (now[:, 0] < now[:, 1])
+        added = (now - np.where(swapped[:, None], before[:, ::-1], before)) / 2 * MODES[mode]
+        low, high = low + added, high - added
+    area = np.prod(high - low, 1)
+    low, high = np.clip(low, 0, wide), np.clip(high, 0, wide)
+    with np.errstate(all="ignore"):
+        kept = np.prod(high - low, 1) / area >= np.float32(remove_threshold)
+    told = _from_corners((np.concatenate([low, high], 1) / np.tile(wide if bbox_normalized else np.ones(2), 2))[kept],
+                         order)
+    return Laid(told, "") if labels is None else (Laid(told, ""), Laid(labels[kept], ""))

@@ -2,7 +2,7 @@
 import numpy as np
 
 from dragon.vm.dali.core.kinds import BGR, GRAY, RGB, UINT8, YCbCr
-from dragon.vm.dali.core.operators.values import convert, kind_or, number
+from dragon.vm.dali.core.operators.values import convert, kind_or, number, spatial
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Laid, operator
 
@@ -97,7 +97,7 @@ def saturation(data, *, saturation=1.0, dtype=None, image_type=RGB):
 def color_twist(data, *, hue=0.0, saturation=1.0, brightness=1.0, contrast=1.0, dtype=None, image_type=RGB):
     """Change hue, saturation, contrast and brightness in one step."""
     kind = kind_or(dtype, data)
-    half = {"u": span(data.dtype) / 2 + 0.5, "i": span(data.dtype) / 2 + 0.5}.get(data.dtype.kind, 0.5)
+    half = 0.5 if data.dtype.kind == "f" else 128.0  # of bytes, also where numbers have more of them
     strong, light = number(contrast), number(brightness)
     matrix = turned(number(hue), number(saturation)) * (strong * light)
     return _mix(data, matrix, (half - half * strong) * light, kind, "fn.color_twist", image_type)
@@ -136,7 +136,17 @@ def equalize(data, *, context):
     """Spread the values of each channel evenly."""
     if data.dtype != np.uint8:
         raise RuntimeError(got("fn.equalize", f"numbers of type {data.dtype}", "uint8"))
-    made = np.empty_like(data)
+    made = np.empty(data.shape, data.dtype)
+    # Axes before those of pictures are frames, and channels that come first are pictures by themselves.
+    axes, _ = spatial(context.layout, data.ndim, "fn.equalize")
+    for place in np.ndindex(*data.shape[:axes[0]]):
+        made[place] = equalized(data[place])
+    return Laid(made, context.layout)
+
+
+def equalized(data):
+    """Return a picture, channels last, with the values of each channel spread evenly."""
+    made = np.empty(data.shape, data.dtype)
     channels = data.reshape(-1, data.shape[-1]) if data.ndim > 2 else data.reshape(-1, 1)
     target = made.reshape(channels.shape)
     for place in range(channels.shape[1]):
@@ -146,4 +156,4 @@ def equalize(data, *, context):
         rest = len(channels) - first
         table = np.arange(256) if rest == 0 else np.clip((running - first) * (255 / rest) + 0.5, 0, 255)
         target[:, place] = np.floor(table).astype(np.uint8)[channels[:, place]]
-    return Laid(made, context.layout)
+    return made

@@ -66,12 +66,12 @@ def laplacian(data, *, window_size=(3,), smoothing_size=None, scale=(1.0,), norm
     made = 0
     for place, (main, size) in enumerate(zip(axes, sizes)):
         part, exponent = data.astype(np.float32), 0
-        for axis in axes:
+        for number_of, axis in enumerate(axes):
             if axis == main:
                 kernel = np.convolve(_binomial(size - 2), [1, -2, 1])
                 exponent += size - 3
             else:
-                width = size if smooth is None else smooth[place]
+                width = size if smooth is None else smooth[number_of]
                 kernel, exponent = _binomial(width), exponent + width - 1
             part = along(part, axis, kernel)
         factor = 2.0 ** -exponent if normalized_kernel else scales[place]
@@ -113,7 +113,7 @@ def grid_mask(data, *, angle=0.0, ratio=0.5, shift_x=0.0, shift_y=0.0, tile=100)
     turn, size, part = number(angle), number(tile), number(ratio)
     y, x = np.meshgrid(*(np.arange(extent, dtype=np.float32) for extent in data.shape[:2]), indexing="ij")
     cos, sin = np.float32(np.cos(turn) / size), np.float32(np.sin(turn) / size)
-    across = x * cos - y * sin + np.float32(number(shift_x) / size * 1.0)
-    down = x * sin + y * cos + np.float32(number(shift_y) / size * 1.0)
+    across = x * cos - y * sin - np.float32(number(shift_x) / size)
+    down = x * sin + y * cos - np.float32(number(shift_y) / size)
     holes = (across - np.floor(across) < part) & (down - np.floor(down) < part)
     return np.where(holes[..., None], data.dtype.type(0), data)

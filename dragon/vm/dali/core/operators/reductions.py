@@ -52,16 +52,26 @@ def rms(data, *, axes=None, axis_names=None, keep_dims=False, dtype=None, contex
                                                  _real(data, dtype)), data, axes, axis_names, keep_dims, context.layout)
 
 
+def _extreme(function, of_none):
+    """Return how an extreme is found: NaN counts for nothing, and of nothing it is the other end of the type."""
+    def reduce(x, axis, keep):
+        if x.size or x.dtype == np.bool_:
+            return function.reduce(x, axis, keepdims=keep)
+        info = np.finfo(x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype)
+        return function.reduce(x, axis, keepdims=keep, initial=getattr(info, of_none))
+    return reduce
+
+
 @operator("reductions.min")
 def least(data, *, axes=None, axis_names=None, keep_dims=False, context):
     """Return the least value."""
-    return _reduce(lambda x, axis, keep: x.min(axis, keepdims=keep), data, axes, axis_names, keep_dims, context.layout)
+    return _reduce(_extreme(np.fmin, "max"), data, axes, axis_names, keep_dims, context.layout)
 
 
 @operator("reductions.max")
 def most(data, *, axes=None, axis_names=None, keep_dims=False, context):
     """Return the greatest value."""
-    return _reduce(lambda x, axis, keep: x.max(axis, keepdims=keep), data, axes, axis_names, keep_dims, context.layout)
+    return _reduce(_extreme(np.fmax, "min"), data, axes, axis_names, keep_dims, context.layout)
 
 
 def _spread(data, middle, axes, axis_names, ddof, keep_dims, layout, root):

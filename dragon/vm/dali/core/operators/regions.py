@@ -38,9 +38,17 @@ def cut(data, low, high, policy, fill_value, who):
         return data[held]
     made = np.empty([max(end - start, 0) for start, end in zip(low, high)], data.dtype)
     fill = np.ravel(fill_value)
-    made[...] = convert(fill if fill.size > 1 else fill.reshape(()), data.dtype) if fill.size else 0
+    made[...] = filling(fill if fill.size > 1 else fill.reshape(()), data.dtype) if fill.size else 0
     made[tuple(slice(part.start - start, part.stop - start) for part, start in zip(held, low))] = data[held]
     return made
+
+
+def filling(value, kind):
+    """Return what is filled in, in a type: cut to whole numbers, and to the bits that there are, as C does."""
+    value = np.asarray(value, np.float64)
+    if kind.kind not in "iu" or not np.all(np.abs(value) < 2.0 ** 63):
+        return convert(value, kind)
+    return value.astype(np.int64).astype(kind)
 
 
 def window(data, layout, who, crop=None, crop_h=0.0, crop_w=0.0, crop_d=0.0, crop_pos_x=0.5, crop_pos_y=0.5,
@@ -177,20 +185,20 @@ def multi_paste(*pictures, in_ids=None, in_anchors=None, in_anchors_rel=None, ou
         ids = own(in_ids, place)
         sources = [column[place] for column in pictures] if ids is None else [pictures[0][int(one)] for one in ids]
         size = own(output_size, place)
-        size = sources[0].shape[:2] if size is None else size.astype(int)
+        size = sources[0].shape[:2] if size is None else size.astype(int)[:2]
         canvas = np.zeros((*size, sources[0].shape[2]), kind_or(dtype, sources[0]))
         for turn, source in enumerate(sources):
             whole = np.array(source.shape[:2])
 
-            def told(plain, relative, scale, default):
+            def told(plain, relative, scale, default, rounding=np.floor):
                 plain, relative = own(plain, place), own(relative, place)
                 if plain is not None:
                     return plain.reshape(-1, 2)[turn].astype(int)
                 if relative is None:
                     return default
-                return np.floor(relative.reshape(-1, 2)[turn] * scale + 0.5).astype(int)
+                return rounding(relative.reshape(-1, 2)[turn] * scale).astype(int)
             start = told(in_anchors, in_anchors_rel, whole, np.zeros(2, int))
-            extent = told(shapes, shapes_rel, whole, whole - start)
+            extent = told(shapes, shapes_rel, whole, whole - start, rounded)
             target = told(out_anchors, out_anchors_rel, np.array(size), np.zeros(2, int))
             low, high = np.maximum(0, -target), np.minimum(extent, np.array(size) - target)
             (top, left), (bottom, right) = start + low, start + high

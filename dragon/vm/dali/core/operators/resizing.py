@@ -1,139 +1,15 @@
-"""Pictures of other sizes, made by filters along one axis after the other."""
-import functools
-
+"""Pictures of other sizes: how large they become, and of which region."""
 import numpy as np
 
 from dragon.io.pictures import geometry
-from dragon.vm.dali.core.kinds import INTERP_CUBIC, INTERP_GAUSSIAN, INTERP_LANCZOS3, INTERP_LINEAR, INTERP_NN
-from dragon.vm.dali.core.kinds import INTERP_TRIANGULAR
+from dragon.vm.dali.core.kinds import INTERP_LINEAR
 from dragon.vm.dali.core.operators.regions import cut, window
-from dragon.vm.dali.core.operators.values import axes_of, convert, kind_or, number, spatial, vector
+from dragon.vm.dali.core.operators.resampling import resample
+from dragon.vm.dali.core.operators.values import axes_of, kind_or, number, spatial, vector
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Laid, operator
 
 MODES = ("default", "stretch", "not_larger", "not_smaller")
-
-
-def _cubic(x):
-    x = np.abs(x)
-    return np.where(x < 1, (1.5 * x - 2.5) * x * x + 1, np.where(x < 2, ((-0.5 * x + 2.5) * x - 4) * x + 2, 0))
-
-
-def _lanczos(x):
-    return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0)
-
-
-def _triangle(x):
-    return np.maximum(0, 1 - np.abs(x))
-
-
-def _gauss(x):
-    return np.where(np.abs(x) <= 1, np.exp(-4 * x * x), 0)  # two deviations of sqrt(1/8) each are its radius
-
-
-# Filters: the function, and how far it reaches at scale 1.
-FILTERS = {INTERP_LINEAR: (_triangle, 1), INTERP_TRIANGULAR: (_triangle, 1), INTERP_CUBIC: (_cubic, 2),
-           INTERP_LANCZOS3: (_lanczos, 3), INTERP_GAUSSIAN: (_gauss, 1)}
-
-
-@functools.lru_cache(256)
-def weights(size, target, start, stop, kind, antialias):
-    """Return the matrix that makes `target` places of `size` ones, between two places of these."""
-    scale = (stop - start) / target
-    centers = start + (np.arange(target) + 0.5) * scale
-    if kind == INTERP_NN:
-        matrix = np.zeros((target, size), np.float32)
-        matrix[np.arange(target), np.clip(np.floor(centers), 0, size - 1).astype(int)] = 1
-        return matrix
-    function, reach = FILTERS[kind]
-    stretch = max(abs(scale), 1.0) if antialias else 1.0
-    radius = reach * stretch
-    first = np.floor(centers - radius - 0.5).astype(int)
-    places = first[:, None] + np.arange(int(np.ceil(2 * radius)) + 3)
-    values = function((places + 0.5 - centers[:, None]) / stretch)
-    values /= values.sum(1, keepdims=True)
-    matrix = np.zeros((target, size))
-    np.add.at(matrix, (np.arange(target)[:, None], np.clip(places, 0, size - 1)), values)
-    return matrix.astype(np.float32)
-
-
-def resample(data, axes, sizes, low, high, kinds, antialias, dtype):
-    """Return an array with some axes made of other sizes.
-
-    Parameters
-    ----------
-    data : numpy.ndarray
-        The array.
-    axes, sizes : Sequence[int]
-        Which axes, and how long they become.
-    low, high : Sequence[float]
-        The region that is looked at, along each of them.
-    kinds : Tuple[int, int]
-        The filter where things become smaller, and larger.
-    antialias : bool
-        Whether filters grow where things become smaller.
-    dtype : numpy.dtype
-        The type of the result.
-
-    """
-    if _fits_pillow(data, axes, low, high, kinds, antialias, dtype):
-        return _by_pillow(data, sizes, low, high)
-    result = data
-    nearest = all(kind == INTERP_NN for kind in kinds)
-    # What shrinks goes first: less is left for the others.
-    for axis, size, start, stop in sorted(zip(axes, sizes, low, high), key=lambda row: row[1] / data.shape[row[0]]):
-        kind = kinds[0] if size < abs(stop - start) else kinds[1]
-        if (start, stop) == (0, data.shape[axis]) == (0, size):
-            continue
-        if kind == INTERP_NN:
-            centers = start + (np.arange(size) + 0.5) * ((stop - start) / size)
-            result = result.take(np.clip(np.floor(centers), 0, data.shape[axis] - 1).astype(int), axis)
-            continue
-        matrix = weights(data.shape[axis], size, float(start), float(stop), int(kind), antialias)
-        moved = np.moveaxis(result, axis, 0)
-        flat = matrix @ moved.reshape(moved.shape[0], -1).astype(np.float32)
-        result = np.moveaxis(flat.reshape(size, *moved.shape[1:]), 0, axis)
-    return convert(result, dtype) if not nearest or dtype != data.dtype else result
-
-
-def _fits_pillow(data, axes, low, high, kinds, antialias, dtype):
-    """Return whether Pillow's filter is the same one: it works on bytes, and holds no interpreter lock."""
-    return (data.dtype == np.uint8 == dtype and data.ndim == 3 and list(axes) == [0, 1] and data.shape[2] in (1, 3, 4)
-            and antialias and set(kinds) <= {INTERP_LINEAR, INTERP_TRIANGULAR} and min(data.shape) > 0
-            and all(0 <= start < stop <= size for start, stop, size in zip(low, high, data.shape)))
-
-
-def _by_pillow(data, sizes, low, high):
-    from dragon.vm.dali.core.pillow import pillow
-    library = pillow("fn.resize")
-    plain = np.ascontiguousarray(data[..., 0] if data.shape[2] == 1 else data)
-    # Pillow leaves out what is beyond the picture's edge, where here the edge goes on.
-    pads = [_reach(*row) for row in zip(data.shape, sizes, low, high)]
-    if any(map(any, pads)):
-        plain = _widened(plain, *pads)
-    (top, _), (left, _) = pads
-    box = (float(low[1] + left), float(low[0] + top), float(high[1] + left), float(high[0] + top))
-    made = np.asarray(library.fromarray(plain).resize((int(sizes[1]), int(sizes[0])), library.Resampling.BILINEAR, box))
-    return made[..., None] if data.shape[2] == 1 else made
-
-
-def _widened(plain, rows, columns):
-    """Return a picture whose edges go on for some rows and columns; NumPy's `pad` takes several times as long."""
-    (top, bottom), (left, right) = rows, columns
-    height, width = plain.shape[:2]
-    made = np.empty((top + height + bottom, left + width + right, *plain.shape[2:]), plain.dtype)
-    made[top:top + height, left:left + width] = plain
-    made[top:top + height, :left], made[top:top + height, left + width:] = plain[:, :1], plain[:, -1:]
-    made[:top], made[top + height:] = made[top], made[top + height - 1]
-    return made
-
-
-def _reach(size, target, start, stop):
-    """Return how many pixels a filter looks at beyond a picture's edges."""
-    if (start, stop) == (0, size) and target == size:
-        return (0, 0)
-    radius = max((stop - start) / target, 1)
-    return max(0, int(np.ceil(radius - start))), max(0, int(np.ceil(radius + stop - size)))
 
 
 def target_sizes(extents, given, mode, max_size, who):
@@ -217,6 +93,14 @@ def region(whole, axes, roi_start, roi_end, roi_relative):
     return vector(roi_start, len(axes)) * scale, vector(roi_end, len(axes)) * scale
 
 
+def widened(low, high, factor, fixed=0.5):
+    """Return a region that is made longer by a factor; a part of it, its middle by default, stays in its place."""
+    extent = high - low
+    low = low + extent * (1 - factor) * fixed
+    high = low + extent * factor
+    return (np.where(np.abs(row - np.rint(row)) < 1e-6, np.rint(row), row) for row in (low, high))
+
+
 def resized(data, layout, wanted, kinds, antialias, kind, roi, subpixel):
     """Return a picture, or a region of it, in another size.
 
@@ -245,9 +129,7 @@ def resized(data, layout, wanted, kinds, antialias, kind, roi, subpixel):
     exact, turned = wanted.of(np.abs(high - low))
     sizes = np.maximum(1, np.floor(exact + 0.5)).astype(int)
     if subpixel:
-        middle, half = (low + high) / 2, (high - low) / 2
-        low, high = (middle + sign * half * (sizes / np.maximum(exact, 1e-9)) for sign in (-1, 1))
-        low, high = (np.where(np.abs(row - np.rint(row)) < 1e-6, np.rint(row), row) for row in (low, high))
+        low, high = widened(low, high, sizes / np.maximum(exact, 1e-9))
     low, high = np.where(turned, high, low), np.where(turned, low, high)
     return resample(data, axes, sizes, low, high, kinds, antialias, kind)
 
@@ -304,7 +186,8 @@ def random_resized_crop(data, *, size, random_area=(0.08, 1.0), random_aspect_ra
 @operator()
 def tensor_resize(data, *, sizes=None, scales=None, axes=None, axis_names=None, mode="default", max_size=None,
                   interp_type=None, min_filter=None, mag_filter=None, antialias=True, roi_start=None, roi_end=None,
-                  roi_relative=False, dtype=None, size_rounding="round", context):
+                  roi_relative=False, subpixel_scale=True, alignment=(0.5,), dtype=None, size_rounding="round",
+                  context):
     """Resize any axes of an array."""
     if (sizes is None) == (scales is None):
         raise RuntimeError(got("fn.tensor_resize", "sizes and scales" if sizes is not None else "neither sizes nor "
@@ -312,8 +195,12 @@ def tensor_resize(data, *, sizes=None, scales=None, axes=None, axis_names=None, 
     chosen = axes_of(context.layout, data.ndim, axes, axis_names)
     low, high = region(data.shape, chosen, roi_start, roi_end, roi_relative)
     extents = high - low
-    given = vector(sizes, len(chosen)) if scales is None else vector(scales, len(chosen)) * extents
+    whole = np.array([data.shape[axis] for axis in chosen], np.float64)
+    given = vector(sizes, len(chosen)) if scales is None else vector(scales, len(chosen)) * whole
     found = target_sizes(extents, given, mode, max_size, "fn.tensor_resize")
     rounding = {"round": lambda x: np.floor(x + 0.5), "truncate": np.trunc, "ceil": np.ceil}[size_rounding]
-    return resample(data, chosen, np.maximum(1, rounding(found)).astype(int), low, high,
+    made = np.maximum(1, rounding(found)).astype(int)
+    if subpixel_scale:
+        low, high = widened(low, high, made / np.maximum(found, 1e-9), vector(alignment, len(chosen)))
+    return resample(data, chosen, made, low, high,
                     filters(interp_type, min_filter, mag_filter), antialias, kind_or(dtype, data))

@@ -2,6 +2,7 @@
 import numpy as np
 
 from dragon.vm.dali.core.kinds import to_numpy_type
+from dragon.vm.dali.core.operators.regions import filling
 from dragon.vm.dali.core.operators.values import axes_of, convert, kind_or, number, vector
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Laid, operator
@@ -164,8 +165,10 @@ def one_hot(data, *, num_classes=0, axis=-1, axis_name=None, on_value=1.0, off_v
     """Write each number as a row with one place set."""
     if num_classes < 1:
         raise ValueError(got("fn.one_hot", f"num_classes={num_classes}", "a positive number"))
-    labels = data.reshape(()) if data.size == 1 else data
-    labels = labels.astype(np.int64)
+    # A single number is one label, and no row of them, unless an axis is asked for.
+    labels = (data.reshape(()) if data.size == 1 and axis == -1 else data).astype(np.int64)
+    if not -1 <= int(axis) <= labels.ndim:
+        raise RuntimeError(got("fn.one_hot", f"axis={axis}", f"-1 to {labels.ndim}"))
     hot = np.where(labels[..., None] == np.arange(num_classes), on_value, off_value)
     place = labels.ndim if axis == -1 else int(axis)
     layout = context.layout if len(context.layout) == labels.ndim else ""
@@ -204,7 +207,7 @@ def _padded(data, chosen, largest, shape, align, fill_value):
         if step < 1:
             raise ValueError(got("fn.pad", f"align={step}", "positive numbers"))
         sizes[axis] = -(-(max(sizes[axis], size) if size > 0 else most) // step) * step
-    made = np.full(sizes, convert(np.asarray(number(fill_value)), data.dtype), data.dtype)
+    made = np.full(sizes, filling(number(fill_value), data.dtype), data.dtype)
     made[tuple(map(slice, data.shape))] = data
     return made
 

@@ -46,7 +46,9 @@ def convert(array, kind):
         return array != 0
     if dtype.kind in "iu" and array.dtype.kind == "f":
         info = np.iinfo(dtype)
-        held = np.clip(rounded(np.where(np.isnan(array), 0, array)), info.min, info.max)
+        # What is no number is what the processor makes of it: 0, or the first of the types that it knows.
+        held = np.clip(rounded(np.where(np.isnan(array), info.min if dtype.itemsize > 3 else 0, array)), info.min,
+                       info.max)
         if dtype.itemsize < 4:
             return held.astype(dtype)
         top = held >= float(info.max)

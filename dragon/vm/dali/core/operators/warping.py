@@ -53,6 +53,36 @@ def sample(data, places, interp, fill_value):
     return made
 
 
+def walk(matrix, sizes):
+    """Return where the pixels of a result are in the input: row by row, each a step behind the one before.
+
+    Steps are added up in single precision, as DALI does: which pixel is the nearest one may hang on it.
+
+    Parameters
+    ----------
+    matrix : numpy.ndarray
+        Maps places of the result to those of the input, x before y.
+    sizes : Sequence[int]
+        Of the result.
+
+    Returns
+    -------
+    List[numpy.ndarray]
+        For each axis of the input, where to look.
+
+    """
+    rows = np.meshgrid(*(np.arange(size, dtype=np.float32) + np.float32(0.5) for size in sizes[:-1]), indexing="ij")
+    places = []
+    for row in matrix[::-1]:
+        steps = np.full(tuple(sizes), row[0], np.float32)
+        first = row[0] * np.float32(0.5)
+        for factor, grid in zip(row[1:], rows[::-1]):
+            first = first + factor * grid
+        steps[..., :1] = (first + row[-1])[..., None]
+        places.append(np.add.accumulate(steps, -1, dtype=np.float32))
+    return places
+
+
 def warp(data, layout, matrix, sizes, interp, fill_value, kind, who):
     """Return a picture whose places, x before y, are mapped by a matrix to places in another one."""
     axes, channel = spatial(layout, data.ndim, who)
@@ -60,10 +90,7 @@ def warp(data, layout, matrix, sizes, interp, fill_value, kind, who):
         frames = [warp(frame, layout[1:], matrix, sizes, interp, fill_value, kind, who) for frame in data]
         return np.stack(frames)
     moved = data[..., None] if channel is None else np.moveaxis(data, channel, -1)
-    grid = np.meshgrid(*(np.arange(size) + 0.5 for size in sizes), indexing="ij")
-    points = np.stack([*grid[::-1], np.ones_like(grid[0])], -1)
-    mapped = points @ np.asarray(matrix, np.float64).T
-    places = [mapped[..., place] for place in reversed(range(len(axes)))]
+    places = walk(np.asarray(matrix, np.float32), sizes)
     made = convert(sample(moved, places, interp, fill_value), kind)
     return made[..., 0] if channel is None else np.moveaxis(made, -1, channel)
 
@@ -89,32 +116,53 @@ def warp_affine(data, transform=None, *, matrix=(), size=(), interp_type=INTERP_
                 kind_or(dtype if dtype is not None else output_dtype, data), "fn.warp_affine")
 
 
-def canvas(width, height, angle):
-    """Return the width and height of the box around a turned picture; small angles keep odd what is odd."""
-    cos, sin = abs(np.cos(angle)), abs(np.sin(angle))
-    wide, high = int(np.ceil(cos * width + sin * height - 0.01)), int(np.ceil(sin * width + cos * height - 0.01))
-    first, second = (width, height) if sin <= cos else (height, width)
-    return wide + (wide - first) % 2, high + (high - second) % 2
+def canvas(extents, turn):
+    """Return the extents of the box around what is turned: even or odd as that which each of them mostly comes from.
+
+    Parameters
+    ----------
+    extents : Sequence[int]
+        Along x, y and perhaps z.
+    turn : numpy.ndarray
+        The matrix of the rotation.
+
+    """
+    shares = np.abs(turn)
+    wide = np.ceil(shares @ np.asarray(extents, np.float64) - 0.01).astype(int)
+    # Of equal shares, an axis's own is the one.
+    main = np.where(shares.max(1) > np.diag(shares), shares.argmax(1), np.arange(len(wide)))
+    return wide + (wide - np.asarray(extents)[main]) % 2
+
+
+def turning(angle, axis=None):
+    """Return the matrix of a rotation by degrees: in the plane, or in space about an axis."""
+    turn = np.float64(np.deg2rad(np.float32(angle)))
+    cos, sin = np.cos(turn), np.sin(turn)
+    if axis is None:
+        return np.array([[cos, -sin], [sin, cos]])
+    x, y, z = axis / np.linalg.norm(axis)
+    across = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    turned = cos * np.eye(3) + sin * across + (1 - cos) * np.outer([x, y, z], [x, y, z])
+    return turned.astype(np.float32)  # in which equal shares of two axes are equal
 
 
 @operator()
 def rotate(data, *, angle, axis=None, size=(), keep_size=False, interp_type=INTERP_LINEAR, fill_value=None, dtype=None,
            output_dtype=None, context):
-    """Turn a picture by degrees, against the clock; the result holds all of it."""
+    """Turn a picture by degrees, against the clock, or a volume about an axis; the result holds all of it."""
     who = "fn.rotate"
     axes, _ = spatial(context.layout, data.ndim, who)
-    if len(axes) != 2:
-        raise NotImplementedError(got(who, "a volume", "pictures of two axes; fn.warp_affine takes volumes"))
-    turn = np.deg2rad(number(angle))
-    height, width = (data.shape[axis] for axis in axes)
+    if len(axes) == 3 and (axis is None or np.size(axis) != 3 or not np.any(axis)):
+        raise RuntimeError(got(who, f"axis={axis} for a volume", "the three numbers of a direction"))
+    # From places of the result to those of the input: in a plane whose y points down, that turns the other way.
+    linear = turning(number(angle)) if len(axes) == 2 else turning(-number(angle), vector(axis, 3))
+    extents = np.array([data.shape[axis] for axis in reversed(axes)])
     if np.size(size):
-        high, wide = vector(size, 2).astype(int)
+        wide = vector(size, len(axes)).astype(int)[::-1]
     else:
-        wide, high = (width, height) if keep_size else canvas(width, height, turn)
-    cos, sin = np.cos(turn), np.sin(turn)
-    linear = np.array([[cos, -sin], [sin, cos]])
-    matrix = affine(linear, np.array([width, height]) / 2 - linear @ (np.array([wide, high]) / 2))
-    return warp(data, context.layout, matrix, (high, wide), int(interp_type), fill_value,
+        wide = extents if keep_size else canvas(extents, linear.T)
+    matrix = affine(linear, extents / 2 - linear @ (wide / 2))
+    return warp(data, context.layout, matrix, tuple(map(int, wide[::-1])), int(interp_type), fill_value,
                 kind_or(dtype if dtype is not None else output_dtype, data), who)
 
 
@@ -124,10 +172,9 @@ def water(data, *, ampl_x=10.0, ampl_y=10.0, freq_x=0.049087, freq_y=0.049087, p
     """Move pixels along waves."""
     if not number(mask):
         return data
-    y, x = np.meshgrid(*(np.arange(size, dtype=np.float64) for size in data.shape[:2]), indexing="ij")
+    y, x = np.meshgrid(*(np.arange(size, dtype=np.float32) for size in data.shape[:2]), indexing="ij")
     across, down = x + ampl_x * np.sin(freq_x * y + phase_x), y + ampl_y * np.cos(freq_y * x + phase_y)
-    half = 0.5 if interp_type == INTERP_LINEAR else 0.0
-    return convert(sample(data, (down + half, across + half), int(interp_type), fill_value), data.dtype)
+    return convert(sample(data, (down, across), int(interp_type), fill_value), data.dtype)
 
 
 @operator()
@@ -136,9 +183,8 @@ def sphere(data, *, fill_value=0.0, interp_type=INTERP_NN, mask=1):
     if not number(mask):
         return data
     height, width = data.shape[:2]
-    y, x = np.meshgrid(np.arange(height) - height // 2, np.arange(width) - width // 2, indexing="ij")
-    reach = max(height, width) / 2
-    far = np.hypot(x, y) / reach
-    across, down = width // 2 + far * x, height // 2 + far * y
-    half = 0.5 if interp_type == INTERP_LINEAR else 0.0
-    return convert(sample(data, (down + half, across + half), int(interp_type), fill_value), data.dtype)
+    y, x = np.meshgrid(*(np.arange(size, dtype=np.float32) + np.float32(0.5 - size / 2) for size in (height, width)),
+                       indexing="ij")
+    far = np.sqrt(x * x + y * y) / np.float32(max(height, width) // 2)
+    across, down = np.float32(width / 2) + far * x, np.float32(height / 2) + far * y
+    return convert(sample(data, (down, across), int(interp_type), fill_value), data.dtype)

@@ -1,9 +1,9 @@
 """Readers of archives and sequences: tar files in WebDataset's form, and frames in folders."""
 import os
-import tarfile
 
 import numpy as np
 
+from dragon.io.sources.tar_files import walk_tar
 from dragon.vm.dali.core.kinds import UINT8, to_numpy_type
 from dragon.vm.dali.core.readers.files import order_of
 from dragon.vm.dali.core.readers.reader import Reader
@@ -45,16 +45,16 @@ class WebdatasetReader(Reader):
 
     def _walk(self, path):
         name, parts = None, {}
-        with tarfile.open(path, "r:") as archive:
-            for member in archive:
+        with open(path, "rb") as file:
+            for member in walk_tar(lambda place, size: os.pread(file.fileno(), size, place), path):
                 stem, extension = _split(member.name)
-                if not member.isfile() or not extension or stem.rpartition("/")[2] == "":
+                if not extension or stem.rpartition("/")[2] == "":
                     continue
                 if stem != name:
                     yield from self._sample(path, name, parts)
                     name, parts = stem, {}
                 extension = extension if self.exact else extension.lower()
-                parts.setdefault(extension, (member.offset_data, member.size))
+                parts.setdefault(extension, (member.offset, member.size))
             yield from self._sample(path, name, parts)
 
     def _sample(self, path, name, parts):

@@ -27,11 +27,11 @@ class Layout:
     def enter(self, images):
         """Return a batch with channels last, as a view."""
         images = ops.unsqueeze(images, 0) if self.single else images
-        return ops.permute(images, [0, 2, 3, 1]) if self.first else images
+        return ops.permuted(images, [0, 2, 3, 1]) if self.first else images
 
     def leave(self, images):
         """Return such a batch as the images came."""
-        images = ops.permute(images, [0, 3, 1, 2, *range(4, images.ndim)]) if self.first else images
+        images = ops.permuted(images, [0, 3, 1, 2, *range(4, images.ndim)]) if self.first else images
         return ops.squeeze(images, 0) if self.single else images
 
 

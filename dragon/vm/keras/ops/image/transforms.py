@@ -3,83 +3,19 @@ from dragon.vm.keras.ops.common import cast_to, dtype_of, operation, ops, tensor
 from dragon.vm.keras.ops.image.blur import gaussian_blur
 from dragon.vm.keras.ops.image.common import Layout, check_choice, like_images
 from dragon.vm.keras.ops.image.coordinates import map_coordinates
+from dragon.vm.shared.images.warping import WIDER, project_batch
 
 INTERPOLATIONS = ("nearest", "bilinear")
 FILL_MODES = ("constant", "nearest", "wrap", "mirror", "reflect")
 TRANSFORM_MODES = ("constant", "nearest", "wrap", "reflect")
 
 
-def _reflected(place, size):
-    """Return a place that turns back at the ends, where the outermost number stands twice."""
-    if size <= 1:
-        return ops.zeros_like(place)
-    period = 2 * size
-    below = ops.add(place, ops.mul(ops.trunc(ops.div(ops.neg(place), period)), period))
-    below = ops.where(ops.lt(below, -size), ops.add(below, period), ops.sub(ops.neg(below), 1))
-    above = ops.sub(place, ops.mul(ops.trunc(ops.div(place, period)), period))
-    above = ops.where(ops.ge(above, size), ops.sub(period - 1, above), above)
-    return ops.where(ops.lt(place, 0), below, ops.where(ops.gt(place, size - 1), above, place))
-
-
-def _wrapped(place, size):
-    """Return a place that goes on at the other end."""
-    if size <= 1:
-        return ops.zeros_like(place)
-    below = ops.add(place, ops.mul(ops.add(ops.trunc(ops.div(ops.neg(place), size - 1)), 1), size))
-    above = ops.sub(place, ops.mul(ops.trunc(ops.div(place, size - 1)), size))
-    return ops.where(ops.lt(place, 0), below, ops.where(ops.gt(place, size - 1), above, place))
-
-
-def _bring_in(place, size, fill_mode):
-    if fill_mode == "constant":
-        return place
-    place = {"reflect": _reflected, "wrap": _wrapped}.get(fill_mode, lambda place, size: place)(place, size)
-    return ops.clamp(place, 0, size - 1)
-
-
-def _read(x, rows, columns, fill_value):
-    """Return pixels [batch, y, x, channels] at whole places; those outside are the fill value."""
-    batch, height, width = x.shape[:3]
-    inside = ops.logical_and(ops.logical_and(ops.ge(rows, 0), ops.lt(rows, height)),
-                             ops.logical_and(ops.ge(columns, 0), ops.lt(columns, width)))
-    rows, columns = (ops.cast(ops.clamp(place, 0, size - 1), "int64")
-                     for place, size in ((rows, height), (columns, width)))
-    which = ops.reshape(ops.arange(batch, dtype="int64"), (-1, 1, 1))
-    return ops.where(ops.unsqueeze(inside, -1), ops.index(x, [which, rows, columns]), fill_value)
-
-
-def _project(x, transform, interpolation, fill_mode, fill_value):
-    """Return images whose pixels lie where a transform of 8 numbers says."""
-    height, width = x.shape[1:3]
-    a0, a1, a2, b0, b1, b2, c0, c1 = (ops.reshape(part, (-1, 1, 1)) for part in ops.unbind(transform, -1))
-    across = ops.arange(width, dtype="float32")
-    down = ops.unsqueeze(ops.arange(height, dtype="float32"), -1)
-
-    def along(first, second, third):
-        return ops.add(ops.add(ops.mul(first, across), ops.mul(second, down)), third)
-    depth = along(c0, c1, 1.0)
-    flat = ops.eq(depth, 0)
-    depth = ops.where(flat, 1.0, depth)
-    columns = _bring_in(ops.div(along(a0, a1, a2), depth), width, fill_mode)
-    rows = _bring_in(ops.div(along(b0, b1, b2), depth), height, fill_mode)
-    if interpolation == "nearest":
-        made = _read(x, _away(rows), _away(columns), fill_value)
-    else:
-        top, left = ops.floor(rows), ops.floor(columns)
-        down_share, right_share = (ops.unsqueeze(part, -1) for part in (ops.sub(rows, top), ops.sub(columns, left)))
-        bottom, right = ops.add(top, 1), ops.add(left, 1)
-        lines = []
-        for row in (top, bottom):
-            first, second = (cast_to(_read(x, row, column, fill_value), "float32") for column in (left, right))
-            lines.append(ops.add(ops.mul(ops.sub(1, right_share), first), ops.mul(right_share, second)))
-        made = ops.add(ops.mul(ops.sub(1, down_share), lines[0]), ops.mul(down_share, lines[1]))
-    made = ops.where(ops.unsqueeze(flat, -1), fill_value, made)
-    return cast_to(made, dtype_of(x))
-
-
-def _away(place):
-    """Round halves away from zero."""
-    return ops.mul(ops.sign(place), ops.floor(ops.add(ops.abs(place), 0.5)))
+def _project(layout, images, transform, interpolation, fill_mode, fill_value):
+    """Return images whose pixels lie where rows of eight numbers say."""
+    dtype, x = dtype_of(images), layout.enter(images)
+    x = cast_to(x, WIDER.get(dtype, dtype))
+    made = project_batch(x, transform, x.shape[1:3], interpolation, fill_mode, float(fill_value))
+    return layout.leave(cast_to(made, dtype))
 
 
 @operation
@@ -104,7 +40,7 @@ def affine_transform(images, transform, interpolation="bilinear", fill_mode="con
         raise ValueError("Invalid transform rank: expected rank 1 (single transform) or rank 2 (batch of transforms), "
                          f"of 8 numbers. Received input with shape: transform.shape={tuple(transform.shape)}")
     transform = ops.unsqueeze(transform, 0) if transform.ndim == 1 else transform
-    return layout.leave(_project(layout.enter(images), transform, interpolation, fill_mode, fill_value))
+    return _project(layout, images, transform, interpolation, fill_mode, fill_value)
 
 
 def _homography(start, end):
@@ -145,8 +81,7 @@ def perspective_transform(images, start_points, end_points, interpolation="bilin
         raise ValueError("start_points and end_points must have the same shape. Received "
                          f"start_points.shape={tuple(start.shape)}, end_points.shape={tuple(end.shape)}")
     start, end = (ops.unsqueeze(points, 0) if points.ndim == 2 else points for points in (start, end))
-    return layout.leave(_project(layout.enter(images), _homography(start, end), interpolation, "constant",
-                                 fill_value))
+    return _project(layout, images, _homography(start, end), interpolation, "constant", fill_value)
 
 
 @operation

@@ -5,7 +5,6 @@ from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torchvision import tv_tensors
 from dragon.vm.torchvision._pillow import Image
-from dragon.vm.torchvision.ops.boxes import box_iou
 from dragon.vm.torchvision.transforms import _arguments
 from dragon.vm.torchvision.transforms._functional_tensor import _parse_pad_padding
 from dragon.vm.torchvision.transforms._geometry import perspective_coefficients
@@ -339,6 +338,7 @@ class RandomIoUCrop(Transform):
                     return found
 
     def _try(self, boxes, height, width, least):
+        from dragon.vm.torchvision.ops.boxes import box_iou
         shares = self.min_scale + (self.max_scale - self.min_scale) * torch.rand(2)
         new_w, new_h = int(width * shares[0]), int(height * shares[1])
         if not self.min_aspect_ratio <= new_w / new_h <= self.max_aspect_ratio:

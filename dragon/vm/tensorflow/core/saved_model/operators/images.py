@@ -1,5 +1,6 @@
 """Operators of images."""
-from dragon.vm.shared.errors import UnimplementedError
+from dragon.vm.shared.errors import UnimplementedError, invalid_argument
+from dragon.vm.shared.images.warping import PROJECTED, project_batch
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow import image, io
@@ -92,14 +93,11 @@ def _patches(node, x):
 
 @operator("ImageProjectiveTransformV3 ImageProjectiveTransformV2")
 def _transform(node, x, transforms, size, fill=None):
-    from dragon.vm.keras.ops import image as theirs
-    x = tensor(x)
-    if numbers(size) != list(x.shape[1:3]):
-        raise UnimplementedError(None, None, f"saved_model: {node.op} into another size is not supported (node "
-                                 f"'{node.name}' of function '{node.where}')")
-    value = 0.0 if fill is None else float(tensor(fill))
-    return theirs.affine_transform(x, tensor(transforms), node.get("interpolation").lower(),
-                                   node.get("fill_mode", "CONSTANT").lower(), value, data_format="channels_last")
+    x, value = tensor(x), 0.0 if fill is None else float(tensor(fill))
+    if x.dtype.name not in PROJECTED:
+        raise invalid_argument(f"{node.op}: got images of {x.dtype.name}, expected {', '.join(PROJECTED)}")
+    return project_batch(x, tensor(transforms), numbers(size), node.get("interpolation").lower(),
+                         node.get("fill_mode", "CONSTANT").lower(), value)
 
 
 # --- colours

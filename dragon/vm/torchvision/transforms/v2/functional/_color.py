@@ -1,6 +1,7 @@
 """Colours of images, for tensors of every dtype."""
 from dragon.core.refusals import refusing
 from dragon.vm import torch
+from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.transforms import _functional_tensor as F_t, functional as F1
 from dragon.vm.torchvision.transforms._functional_tensor import MAXIMA, _max_value
@@ -26,7 +27,7 @@ def to_dtype_image(image, dtype=torch.float, scale=False):
             raise RuntimeError(f"The conversion from {image.dtype} to {dtype} cannot be performed safely.")
         return image.mul(float(_max_value(dtype)) + 1.0 - 1e-3).to(dtype)
     if dtype.is_floating_point:
-        return image.to(dtype).mul(1.0 / _max_value(image.dtype))
+        return image.to(dtype).mul_(1.0 / _max_value(image.dtype))
     before, after = value_bits(image.dtype), value_bits(dtype)
     if before > after:
         return image.bitwise_right_shift(before - after).to(dtype)
@@ -40,7 +41,7 @@ def _check(image):
 
 def _grey(image):
     r, g, b = image.unbind(dim=-3)
-    return (r.mul(0.2989) + g.mul(0.587) + b.mul(0.114)).unsqueeze(dim=-3)
+    return r.mul(0.2989).add_(g, alpha=0.587).add_(b, alpha=0.114).unsqueeze(dim=-3)
 
 
 def rgb_to_grayscale_image(image, num_output_channels=1):
@@ -58,15 +59,17 @@ def grayscale_to_rgb_image(image):
 
 def _blend(image1, image2, ratio):
     ratio = float(ratio)
-    mixed = image1.mul(ratio) + image2 * (1.0 - ratio)
-    return mixed.clamp(0, _max_value(image1.dtype)).to(image1.dtype)
+    mixed = image1.mul(ratio).add_(image2, alpha=1.0 - ratio)
+    return mixed.clamp_(0, _max_value(image1.dtype)).to(image1.dtype)
 
 
 def adjust_brightness_image(image, brightness_factor):
     """Return an image mixed with black."""
     F_t._check_factor(brightness_factor, "brightness_factor")
     _check(image)
-    return image.mul(brightness_factor).clamp(0, _max_value(image.dtype)).to(image.dtype)
+    if F_t.in_one_pass(image):
+        return ops.blend_colours(image, float(brightness_factor), "black")
+    return image.mul(brightness_factor).clamp_(0, _max_value(image.dtype)).to(image.dtype)
 
 
 def _work_grey(image):
@@ -79,6 +82,8 @@ def adjust_contrast_image(image, contrast_factor):
     """Return an image mixed with its mean grey."""
     F_t._check_factor(contrast_factor, "contrast_factor")
     _check(image)
+    if F_t.in_one_pass(image):
+        return ops.blend_colours(image, float(contrast_factor), "mean")
     return _blend(image, _work_grey(image).mean(dim=(-3, -2, -1), keepdim=True), contrast_factor)
 
 
@@ -86,7 +91,11 @@ def adjust_saturation_image(image, saturation_factor):
     """Return an image mixed with its grey form."""
     F_t._check_factor(saturation_factor, "saturation_factor")
     _check(image)
-    return image if image.shape[-3] == 1 else _blend(image, _work_grey(image), saturation_factor)
+    if image.shape[-3] == 1:
+        return image
+    if F_t.in_one_pass(image):
+        return ops.blend_colours(image, float(saturation_factor), "grey")
+    return _blend(image, _work_grey(image), saturation_factor)
 
 
 def adjust_hue_image(image, hue_factor):
@@ -96,6 +105,8 @@ def adjust_hue_image(image, hue_factor):
     _check(image)
     if image.shape[-3] == 1 or image.numel() == 0:
         return image
+    if F_t.in_one_pass(image):
+        return ops.turn_hue(image, float(hue_factor))
     h, s, v = F_t._rgb2hsv(to_dtype_image(image, torch.float32, scale=True)).unbind(dim=-3)
     turned = torch.stack(((h + hue_factor).remainder(1.0), s, v), dim=-3)
     return to_dtype_image(F_t._hsv2rgb(turned), image.dtype, scale=True)

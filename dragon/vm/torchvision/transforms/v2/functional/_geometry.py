@@ -1,4 +1,6 @@
 """Flips, sizes, parts and warps: of images, masks, boxes and keypoints."""
+import functools
+
 from dragon.core.refusals import refusing
 from dragon.vm import torch
 from dragon.vm.torchvision.transforms import _functional_tensor as F_t, functional as F1
@@ -14,6 +16,7 @@ from dragon.vm.torchvision.transforms.v2.functional._utils import (
 
 _get_perspective_coeffs = F1._get_perspective_coeffs
 BILINEAR, NEAREST = InterpolationMode.BILINEAR, InterpolationMode.NEAREST
+_NEAREST = (NEAREST, InterpolationMode.NEAREST_EXACT)
 
 
 def horizontal_flip_image(image):
@@ -29,15 +32,24 @@ def vertical_flip_image(image):
 def resize_image(image, size, interpolation=BILINEAR, max_size=None, antialias=True):
     """Return the image in another size."""
     interpolation, before = check_interpolation(interpolation), list(image.shape[-2:])
-    if interpolation is InterpolationMode.LANCZOS:
-        raise NotImplementedError("resize: got lanczos for a tensor; Dragon has it for images of Pillow only")
+    if interpolation is InterpolationMode.LANCZOS and not antialias:
+        raise ValueError("InterpolationMode.LANCZOS requires antialias=True")
     after = sizes_after(before, size, max_size)
     if after == before:
         return image
-    if interpolation is InterpolationMode.BICUBIC and image.dtype == torch.uint8:  # as bytes, like PyTorch's own kernel
-        return as_batch(lambda batch: torch.nn.functional.interpolate(
-            batch, after, mode="bicubic", align_corners=False, antialias=bool(antialias)), image)
-    return as_batch(lambda batch: F_t.resize(batch, after, interpolation.value, antialias), image)
+    if image.numel() == 0:
+        return image.reshape(*image.shape[:-2], *after)
+
+    def change(batch):
+        return torch.nn.functional.interpolate(
+            batch, after, mode=interpolation.value, align_corners=False if smooth else None,
+            antialias=bool(antialias) and smooth)
+    smooth = interpolation in (BILINEAR, InterpolationMode.BICUBIC, InterpolationMode.LANCZOS)
+    if image.dtype in F_t.FLOATS or image.dtype == torch.uint8 and (smooth or interpolation in _NEAREST):
+        return as_image(image, functools.partial(as_batch, change))
+    made = as_image(image.to(torch.float32), functools.partial(as_batch, change))
+    whole = not image.is_floating_point() and image.dtype != torch.bool
+    return (made.round() if whole else made).to(image.dtype)
 
 
 def _resize_image_pil(image, size, interpolation=BILINEAR, max_size=None, antialias=True):

@@ -1,11 +1,18 @@
 """Blurs, noise, normalization; what makes and takes images; boxes that are worth keeping."""
 from dragon.vm import torch
+from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torchvision import tv_tensors
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.transforms import _functional_tensor as F_t, functional as F1
 from dragon.vm.torchvision.transforms.functional import pil_to_tensor, to_pil_image as _to_pil_image
 from dragon.vm.torchvision.transforms.v2.functional._meta import CORNERS, XYXY, convert_boxes
 from dragon.vm.torchvision.transforms.v2.functional._utils import as_batch, functional, is_pure_tensor
+
+
+def _are_numbers(image, *lists):
+    """Return whether these are lists of a number for each channel, or one number for all."""
+    return all(isinstance(values, (list, tuple)) and len(values) in (1, image.shape[-3])
+               and all(type(value) in (int, float) for value in values) for values in lists)
 
 
 def normalize_image(image, mean, std, inplace=False):
@@ -16,6 +23,8 @@ def normalize_image(image, mean, std, inplace=False):
         raise ValueError(f"Expected tensor to be a tensor image of size (..., C, H, W). Got {image.shape}.")
     if (isinstance(std, (tuple, list)) and not all(std)) or (isinstance(std, (int, float)) and std == 0):
         raise ValueError("std evaluated to zero, leading to division by zero.")
+    if not inplace and image.dtype in F_t.FLOATS and not F_t.is_recorded(image) and _are_numbers(image, mean, std):
+        return ops.standardize(image, mean, std)
     mean, std = (torch.as_tensor(value, dtype=image.dtype, device=image.device) for value in (mean, std))
     mean, std = (value.view(-1, 1, 1) if value.ndim == 1 else value for value in (mean, std))
     return (image.sub_(mean) if inplace else image.sub(mean)).div_(std)
@@ -31,8 +40,7 @@ def gaussian_blur_image(image, kernel_size, sigma=None):
         edge = (size - 1) / (2.0 * 2.0 ** 0.5)
         x = torch.linspace(-edge, edge, steps=size, dtype=dtype)
         bells.append(torch.softmax(x.div(width).pow(2).neg(), dim=0))
-    kernel = bells[1].unsqueeze(-1) * bells[0]
-    return as_batch(lambda batch: F_t.blurred(batch, kernel, kernel_size), image)
+    return as_batch(lambda batch: F_t.blurred_by_bells(batch, *bells), image)
 
 
 def _gaussian_blur_image_pil(image, kernel_size, sigma=None):

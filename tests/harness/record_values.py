@@ -1,4 +1,4 @@
-"""Values as the bytes of a record; the engine reads them (core/io/record_value.h tells the form)."""
+"""What KPLRecord bodies were written by before the engine did it: the oracle of its bytes, and of its refusals."""
 import struct
 
 import numpy as np

@@ -1,0 +1,2 @@
+"""Files."""
+from dragon.vm.dali.experimental.dynamic.io import file
