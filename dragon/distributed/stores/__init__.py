@@ -1,0 +1,1 @@
+"""Where processes leave each other values: in memory, in a file, or with one of them over TCP."""
