@@ -32,14 +32,14 @@ class TCPStore(Store):
 
     def __init__(self, host, port, keeps=False, timeout=300.0, listener=None):
         super().__init__(timeout)
-        self.host, self.port, self._server = host, int(port), None
+        self.host, self.port, self._server, self._connection = host, int(port), None, None
+        self._lock = threading.Lock()
         if not 0 <= self.port < 1 << 16 or (self.port == 0 and not keeps):
             raise ValueError(f"TCPStore: got port {port}, expected 1 to 65535" + (", or 0 for any" if keeps else ""))
         if keeps:
             listener = self._listen() if listener is None else listener
             self.port = listener.getsockname()[1]
             self._server = Server(listener)
-        self._lock = threading.Lock()
         self._connection = self._connect()
 
     def _listen(self):
@@ -125,5 +125,5 @@ class TCPStore(Store):
             self._server.close()
 
     def __del__(self):
-        if hasattr(self, "_lock"):
+        if hasattr(self, "_connection"):
             self.close()

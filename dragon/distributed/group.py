@@ -1,0 +1,112 @@
+"""Processes that do things together."""
+import atexit
+import contextlib
+import contextvars
+import os
+import platform
+import weakref
+
+from dragon import _C
+from dragon.distributed.errors import DistributedError
+
+SHEET_BYTES = 256 << 10  # of what a rank shows the others at once
+_default = contextvars.ContextVar("the group of this context", default=None)
+_groups = weakref.WeakSet()
+
+
+def _machine():
+    """Return what tells this machine, as it runs now, from others; a container counts as one."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            boot = file.read().strip()
+    except OSError:
+        boot = ""
+    return f"{platform.node()} {boot} {os.stat('/proc/self/ns/pid').st_ino}"
+
+
+class ProcessGroup:
+    """Processes that reduce, gather and exchange tensors.
+
+    Parameters
+    ----------
+    store : Store
+        Where they meet; all have the same, under keys that nobody else uses.
+    rank : int
+        This process's number in the group.
+    size : int
+        How many there are.
+    timeout : float, optional, default=1800
+        Seconds to wait for the others, at the beginning and in each call; negative for ever.
+    ranks : Sequence[int], optional
+        The members' numbers in the world; 0, 1, 2... by default.
+    sheet_bytes : int, optional
+        How much a rank shows the others at once; it takes three times that of shared memory.
+
+    """
+
+    def __init__(self, store, rank, size, timeout=1800.0, ranks=None, sheet_bytes=SHEET_BYTES):
+        if not 0 <= rank < size:
+            raise ValueError(f"ProcessGroup: got rank {rank} of {size} processes, expected 0 to {size - 1}")
+        self.rank, self.size, self.timeout, self.store = rank, size, timeout, store
+        self.ranks = list(range(size)) if ranks is None else list(ranks)
+        self.number = self._meet(sheet_bytes)
+        _groups.add(self)
+
+    def _meet(self, sheet_bytes):
+        """Join the others over shared memory; the first one makes it."""
+        store, seconds, mine = self.store, self.timeout if self.timeout >= 0 else 1e9, None
+        if self.rank == 0:
+            mine = os.memfd_create("dragon world", os.MFD_CLOEXEC)
+            os.posix_fallocate(mine, 0, _C.group_bytes(self.size, sheet_bytes))
+            store.set("memory", f"{_machine()}|/proc/{os.getpid()}/fd/{mine}")
+        try:
+            store.wait(["memory"], seconds)
+            machine, _, place = store.get("memory").decode().partition("|")
+            if machine != _machine():
+                raise DistributedError(f"ProcessGroup: got rank 0 on the machine {machine.split()[0]!r} and rank "
+                                       f"{self.rank} on {platform.node()!r}, expected one machine: between several, start "
+                                       "the processes with mpirun")
+            file = mine if mine is not None else self._open(place)
+            try:
+                # Returns once all have joined.
+                return _C.make_group(file, self.rank, self.size, sheet_bytes, float(self.timeout))
+            finally:
+                if file != mine:
+                    os.close(file)
+        finally:
+            if mine is not None:
+                os.close(mine)
+
+    def _open(self, place):
+        try:
+            return os.open(place, os.O_RDWR | os.O_CLOEXEC)
+        except OSError as error:
+            raise DistributedError(f"ProcessGroup: got no shared memory of rank 0 ({error}), expected its process to be "
+                                   "there, of the same user: has it ended?") from None
+
+    def close(self):
+        """Leave the group; calls of it raise from then on."""
+        if self.number is not None:
+            _C.remove_group(self.number)
+            self.number = None
+
+    @contextlib.contextmanager
+    def as_default(self):
+        """Have what is done in a `with` block be done by this group where no other is named."""
+        token = _default.set(self)
+        try:
+            yield self
+        finally:
+            _default.reset(token)
+
+
+def default_group():
+    """Return the group that is meant where none is named; None if there is none."""
+    return _default.get()
+
+
+@atexit.register
+def _leave_all():
+    """Leave all groups while tensors on their way are still there."""
+    for group in list(_groups):
+        group.close()
