@@ -84,6 +84,9 @@ def make_keras_cases(keras, tf):
                                                                        fill_mode=fill)
     cases["keras affine_transform nearest, 8 uint8"] = functools.partial(image.affine_transform, raw, turn, "nearest")
     cases["keras affine_transform bilinear, 8 uint8"] = functools.partial(image.affine_transform, raw, turn)
+    move = np.array([0.5, 0.7], np.float32), np.array([3.0, -2.0], np.float32)
+    cases["keras scale_and_translate cubic, 8"] = functools.partial(
+        image.scale_and_translate, many, (8, 112, 150, 3), *move, (1, 2), "cubic")
     for name, options in (("RandomFlip", {}), ("RandomRotation", {"factor": 0.1}),
                           ("RandomZoom", {"height_factor": 0.1}),
                           ("RandomTranslation", {"height_factor": 0.1, "width_factor": 0.1}),

@@ -22,3 +22,10 @@ def die(rank):
     import os
     import signal
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def put_sums(rank, queue, parts):
+    """Tell the sums of tensors, and whether the first two lie in the same memory."""
+    sums = [part.sum().item() for part in parts]
+    parts[0][1] = 100
+    queue.put((sums, parts[1][0].item() == 100))

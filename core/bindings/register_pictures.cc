@@ -136,8 +136,8 @@ py::list WriteBatch(const PictureBatch& batch, const JpegLibrary* library, const
 }
 
 void Decode(const JpegLibrary& library, const py::object& data, const py::object& out, int channels,
-            const py::object& region, int shrink, bool fancy, bool quick, bool around, bool recover, double enough,
-            int64_t most_pixels, int most_scans, int64_t most_memory) {
+            const py::object& region, int shrink, bool fancy, bool quick, bool around, bool recover, bool cut_inks,
+            double enough, int64_t most_pixels, int most_scans, int64_t most_memory) {
   const HeldPixels bytes(data, PyBUF_SIMPLE), to(out, PyBUF_WRITABLE);
   if (channels != 1 && channels != 3 && channels != 4) {
     throw ValueError("channels").Got(channels).Expected("1, 3 or 4");
@@ -145,7 +145,7 @@ void Decode(const JpegLibrary& library, const py::object& data, const py::object
   if (shrink != 1 && shrink != 2 && shrink != 4 && shrink != 8) {
     throw ValueError("shrink").Got(shrink).Expected("1, 2, 4 or 8");
   }
-  const JpegOptions options{channels, ParseRegion(region), shrink, fancy, quick, around, recover, enough};
+  const JpegOptions options{channels, ParseRegion(region), shrink, fancy, quick, around, recover, cut_inks, enough};
   WithoutGil outside;
   DecodeJpeg(library, bytes.bytes(), options, {most_pixels, most_scans, most_memory}, to.bytes());
 }
@@ -171,8 +171,8 @@ void RegisterPictures(py::module_& m) {
       .def("decode", Decode, "Write the pixels of a file, or of a region of it, to `out`.", py::arg("data"),
            py::arg("out"), py::arg("channels") = 3, py::arg("region") = py::none(), py::arg("shrink") = 1,
            py::arg("fancy") = true, py::arg("quick") = false, py::arg("around") = true, py::arg("recover") = false,
-           py::arg("enough") = 1.0, py::arg("most_pixels") = limits.pixels, py::arg("most_scans") = limits.scans,
-           py::arg("most_memory") = limits.memory);
+           py::arg("cut_inks") = false, py::arg("enough") = 1.0, py::arg("most_pixels") = limits.pixels,
+           py::arg("most_scans") = limits.scans, py::arg("most_memory") = limits.memory);
   py::class_<PictureBatch>(m, "PictureBatch", "What pictures become on their way into a batch.")
       .def(py::init(&MakeBatch), py::arg("size"), py::arg("channels") = 3, py::arg("channels_first") = true,
            py::arg("dtype") = "float32", py::arg("filter") = "bilinear", py::arg("antialias") = true,

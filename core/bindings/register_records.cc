@@ -1,4 +1,7 @@
 // Records of files and the examples in them, seen from Python.
+#include <pybind11/numpy.h>
+
+#include <algorithm>
 #include <deque>
 
 #include "core/bindings/python.h"
@@ -49,6 +52,38 @@ py::tuple ReadColumn(py::sequence records, std::string name, uint32_t kind) {
   return py::make_tuple(RawIntegers(counts), ValuesOf(column));
 }
 
+/// {name: a list of bytes, or an array of numbers, or None}; or None if the bytes are no example.
+py::object ReadExample(py::object record) {
+  const Bytes bytes(record);
+  std::vector<ExampleFeature> features;
+  if (!ListFeatures(bytes, &features)) return py::none();
+  py::dict made;
+  for (const ExampleFeature& feature : features) {
+    PyObject* name = PyUnicode_DecodeUTF8(feature.name.data(), static_cast<Py_ssize_t>(feature.name.size()), nullptr);
+    if (!name) {
+      PyErr_Clear();
+      return py::none();
+    }
+    const auto key = py::reinterpret_steal<py::str>(name);
+    made[key] = py::none();
+    if (!feature.kind) continue;
+    ExampleColumn column("", static_cast<ExampleColumn::Kind>(feature.kind));
+    if (column.AddList(feature.list) < 0) return py::none();
+    if (column.kind() == ExampleColumn::Kind::kFloat) {
+      const std::string& floats = column.floats();
+      py::array_t<float> array(static_cast<py::ssize_t>(floats.size() / sizeof(float)));
+      std::copy_n(floats.data(), floats.size(), reinterpret_cast<char*>(array.mutable_data()));
+      made[key] = array;
+    } else if (column.kind() == ExampleColumn::Kind::kInt) {
+      const auto& integers = column.integers();
+      made[key] = py::array_t<int64_t>(static_cast<py::ssize_t>(integers.size()), integers.data());
+    } else {
+      made[key] = ValuesOf(column);
+    }
+  }
+  return made;
+}
+
 /// (records, how many bytes they take, what stopped it: 0 the end, 1 a broken header, 2 a broken record).
 py::tuple SplitBytes(py::object data, bool check) {
   Bytes bytes(data);
@@ -72,6 +107,10 @@ void RegisterRecords(py::module_& m) {
       "The CRC-32C of bytes.", py::arg("data"));
   m.def("split_records", SplitBytes, "The whole TFRecords at the start of bytes.", py::arg("data"),
         py::arg("check") = true);
+  m.def("read_example", ReadExample,
+        "All features of a serialized example: a list of bytes, an array of float32 or int64 numbers, or None for "
+        "each; None if the bytes are no example.",
+        py::arg("record"));
   m.def("example_column", ReadColumn,
         "The values of one feature of serialized examples: how many each has (-1 without it, -2 of another kind, -3 "
         "broken), and all values: a list of bytes, or the bytes of float32 or int64 numbers.",

@@ -53,19 +53,37 @@ std::string_view TextOf(std::span<const uint8_t> bytes) {
 
 /// One entry of an example's map.
 struct Entry {
-  bool named = false, broken = false;
+  bool broken = false;
+  std::string_view name;
   std::span<const uint8_t> feature;
 
-  Entry(std::span<const uint8_t> bytes, const std::string& name) : named(name.empty()) {
+  explicit Entry(std::span<const uint8_t> bytes) {
     Fields entry(bytes);
     while (entry.Next()) {
       if (entry.wire != WireType::kBytes) continue;
-      if (entry.number == 1) named = name == TextOf(entry.bytes);
+      if (entry.number == 1) name = TextOf(entry.bytes);
       if (entry.number == 2) feature = entry.bytes;
     }
     broken = entry.broken();
   }
 };
+
+/// Call `take` with each entry of an example; false if the example is broken, or if `take` says that something is.
+template <typename Take>
+bool WalkEntries(std::span<const uint8_t> bytes, Take&& take) {
+  Fields example(bytes);
+  while (example.Next()) {
+    if (example.number != 1 || example.wire != WireType::kBytes) continue;
+    Fields entries(example.bytes);
+    while (entries.Next()) {
+      if (entries.number != 1 || entries.wire != WireType::kBytes) continue;
+      const Entry entry(entries.bytes);
+      if (entry.broken || !take(entry)) return false;
+    }
+    if (entries.broken()) return false;
+  }
+  return !example.broken();
+}
 
 }  // namespace
 
@@ -119,22 +137,26 @@ int64_t ExampleColumn::AddFeature(std::span<const uint8_t> bytes) {
 }
 
 int64_t ExampleColumn::AddExample(std::span<const uint8_t> bytes) {
-  Fields example(bytes);
   bool found = false;
   std::span<const uint8_t> feature;
-  while (example.Next()) {
-    if (example.number != 1 || example.wire != WireType::kBytes) continue;
-    Fields entries(example.bytes);
-    while (entries.Next()) {
-      if (entries.number != 1 || entries.wire != WireType::kBytes) continue;
-      const Entry entry(entries.bytes, name_);
-      if (entry.broken) return kBroken;
-      if (entry.named) found = true, feature = entry.feature;  // of two features of one name, the last one counts
+  const bool whole = WalkEntries(bytes, [&](const Entry& entry) {
+    if (entry.name == name_) found = true, feature = entry.feature;  // of two features of one name, the last one counts
+    return true;
+  });
+  return !whole ? kBroken : found ? AddFeature(feature) : kMissing;
+}
+
+bool ListFeatures(std::span<const uint8_t> example, std::vector<ExampleFeature>* features) {
+  return WalkEntries(example, [&](const Entry& entry) {
+    ExampleFeature found{entry.name};
+    Fields feature(entry.feature);
+    while (feature.Next()) {
+      if (feature.number < 1 || feature.number > 3 || feature.wire != WireType::kBytes) continue;
+      found.kind = feature.number, found.list = feature.bytes;
     }
-    if (entries.broken()) return kBroken;
-  }
-  if (example.broken()) return kBroken;
-  return found ? AddFeature(feature) : kMissing;
+    features->push_back(found);
+    return !feature.broken();
+  });
 }
 
 }  // namespace dragon

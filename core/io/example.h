@@ -1,4 +1,4 @@
-// One feature of many serialized `tf.train.Example` messages, read without an object per value.
+// Serialized `tf.train.Example` messages: one feature of many, or all of one, without an object per value.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,8 @@ class DRAGON_API ExampleColumn {
   /// Add the feature of one example; returns the number of values, or what is wrong. Bytes are not copied: those of the
   /// example must stay.
   int64_t AddExample(std::span<const uint8_t> example);
+  /// Add a list of values of this kind; returns their number, or that it is broken.
+  int64_t AddList(std::span<const uint8_t> list);
 
   Kind kind() const { return kind_; }
   const std::vector<int64_t>& integers() const { return integers_; }
@@ -35,7 +37,6 @@ class DRAGON_API ExampleColumn {
 
  private:
   int64_t AddFeature(std::span<const uint8_t> feature);
-  int64_t AddList(std::span<const uint8_t> list);
   int64_t AddPacked(std::span<const uint8_t> numbers);
 
   std::string name_;
@@ -44,5 +45,15 @@ class DRAGON_API ExampleColumn {
   std::string floats_;
   std::vector<std::string_view> texts_;
 };
+
+/// One entry of an example's map.
+struct DRAGON_API ExampleFeature {
+  std::string_view name;
+  uint32_t kind = 0;                   ///< as the message numbers them; 0 for a feature without a value
+  std::span<const uint8_t> list = {};  ///< its values, for `ExampleColumn::AddList`
+};
+
+/// The entries of an example, as they stand there; false if it is broken.
+DRAGON_API bool ListFeatures(std::span<const uint8_t> example, std::vector<ExampleFeature>* features);
 
 }  // namespace dragon

@@ -127,6 +127,7 @@ void JpegReader::ChooseColours(const JpegOptions& options) {
   const int of_file = Get<int>(field::kFileColours);
   is_ink_ = of_file == kJpegCmyk || of_file == kJpegYcck;
   channels_ = options.channels;
+  cut_inks_ = options.cut_inks;
   if (is_ink_) {
     Set<int>(field::kColours, kJpegCmyk);
     pitch_ = channels_;
@@ -198,12 +199,16 @@ void JpegReader::ReadRow(uint8_t* row) {
 }
 
 void JpegReader::ConvertInks(uint8_t* row) {
-  // Files hold inks the other way round, as Adobe's programs write them: 255 is none.
+  // Files hold inks the other way round, as Adobe's programs write them: 255 is none. Pillow takes all files for such.
+  const uint32_t turn = cut_inks_ && !head_.is_adobe ? 255 : 0;
   for (int i = 0; i < window_.width; ++i) {
     const uint8_t* ink = inks_.data() + size_t{4} * i;
     uint32_t colours[3];
-    const uint32_t light = ink[3];
-    for (int c = 0; c < 3; ++c) colours[c] = light - std::min(light, ShareOf255(255u - ink[c], light));
+    const uint32_t light = ink[3] ^ turn;
+    for (int c = 0; c < 3; ++c) {
+      colours[c] =
+          cut_inks_ ? (ink[c] ^ turn) * light / 255 : light - std::min(light, ShareOf255(255u - ink[c], light));
+    }
     if (channels_ == 1) {
       row[i] = static_cast<uint8_t>((colours[0] * 19595 + colours[1] * 38470 + colours[2] * 7471 + 0x8000) >> 16);
       continue;

@@ -38,6 +38,7 @@ struct JpegOptions {
   bool quick = false;         ///< whether the cosine transform may be the less exact one
   bool around = true;         ///< whether a region's colours are as in the whole picture: a little around it counts
   bool recover = false;       ///< whether what is cut off is read as far as it goes
+  bool cut_inks = false;      ///< whether shares of ink are cut to whole numbers, as TensorFlow does, and not rounded
   double enough = 1;          ///< which part of the rows will do where more cannot be read; others are zeros then
 };
 
@@ -95,7 +96,7 @@ class DRAGON_API JpegReader {
   JpegLimits limits_;
   PictureRegion window_;
   int pitch_ = 3, channels_ = 3;
-  bool is_ink_ = false;
+  bool is_ink_ = false, cut_inks_ = false;
   std::vector<uint8_t> inks_;
   Link link_;
   alignas(16) char structure_[kJpegStruct] = {};

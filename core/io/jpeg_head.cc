@@ -10,7 +10,7 @@ namespace dragon {
 namespace {
 
 using Bytes = std::span<const uint8_t>;
-constexpr int kStartOfImage = 0xd8, kEndOfImage = 0xd9, kStartOfScan = 0xda, kApp1 = 0xe1;
+constexpr int kStartOfImage = 0xd8, kEndOfImage = 0xd9, kStartOfScan = 0xda, kApp1 = 0xe1, kApp14 = 0xee;
 constexpr uint32_t kOrientationTag = 0x0112, kShort = 3;
 
 uint32_t ReadNumber(Bytes bytes, size_t at, int count, bool little) {
@@ -85,6 +85,7 @@ JpegHead ReadJpegHead(Bytes bytes) {
       return head;
     }
     if (marker == kApp1 && head.orientation == 1) head.orientation = ReadOrientation(segment);
+    if (marker == kApp14 && segment.size() >= 12 && std::memcmp(segment.data(), "Adobe", 5) == 0) head.is_adobe = true;
     at += length;
   }
   throw ValueError("JPEG").Got("truncated bytes: ", bytes.size(), " of them end within the header");

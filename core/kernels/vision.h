@@ -26,7 +26,9 @@ enum class ResampleMode {
   kGaussian,
   kLanczos3,
   kLanczos5,
-  kCoverage
+  kCoverage,
+  kLanczos1,
+  kBox
 };
 
 /// How the axes from the third on are resampled. A scale of 0 means: as the sizes say.
@@ -35,6 +37,9 @@ struct ResampleSpec {
   bool align_corners = false;
   bool antialias = false;  ///< whether TensorFlow's kernels are widened where images shrink
   std::array<double, 3> scales = {0, 0, 0};
+  /// Whether place p of an image comes to lie at p * scale + move, wherever that is in the result.
+  bool placed = false;
+  std::array<double, 3> moves = {0, 0, 0};
 };
 
 enum class GridMode { kLinear, kNearest, kCubic };

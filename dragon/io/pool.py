@@ -343,7 +343,7 @@ def has_hung_up(connection, wait):
 def serve(start, index, tasks, results, name):
     """Answer tasks until the parent hangs up; what runs in a worker."""
     try:
-        threading.Thread(target=_follow, args=(multiprocessing.parent_process(),), daemon=True).start()
+        follow_parent()
         config.set_num_threads(1)  # as many processes as there are cores should not each use all of them
         arena, mailbox = Arena(), Mailbox()
         set_current_arena(arena)
@@ -366,8 +366,12 @@ def serve(start, index, tasks, results, name):
         pass  # the parent has been interrupted too, or is gone
 
 
+def follow_parent():
+    """End this process when its parent has, whatever it is at: a thread of its own waits for that."""
+    threading.Thread(target=_follow, args=(multiprocessing.parent_process(),), daemon=True).start()
+
+
 def _follow(parent):
-    """End this process when its parent has, whatever it is at; what runs in a thread of its own."""
     connection.wait([parent.sentinel])
     os._exit(1)
 

@@ -52,18 +52,38 @@ def rounded(w, at):
     return w.Mul(w.Sign(at), w.Floor(w.Add(w.Abs(at), 0.5)))
 
 
-class Picture:
-    """Pictures (N, C, H, W) that are read pixel by pixel; outside, there is the fill."""
+def mixed(w, first, one, second, other):
+    """Return the sum of two pictures by the weights of their places."""
+    first, second = (w.cast(w.Unsqueeze(weight, [3]), one.dtype) for weight in (first, second))
+    return w.Add(w.Mul(first, one), w.Mul(second, other))
 
-    def __init__(self, w, x, size, fill):
-        self.w, self.shape, self.fill = w, x.shape, w.constant(fill, x.dtype)
-        self.pixels, self.places = w.transpose(x, [0, 2, 3, 1]), [x.shape[0], *size, 1]
+
+class Picture:
+    """Pictures that are read pixel by pixel; outside, there is the fill.
+
+    Parameters
+    ----------
+    w : Writer
+        The graph.
+    x : Value
+        The pictures (N, H, W, C).
+    which : Value
+        The number of the picture that each result reads, of four axes.
+    places : list of int
+        How many results there are, their height and width, and 1.
+    fill : float
+        What lies outside.
+
+    """
+
+    def __init__(self, w, x, which, places, fill):
+        self.w, self.pixels, self.which, self.places = w, x, which, places
+        self.sizes, self.fill = x.shape[1:3], w.constant(fill, x.dtype)
 
     def read(self, rows, columns):
-        """Return pixels (N, height, width, C) at whole places."""
-        w, inside = self.w, None
-        index = [w.Unsqueeze(count_places(w, self.shape[0]), [1, 2, 3])]
-        for at, size in ((rows, self.shape[2]), (columns, self.shape[3])):
+        """Return pixels (results, height, width, C) at whole places."""
+        w, inside, index = self.w, None, [self.which]
+        for at, size in zip((rows, columns), self.sizes):
             last = w.cast(w.Sub(whole(w, size), 1), "float32")
             within = w.And(w.Not(w.Less(at, 0.0)), w.Not(w.Greater(at, last)))
             inside = within if inside is None else w.And(inside, within)
@@ -77,18 +97,17 @@ def project_images(w, x, transforms, size, mode, outside, fill):
     if 0 in x.shape:
         return w.full([*x.shape[:2], *size], fill, x.dtype)
     rows, columns, nowhere = places(w, transforms, x.shape[2:], size, outside)
-    picture = Picture(w, x, size, fill)
+    moved = w.transpose(x, [0, 2, 3, 1])
+    moved.shape = [x.shape[axis] for axis in (0, 2, 3, 1)]
+    which = w.Unsqueeze(count_places(w, x.shape[0]), [1, 2, 3])
+    picture = Picture(w, moved, which, [x.shape[0], *size, 1], fill)
     if mode == "nearest":
         made = picture.read(rounded(w, rows), rounded(w, columns))
     else:
         top, left = w.Floor(rows), w.Floor(columns)
         bottom, right = w.Add(top, 1.0), w.Add(left, 1.0)
-
-        def mixed(first, one, second, other):
-            first, second = (w.Unsqueeze(weight, [3]) for weight in (first, second))
-            return w.Add(w.Mul(first, one), w.Mul(second, other))
-        lines = [mixed(w.Sub(right, columns), w.cast(picture.read(row, left), "float32"),
+        lines = [mixed(w, w.Sub(right, columns), w.cast(picture.read(row, left), "float32"),
                        w.Sub(columns, left), w.cast(picture.read(row, right), "float32")) for row in (top, bottom)]
-        made = w.cast(mixed(w.Sub(bottom, rows), lines[0], w.Sub(rows, top), lines[1]), x.dtype)
+        made = w.cast(mixed(w, w.Sub(bottom, rows), lines[0], w.Sub(rows, top), lines[1]), x.dtype)
     made = w.Where(w.Unsqueeze(nowhere, [3]), picture.fill, made)
     return w.transpose(made, [0, 3, 1, 2])

@@ -17,8 +17,8 @@ OPEN = {
     # operators and graphs
     "schema", "op_names", "call_batched", "evaluate_graph", "unify", "unlike",
     # dtypes and bytes
-    "can_cast", "promote_types", "result_type", "crc32c", "split_records", "example_column", "kpl_read", "kpl_scan",
-    "kpl_encode", "kpl_head",
+    "can_cast", "promote_types", "result_type", "crc32c", "split_records", "example_column",
+    "read_example", "kpl_read", "kpl_scan", "kpl_encode", "kpl_head", "kpl_walk",
 }
 
 

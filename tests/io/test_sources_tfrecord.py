@@ -1,6 +1,7 @@
 """TFRecord files and Examples: TensorFlow's own are read, and TensorFlow reads ours."""
 import gzip
 import pickle
+import random
 import zlib
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from dragon.io import DataError
 from dragon.io.sources import TFRecord, TFRecordStream, TFRecordWriter, make_example, parse_example
+from harness import example_reader
 
 RECORDS = [b"", b"a", b"x" * 25, bytes(range(256)) * 20, b"y" * 300_000, b"z"]
 FEATURES = {
@@ -196,3 +198,37 @@ def test_unpacked_numbers_and_strange_fields_are_read():
 def test_broken_examples_are_errors(data):
     with pytest.raises(DataError, match="are no Example"):
         parse_example(data)
+
+
+def same_features(left, right):
+    """Return whether two examples hold the same: lists of bytes, arrays to the bit, None."""
+    return left.keys() == right.keys() and all(
+        type(left[key]) is type(right[key]) and (left[key] == right[key] if not isinstance(left[key], np.ndarray) else
+                                                 (left[key].dtype, left[key].tobytes()) == (
+                                                     right[key].dtype, right[key].tobytes())) for key in left)
+
+
+def test_damaged_examples_are_read_as_in_plain_python_or_refused():
+    """The engine may refuse more: values of another wire type than their list's."""
+    rng, read, refused = random.Random(0), 0, 0
+    whole = make_example({"a": [1, -2, 2 ** 40], "bc": [0.5, 2.5], "d": [b"x", b"", bytes(200)], "e": None, "": 7})
+    assert same_features(parse_example(whole), example_reader.parse(whole))
+    for _ in range(20_000):
+        data = bytearray(whole)
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            place = rng.randrange(len(data))
+            how = rng.randrange(3)
+            if how == 0:
+                data[place] = rng.choice((0, 1, 2, 8, 10, 13, 18, 0x7F, 0x80, 0xFF, rng.randrange(256)))
+            elif how == 1:
+                del data[place:place + rng.choice((1, 2, 8))]
+            else:
+                data[place:place] = data[place:place + rng.choice((1, 2, 8))]
+        try:
+            found = parse_example(bytes(data))
+        except DataError:
+            refused += 1
+        else:
+            read += 1
+            assert same_features(found, example_reader.parse(bytes(data)))
+    assert read > 3000 and refused > 3000

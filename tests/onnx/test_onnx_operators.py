@@ -17,6 +17,7 @@ DTYPES = FLOATING + ("int64", "int32", "int16", "int8", "uint8", "bool")
 # What ONNX cannot say of an operator that it has otherwise, by words of the reason.
 DRAWN = "numbers that follow from a seed"  # which SavedModels have nodes for, and ONNX has none
 PARTLY = {"grid_sample": "volumes before opset 20", "random": "without an upper bound",
+          "suppress_boxes": "NonMaxSuppression takes 0 to 1", "select_boxes": "scores suffer from overlaps",
           **{f"stateless_{kind}": DRAWN
              for kind in ("uniform", "normal", "truncated_normal", "integers", "categorical")}}
 

@@ -71,6 +71,8 @@ DIFFERENCES = [Difference(*entry) for entry in (
     ("lamb_step", "", "its oracle is a composition, which divides by norms that are 0 and multiplies them first"),
     ("foreach_norm", r"-1e\+30|" + LARGEST, "of a single number PyTorch takes the absolute value"),
     ("crop_boxes", " 0 for [57] of .*raises", "pixels of no image: the oracle sums nothing"),
+    ("scale_and_translate", "inf|nan", "its oracle multiplies by 0 what is not read"),
+    ("scale_and_translate", " 0 for [57] of .*raises", "pictures without pixels are refused, as TensorFlow does"),
     ("project_images", " 0 for [57] of .*raises", "pictures without pixels are what lies outside, as TensorFlow's"),
     ("crop_boxes", "edges 3 here and there.*inf", "rounding decides whether a place is on a pixel and reads no other"),
     ("turn_hue", "inf", "infinite colours have no hue: the one that torchvision leaves is not that of the oracle"),

@@ -45,6 +45,7 @@ WHOLE_OF = {
     "real_var_mean": "var_mean",
     "recurrent_layer": "lstm",
     "resample": "interpolate",
+    "scale_and_translate_backward": "scale_and_translate",
     "scatter_combine": "scatter_into",
     "scatter_write": "scatter_into",
     "svd": "linalg_svd",

@@ -18,16 +18,22 @@ bool CopiesOnly(ResampleMode mode) {
   return mode == ResampleMode::kNearest || mode == ResampleMode::kNearestExact || mode == ResampleMode::kNearestCenter;
 }
 
+template <typename T>
+Taps<T> TapsOf(const ResampleSpec& spec, int axis, int64_t in, int64_t out) {
+  if (!spec.placed) return MakeTaps<T>(spec, spec.scales[axis], in, out);
+  return MakePlacedTaps<T>(spec.mode, spec.antialias, spec.scales[axis], spec.moves[axis], in, out);
+}
+
 template <typename Pass>
-Pass MakePass(const ResampleSpec& spec, double scale, int64_t in, int64_t out, int64_t inner, bool backward) {
+Pass MakePass(const ResampleSpec& spec, int axis, int64_t in, int64_t out, int64_t inner, bool backward) {
   if constexpr (std::is_same_v<Pass, BytePass>) {
-    return {MakeTaps<double>(spec, scale, in, out), in, inner};
+    return {TapsOf<double>(spec, axis, in, out), in, inner};
   } else {
     using W = typename Pass::Element;
     Pass pass;
     pass.size = in, pass.inner = inner;
     pass.copies = CopiesOnly(spec.mode) && !backward;
-    pass.taps = backward ? MakeTaps<W>(spec, scale, out, in).Transposed(out) : MakeTaps<W>(spec, scale, in, out);
+    pass.taps = backward ? TapsOf<W>(spec, axis, out, in).Transposed(out) : TapsOf<W>(spec, axis, in, out);
     return pass;
   }
 }
@@ -58,11 +64,12 @@ class Resizer {
   Resizer(const View& y, const View& x, const ResampleSpec& spec, bool backward) : sizes_(y, x) {
     // Axes that there are not are left out; so are those of unchanged size, which nobody weighs anew.
     for (int i = 3 - sizes_.axes; i < 3; ++i) {
-      const double scale = spec.scales[i - (3 - sizes_.axes)];
-      has_[i] = sizes_.in[i] != sizes_.out[i] || scale != 0 || !Interpolates(spec.mode);
+      const int axis = i - (3 - sizes_.axes);
+      const bool scaled = spec.placed || spec.scales[axis] != 0;
+      has_[i] = sizes_.in[i] != sizes_.out[i] || scaled || !Interpolates(spec.mode);
       if (!has_[i]) continue;
       // The last axes go first where bytes are rounded in between, and where the first axis grows.
-      Set(i, spec, scale, backward);
+      Set(i, spec, axis, backward);
     }
   }
 
@@ -82,12 +89,12 @@ class Resizer {
   static bool Interpolates(ResampleMode mode) {
     return mode != ResampleMode::kMitchell && mode != ResampleMode::kGaussian;
   }
-  void Set(int i, const ResampleSpec& spec, double scale, bool backward) {
+  void Set(int i, const ResampleSpec& spec, int axis, bool backward) {
     // What the axes behind i have by then depends on whether they went first.
     int64_t inner = sizes_.channels;
     const bool behind_first = LastFirst();
     for (int j = i + 1; j < 3; ++j) inner *= behind_first ? sizes_.out[j] : sizes_.in[j];
-    passes_[i] = MakePass<Pass>(spec, scale, sizes_.in[i], sizes_.out[i], inner, backward);
+    passes_[i] = MakePass<Pass>(spec, axis, sizes_.in[i], sizes_.out[i], inner, backward);
   }
   bool LastFirst() const {
     if (std::is_same_v<T, uint8_t>) return true;

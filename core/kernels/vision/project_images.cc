@@ -124,7 +124,7 @@ void FindPiece(Piece* piece, const float* t, int64_t row, int64_t column, int64_
 
 DRAGON_FN float Mixed(float first, float a, float second, float b) { return first * a + second * b; }
 
-/// Pixels of one picture of the result; steps count elements, `channels` is 0 where it is not known while compiling.
+/// Pixels of one picture, in how many `channels` is known while compiling; 0: it is not.
 template <typename T, int channels>
 struct Reader {
   const T* image;
@@ -171,8 +171,7 @@ struct Reader {
   }
 };
 
-/// Rows [begin, end) of all pictures of the result; `unit` says that channels lie side by side, so that the steps of
-/// pixels of so many are known while compiling.
+/// Rows [begin, end) of all pictures of the result. So many `channels` lie side by side in both; 0: as the strides say.
 template <typename T, int channels>
 void ProjectRows(const View& y, const View& x, const View& transforms, const ProjectSpec& spec, int64_t begin,
                  int64_t end) {

@@ -28,5 +28,8 @@ Taps<T> MakeTaps(const ResampleSpec& spec, double scale, int64_t in, int64_t out
 /// The same in TensorFlow's modes.
 template <typename T>
 Taps<T> MakeCenteredTaps(ResampleMode mode, bool antialias, int64_t in, int64_t out);
+/// The same for an image that is scaled and moved; results outside of it are of no elements.
+template <typename T>
+Taps<T> MakePlacedTaps(ResampleMode mode, bool antialias, double scale, double move, int64_t in, int64_t out);
 
 }  // namespace dragon::DRAGON_DEVICE

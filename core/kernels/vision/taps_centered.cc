@@ -2,6 +2,7 @@
 // to one there.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "core/kernels/vision/taps.h"
@@ -42,6 +43,10 @@ CenteredKernel KernelOf(ResampleMode mode) {
       return {2, &Mitchell};
     case ResampleMode::kGaussian:
       return {1.5f, [](float x) { return x < 1.5f ? std::exp(-2 * x * x) : 0.0f; }};
+    case ResampleMode::kBox:
+      return {1, [](float x) { return x < 0.5f ? 1.0f : x == 0.5f ? 0.5f : 0.0f; }};
+    case ResampleMode::kLanczos1:
+      return {1, [](float x) { return x < 1 ? RoundedSinc(x) * RoundedSinc(x) : 0.0f; }};
     case ResampleMode::kLanczos3:
       return {3, [](float x) { return x < 3 ? RoundedSinc(x) * RoundedSinc(x / 3) : 0.0f; }};
     case ResampleMode::kLanczos5:
@@ -54,25 +59,28 @@ CenteredKernel KernelOf(ResampleMode mode) {
 /// Add the weights of elements from `first` on, divided by their sum; those of nothing are left out.
 template <typename T>
 void AddNormalized(Taps<T>* taps, int64_t first, const std::vector<double>& weights) {
+  constexpr double kNothing = 1000 * std::numeric_limits<float>::min();
   double total = 0;
   for (double weight : weights) total += weight;
+  if (std::fabs(total) < kNothing) return;
   for (size_t k = 0; k < weights.size(); ++k) {
     if (weights[k] != 0) taps->Add(first + static_cast<int64_t>(k), static_cast<T>(weights[k] / total));
   }
 }
 
-/// A kernel is asked in single precision, which decides what is just within its reach.
+/// A kernel is asked in single precision, which decides what is just within its reach. Results are `step` apart, and
+/// the places before the first one are `shift`ed.
 template <typename T>
-Taps<T> KernelTaps(ResampleMode mode, bool antialias, int64_t in, int64_t out) {
+Taps<T> KernelTaps(ResampleMode mode, bool antialias, float step, float shift, int64_t in, int64_t out) {
   const CenteredKernel kernel = KernelOf(mode);
-  const float scale = 1 / (static_cast<float>(out) / static_cast<float>(in));
-  const float wide = antialias ? std::max(scale, 1.0f) : 1.0f, narrow = 1 / wide;
+  const float wide = antialias ? std::max(step, 1.0f) : 1.0f, narrow = 1 / wide, size = static_cast<float>(in);
   Taps<T> taps;
   std::vector<double> weights;
   for (int64_t i = 0; i < out; ++i, taps.EndRow()) {
-    const float center = (static_cast<float>(i) + 0.5f) * scale, reach = kernel.reach * wide + 1;
-    const auto first = static_cast<int64_t>(std::clamp(std::floor(center - reach), 0.0f, static_cast<float>(in - 1)));
-    const auto last = std::min<int64_t>(static_cast<int64_t>(std::ceil(center + reach)), in);
+    const float center = (static_cast<float>(i) + 0.5f) * step + shift, reach = kernel.reach * wide + 1;
+    if (!(center >= 0 && center <= size)) continue;
+    const auto first = static_cast<int64_t>(std::clamp(std::floor(center - reach), 0.0f, size - 1));
+    const auto last = std::min(static_cast<int64_t>(std::min(std::ceil(center + reach), size)), in);
     weights.clear();
     for (int64_t j = first; j < last; ++j) {
       weights.push_back(kernel.weigh(std::fabs(static_cast<float>(j) + 0.5f - center) * narrow));
@@ -135,10 +143,19 @@ Taps<T> MakeCenteredTaps(ResampleMode mode, bool antialias, int64_t in, int64_t 
   if (mode == ResampleMode::kNearestCenter) return NearestCenterTaps<T>(in, out);
   if (mode == ResampleMode::kCoverage) return CoverageTaps<T>(in, out);
   if (mode == ResampleMode::kKeys && !antialias) return TabledKeysTaps<T>(in, out);
-  return KernelTaps<T>(mode, antialias, in, out);
+  const float step = 1 / (static_cast<float>(out) / static_cast<float>(in));
+  return KernelTaps<T>(mode, antialias, step, 0, in, out);
+}
+
+template <typename T>
+Taps<T> MakePlacedTaps(ResampleMode mode, bool antialias, double scale, double move, int64_t in, int64_t out) {
+  const float step = 1 / static_cast<float>(scale), shift = -step * static_cast<float>(move);
+  return KernelTaps<T>(mode, antialias, step, shift, in, out);
 }
 
 template Taps<float> MakeCenteredTaps<float>(ResampleMode, bool, int64_t, int64_t);
 template Taps<double> MakeCenteredTaps<double>(ResampleMode, bool, int64_t, int64_t);
+template Taps<float> MakePlacedTaps<float>(ResampleMode, bool, double, double, int64_t, int64_t);
+template Taps<double> MakePlacedTaps<double>(ResampleMode, bool, double, double, int64_t, int64_t);
 
 }  // namespace dragon::DRAGON_DEVICE

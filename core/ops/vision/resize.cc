@@ -31,6 +31,8 @@ constexpr ModeName kCenteredModes[] = {
     {"lanczos3", ResampleMode::kLanczos3, 0},
     {"lanczos5", ResampleMode::kLanczos5, 0},
     {"coverage", ResampleMode::kCoverage, 0},
+    {"lanczos1", ResampleMode::kLanczos1, 0},
+    {"box", ResampleMode::kBox, 0},
 };
 
 bool HasCorners(ResampleMode mode) { return mode == ResampleMode::kLinear || mode == ResampleMode::kCubic; }
@@ -97,9 +99,8 @@ void InferResized(Infer& i, bool bytes_too) {
 
 /// Call `kernel` with images in the order that their result was declared in.
 template <typename Kernel>
-void RunResize(Run& r, const Kernel& kernel) {
+void RunResize(Run& r, const Kernel& kernel, const ResampleSpec& spec) {
   const Tensor& x = r.x(0);
-  const ResampleSpec spec = SpecOf(r, x.ndim() - 2);
   if (!windows::HasChannelsLast(r.y())) return kernel(r.ctx(), r.dtype(), r.out(), r.rows(0), spec);
   if (windows::HasChannelsLast(x)) return kernel(r.ctx(), r.dtype(), r.out(), r.in(0), spec);
   const Tensor turned = Op<"moveaxis">(Op<"contiguous">(Op<"moveaxis">(x, Dims{1}, Dims{-1})), Dims{-1}, Dims{1});
@@ -121,7 +122,7 @@ void ResizeBack(Grad& g) {
         .Doc("Images resized to `size`; a scale that is not 0 says how far apart the results are.")
         .Batches(Batching::kSamples)
         .Infers([](Infer& i) { InferResized(i, /*bytes_too=*/true); })
-        .Runs([](Run& r) { RunResize(r, kernels::Interpolate); })
+        .Runs([](Run& r) { RunResize(r, kernels::Interpolate, SpecOf(r, r.x(0).ndim() - 2)); })
         .Gradient("", ResizeBack<"resample_backward">);
 
 [[maybe_unused]] const auto& resample_backward =
@@ -130,8 +131,76 @@ void ResizeBack(Grad& g) {
         "Tensor")
         .Doc("The gradient of resample's input, whose images had sizes `size`.")
         .Infers([](Infer& i) { InferResized(i, /*bytes_too=*/false); })
-        .Runs([](Run& r) { RunResize(r, kernels::InterpolateBackward); })
+        .Runs([](Run& r) { RunResize(r, kernels::InterpolateBackward, SpecOf(r, r.x(0).ndim() - 2)); })
         .Gradient("", ResizeBack<"resample">);
+
+bool IsKernel(ResampleMode mode) { return mode >= ResampleMode::kTriangle && mode != ResampleMode::kCoverage; }
+
+ResampleMode KernelModeOf(const CallReader& c) {
+  for (const ModeName& known : kCenteredModes) {
+    if (c.String("mode") == known.name && IsKernel(known.mode)) return known.mode;
+  }
+  throw ValueError(c.name())
+      .Got("mode '", c.String("mode"), "'")
+      .Expected("triangle, keys, mitchell, gaussian, lanczos1, lanczos3, lanczos5 or box");
+}
+
+/// Images in the sizes that the call gives, and a scale and a way for each axis.
+void InferPlaced(Infer& i) {
+  const Tensor& x = i.x(0);
+  CheckImage(i, x, /*bytes_too=*/false);
+  CheckSizes(i, x, i.Ints("size"));
+  const auto check = [&](const char* name, const Tensor& given) {
+    if (given.dtype() == DType::kFloat32 && given.ndim() == 1 && given.size(0) == x.ndim() - 2) return;
+    throw ValueError(i.name())
+        .Got(name, " of ", given.dtype(), " and shape ", given.shape())
+        .Expected("float32, a number for each of ", x.ndim() - 2, " axes");
+  };
+  check("scale", i.x("scale"));
+  check("translation", i.x("translation"));
+  KernelModeOf(i);
+  Dims image{x.size(0), x.size(1)};
+  for (int64_t size : i.Ints("size")) image.push_back(size);
+  windows::SetImage(i, 0, image, x.dtype(), windows::HasChannelsLast(x));
+}
+
+ResampleSpec PlacedSpecOf(Run& r) {
+  ResampleSpec spec{KernelModeOf(r), /*align_corners=*/false, r.Bool("antialias")};
+  spec.placed = true;
+  const Tensor scale = r.Contiguous("scale"), translation = r.Contiguous("translation");
+  for (int64_t axis = 0; axis < scale.size(0); ++axis) {
+    spec.scales[axis] = scale.view().as<float>()[axis], spec.moves[axis] = translation.view().as<float>()[axis];
+  }
+  return spec;
+}
+
+/// Either way's gradient of images is the other way; scales and ways have none, as in TensorFlow.
+template <OpName other>
+void PlacedBack(Grad& g) {
+  const Dims& shape = g.x_shape(0);
+  const Dims sizes(shape.data() + 2, shape.size() - 2);
+  g.dx(0, Op<other>(g.dy(), g.x("scale"), g.x("translation"), sizes, g.attr("mode"), g.Bool("antialias")));
+}
+
+[[maybe_unused]] const auto& scale_and_translate =
+    DefineOp(
+        "scale_and_translate(Tensor x, Tensor scale, Tensor translation, int[] size, str mode=\"triangle\", bool "
+        "antialias=True) -> Tensor")
+        .Doc(
+            "Images (N, C, ...) whose place p comes to lie at p * scale + translation, in results of `size`; what is "
+            "outside of an image is 0. Gradients are those of x alone.")
+        .Infers(InferPlaced)
+        .Runs([](Run& r) { RunResize(r, kernels::Interpolate, PlacedSpecOf(r)); })
+        .Gradient("scale, translation", PlacedBack<"scale_and_translate_backward">);
+
+[[maybe_unused]] const auto& scale_and_translate_backward =
+    DefineOp(
+        "scale_and_translate_backward(Tensor dy, Tensor scale, Tensor translation, int[] size, str mode, bool "
+        "antialias) -> Tensor")
+        .Doc("The gradient of scale_and_translate's images, which had sizes `size`.")
+        .Infers(InferPlaced)
+        .Runs([](Run& r) { RunResize(r, kernels::InterpolateBackward, PlacedSpecOf(r)); })
+        .Gradient("scale, translation", PlacedBack<"scale_and_translate">);
 
 /// Sizes from `size` or from `scale_factor`, one for all axes or one each.
 struct Target {

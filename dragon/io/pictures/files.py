@@ -10,7 +10,7 @@ SHRINKS = (1, 2, 4, 8)
 
 
 def decode(data, region=None, channels=3, shrink=1, upright=False, fancy=True, quick=False, around=True, recover=False,
-           enough=1.0, most_pixels=MOST_PIXELS):
+           cut_inks=False, enough=1.0, most_pixels=MOST_PIXELS):
     """Return the pixels of a picture.
 
     Parameters
@@ -33,6 +33,9 @@ def decode(data, region=None, channels=3, shrink=1, upright=False, fancy=True, q
         Whether colours at the border of a region are those of the whole picture; else nothing beyond it is looked at.
     recover : bool, optional, default=False
         Whether a JPEG file that is cut off is read as far as it goes.
+    cut_inks : bool, optional, default=False
+        Whether colours made of a JPEG file's inks are cut to whole numbers, as TensorFlow does, in place of rounded, as
+        Pillow does.
     enough : float, optional, default=1.0
         Which part of the rows will do where no more can be read: the others are zeros then.
     most_pixels : int, optional
@@ -51,15 +54,16 @@ def decode(data, region=None, channels=3, shrink=1, upright=False, fancy=True, q
     if kind_of(data) == "JPEG":
         head = jpeg_head(data, "decode")
         if upright and head.orientation > 1:
-            whole = decode(data, None, channels, shrink, False, fancy, quick, around, recover, enough, most_pixels)
+            whole = decode(data, None, channels, shrink, False, fancy, quick, around, recover, cut_inks, enough,
+                           most_pixels)
             return _cut(turn_upright(whole, head.orientation), region, shrink)
         library = jpeg_library()
         if library is not None:
-            return _decode_jpeg(library, data, head, region, channels, shrink, (fancy, quick, around, recover, enough),
-                                most_pixels)
-        if recover or quick or not fancy or enough < 1:
-            raise NotImplementedError("decode: got fancy=False, quick=True, recover=True or enough < 1 and found no "
-                                      "libjpeg, expected one: that of Pillow's wheel, or the system's")
+            return _decode_jpeg(library, data, head, region, channels, shrink,
+                                (fancy, quick, around, recover, cut_inks, enough), most_pixels)
+        if recover or quick or not fancy or cut_inks or enough < 1:
+            raise NotImplementedError("decode: got fancy=False, quick=True, recover=True, cut_inks=True or enough < 1 "
+                                      "and found no libjpeg, expected one: that of Pillow's wheel, or the system's")
     with open_picture(io.BytesIO(data), "decode", most_pixels) as picture:
         if picture.format != "JPEG" and shrink > 1:
             raise DataError(f"decode: got shrink={shrink} for a {picture.format} file, expected JPEG, which alone can "

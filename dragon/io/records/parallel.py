@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import re
 
+from dragon.io.pool import follow_parent
 from dragon.io.records.writer import KPLRecordWriter
 
 # Samples are asked for so many at a time.
@@ -34,7 +35,8 @@ def write_parallel(samples, path, workers=2, shards=None, encode=None, compressi
     Returns
     -------
     list of str
-        The files. They get their names when all of them are whole.
+        The files. They get their names when all of them are whole; of a process that is killed, what was written stays
+        as "name-00003-of-00010.kpl.part", in which all whole records are found.
 
     """
     global _job
@@ -75,7 +77,7 @@ def name_shards(path, count):
 def _write_by_workers(workers, shards):
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), follow_parent) as pool:
         waiting = [pool.submit(_run_job, shard) for shard in range(shards)]
         try:
             for each in waiting:

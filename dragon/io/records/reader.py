@@ -1,13 +1,10 @@
 """KPLRecord files as one source of samples."""
-import numpy as np
+import itertools
 
-from dragon.io.records.shard import Shard, read_values
+from dragon.io.records.shard import Shard, read_values, walk_values
 from dragon.io.sources.opened import MOST_OPEN, OpenFiles
 from dragon.io.sources.paths import list_paths
 from dragon.io.sources.shards import Shards
-
-# So much at a time that it still lies in the processor's own memory when it is used.
-MOST_AT_ONCE, MOST_RECORDS = 512 << 10, 512
 
 
 class KPLRecord(Shards):
@@ -47,10 +44,5 @@ class KPLRecord(Shards):
         return read_values(self._files.get(self.paths[part]), places)
 
     def __iter__(self):
-        for part, places in enumerate(self.places):
-            offsets, start = places[:, 0], 0
-            while start < len(offsets):
-                near = int(np.searchsorted(offsets, offsets[start] + np.uint64(MOST_AT_ONCE)))
-                end = max(start + 1, min(near, start + MOST_RECORDS))
-                yield from self._read_part(part, places[start:end])
-                start = end
+        return itertools.chain.from_iterable(walk_values(self._files.get(path), places)
+                                             for path, places in zip(self.paths, self.places))

@@ -49,8 +49,33 @@ def read_values(file, places, kind=SAMPLE):
     """
     values, trouble = _C.kpl_read(file.source, file.size, np.ascontiguousarray(places, PLACE).tobytes(), kind, unpack)
     if trouble is not None:
-        raise DataError(f"KPLRecord: got {trouble[0]}, expected whole records", file.path, trouble[1])
+        raise _name_trouble(file, *trouble)
     return values
+
+
+def walk_values(file, places):
+    """Return what goes over the samples at rising places of an open file, and makes one at a time.
+
+    Parameters
+    ----------
+    file : Union[LocalFile, RemoteFile]
+        The file; it stays open as long.
+    places : numpy.ndarray
+        The places and sizes of frames, a row for each.
+
+    Returns
+    -------
+    Iterator
+        Of the samples.
+
+    """
+    def fail(what, offset):
+        raise _name_trouble(file, what, offset)
+    return _C.kpl_walk(file.source, file.size, np.ascontiguousarray(places, PLACE).tobytes(), SAMPLE, unpack, fail)
+
+
+def _name_trouble(file, what, offset):
+    return DataError(f"KPLRecord: got {what}, expected whole records", file.path, offset)
 
 
 class Shard:

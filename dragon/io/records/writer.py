@@ -115,6 +115,7 @@ class KPLRecordWriter:
             Its number.
 
         """
+        self._check_process()
         with self._lock:
             self._check()
             if self._packing == PLAIN:
@@ -131,12 +132,15 @@ class KPLRecordWriter:
     def _check(self):
         if self._file is None:
             raise ValueError(f"KPLRecordWriter: got a sample for {self.path}, which is closed, expected an open writer")
-        if self._process != os.getpid():
-            raise RuntimeError(f"KPLRecordWriter: got a sample for {self.path} in a process that did not open it, "
-                               f"expected a writer in each process: write_parallel makes them")
         if self._failed:
             raise OSError(f"KPLRecordWriter: got a sample for {self.path} after a write that failed, expected none: "
                           f"what was written before can be read")
+
+    def _check_process(self):
+        """Raise in another process, in which nobody may ever let go of the lock."""
+        if self._process != os.getpid():
+            raise RuntimeError(f"KPLRecordWriter: got a sample for {self.path} in a process that did not open it, "
+                               f"expected a writer in each process: write_parallel makes them")
 
     def _write(self):
         data = self._frames.take()
@@ -149,6 +153,7 @@ class KPLRecordWriter:
 
     def flush(self):
         """Give the system all that was written; a process that is killed then loses nothing of it."""
+        self._check_process()
         with self._lock:
             self._check()
             self._write()

@@ -1,8 +1,8 @@
 """`tf.train.Example` as a dict and back: what the records of TFRecord files usually are."""
 import numpy as np
 
-from dragon.core.wire import BYTES, DecodeError, FIXED32, VARINT, read_fields, read_varint, signed, write_field
-from dragon.core.wire import write_varint
+from dragon import _C
+from dragon.core.wire import BYTES, write_field, write_varint
 from dragon.io.errors import DataError
 
 BYTES_LIST, FLOAT_LIST, INT64_LIST = 1, 2, 3
@@ -22,65 +22,10 @@ def parse_example(record):
         For each name a list of bytes, or an array of float32 or int64 numbers; None for a feature without a value.
 
     """
-    try:
-        return _parse(memoryview(record))
-    except (DecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"parse_example: got {len(record)} bytes that are no Example, expected one: {error}") from None
-
-
-def _parse(record):
-    features = {}
-    for number, wire, content in read_fields(record):
-        if (number, wire) != (1, BYTES):
-            continue
-        for part, kind, entry in read_fields(content):
-            if (part, kind) != (1, BYTES):
-                continue
-            key, value = b"", None
-            for field, inner, payload in read_fields(entry):
-                if inner == BYTES and field == 1:
-                    key = payload
-                elif inner == BYTES and field == 2:
-                    value = _parse_feature(payload)
-            features[bytes(key).decode()] = value
-    return features
-
-
-def _parse_feature(data):
-    value = None
-    for number, wire, content in read_fields(data):
-        if wire != BYTES or number not in READERS:
-            continue
-        value = READERS[number](content)
-    return value
-
-
-def _read_bytes(data):
-    return [bytes(content) for number, wire, content in read_fields(data) if (number, wire) == (1, BYTES)]
-
-
-def _read_floats(data):
-    pieces = [content for number, wire, content in read_fields(data) if number == 1 and wire in (BYTES, FIXED32)]
-    joined = b"".join(pieces)
-    if len(joined) % 4:
-        raise DecodeError("numbers of 4 bytes are cut")
-    return np.frombuffer(joined, "<f4").astype(np.float32)
-
-
-def _read_integers(data):
-    numbers = []
-    for number, wire, content in read_fields(data):
-        if number == 1 and wire == VARINT:
-            numbers.append(content)
-        elif number == 1 and wire == BYTES:
-            place = 0
-            while place < len(content):
-                found, place = read_varint(content, place)
-                numbers.append(found)
-    return np.array([signed(number & (1 << 64) - 1) for number in numbers], np.int64)
-
-
-READERS = {BYTES_LIST: _read_bytes, FLOAT_LIST: _read_floats, INT64_LIST: _read_integers}
+    found = _C.read_example(record)
+    if found is None:
+        raise DataError(f"parse_example: got {len(record)} bytes that are no Example, expected one")
+    return found
 
 
 def make_example(features):

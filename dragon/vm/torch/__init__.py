@@ -75,6 +75,12 @@ def thread_safe_generator():
     return torch.random.thread_safe_generator()
 
 
+def set_vital(*args):
+    """Warn: nothing is measured by this name, in PyTorch either."""
+    from dragon.core import warnings
+    warnings.warn("'set_vital' is deprecated, please do not call")
+
+
 # Storages are pickled as files are written, and modules compile themselves: both stand below what they ask for.
 _files.append(lambda: torch.serialization)
 _compiler.append(lambda: torch.compile)

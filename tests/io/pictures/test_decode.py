@@ -60,6 +60,19 @@ def test_inks_become_colours():
     assert (decode(data, channels=4)[:, :, 3] == 255).all()
 
 
+@needs_library
+@pytest.mark.parametrize("is_adobe", [True, False])
+def test_shares_of_ink_are_cut_as_tensorflow_does(is_adobe):
+    """Of files without Adobe's segment 255 is all of an ink there, and none of it to Pillow."""
+    data = jpeg(np.concatenate((photograph(30, 40), photograph(30, 40, 1)[:, :, :1]), 2), "CMYK")
+    if not is_adobe:
+        place = data.index(b"\xff\xee")
+        data = data[:place] + data[place + 2 + int.from_bytes(data[place + 2:place + 4], "big"):]
+    light = np.asarray(Image.open(io.BytesIO(data))).astype(int) ^ (255 if is_adobe else 0)
+    np.testing.assert_array_equal(decode(data, cut_inks=True), light[:, :, :3] * light[:, :, 3:] // 255)
+    np.testing.assert_array_equal(decode(data), pillow_pixels(data, "RGB"))
+
+
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_pictures_are_turned_upright(orientation, order):

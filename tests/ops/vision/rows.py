@@ -139,6 +139,37 @@ def projected_oracle(torch, x, transforms, size, mode="bilinear", outside="const
     return total.permute(0, 3, 1, 2).to(x.dtype)
 
 
+KERNELS = {
+    "triangle": lambda torch, x: (1 - x).clamp(min=0), "box": lambda torch, x: (x < 0.5) + (x == 0.5) * x,
+    "keys": lambda torch, x: torch.where(x < 1, (1.5 * x - 2.5) * x * x + 1, torch.where(
+        x < 2, ((-0.5 * x + 2.5) * x - 4) * x + 2, 0)),
+    "mitchell": lambda torch, x: torch.where(x < 1, (7 * x - 12) * x * x / 6 + 16 / 18, torch.where(
+        x < 2, ((-7 / 18 * x + 2) * x - 10 / 3) * x + 16 / 9, 0)),
+    "gaussian": lambda torch, x: torch.where(x < 1.5, torch.exp(-2 * x * x), 0),
+    **{f"lanczos{reach}": lambda torch, x, reach=reach: torch.where(x < reach, torch.sinc(x) * torch.sinc(x / reach), 0)
+       for reach in (1, 3, 5)}}
+
+
+def placed_oracle(torch, x, scale, translation, size, mode="triangle", antialias=True):
+    """A matrix for each axis, in double precision."""
+    made = x.double()
+    for axis, (step, move, wanted) in enumerate(zip(1 / scale.double(), translation.double(), size), start=2):
+        places = (torch.arange(wanted).double() + 0.5 - move) * step
+        spread = step.clamp(min=1) if antialias else 1
+        away = (places[:, None] - torch.arange(x.shape[axis]).double() - 0.5).abs() / spread
+        weights = KERNELS[mode](torch, away) * ((places >= 0) & (places <= x.shape[axis]))[:, None]
+        total = weights.sum(1, keepdim=True)
+        weights = torch.where(total.abs() < 1e-30, 0, weights / total)
+        made = torch.tensordot(made, weights, ([axis], [1])).moveaxis(-1, axis)
+    return made.to(x.dtype)
+
+
+def fixed(*numbers):
+    """Return numbers that no gradient goes to."""
+    return Given(values=list(numbers), dtype="float32", grad=False)
+
+
+PLACED = [(fixed(1.37, 0.61), fixed(0.23, -0.71), (9, 4)), (fixed(0.43, 2.19), fixed(1.3, 2.7), (3, 17))]
 TURNS = Given(values=[[0.91, 0.13, -1.17, -0.11, 0.87, 0.71, 0.013, -0.017],
                       [-1.07, 0.31, 7.13, 0.27, 1.23, -9.71, 0, 0]])
 MOVES = Given(values=[[0.7, 0.0, 0.313, 0.0, 1.3, -0.527, 0.0, 0.0]])
@@ -209,6 +240,17 @@ ROWS = [
         errors=[Wrong((2, 3, 4, 5), (1, 3, 2, 2), says="grid"),
                 Wrong((1, 3, 4, 5), (1, 3, 2, 2), "cubic", says="cubic"),
                 Wrong((1, 3, 0, 5), (1, 3, 2, 2), says="empty")]),
+    Row("scale_and_translate", [Sample((2, 3, 5, 7), *where, mode, smooth) for mode in KERNELS
+                                for where in PLACED for smooth in (True, False) if mode != "box"]
+        + [Sample((1, 2, 5, 7), *PLACED[1], "box"), Sample((2, 1, 6), fixed(0.7), fixed(100.0), (4,)),
+           Sample((1, 2, 3, 4, 5), fixed(1.3, 0.7, 1.1), fixed(0.2, 0.0, -1.3), (4, 3, 5), "keys"),
+           Sample((0, 2, 3, 3), *PLACED[0]), Sample((2, 0, 3, 3), *PLACED[0])],
+        torch=placed_oracle, dtypes=FLOATING,
+        tolerance={**LOOSE, "float64": (1e-4, 1e-5, "kernels are asked in single precision, as TensorFlow does")},
+        errors=[Wrong((1, 1, 3, 3), fixed(1.0), fixed(1.0), (2, 2), says="each of 2 axes"),
+                Wrong((1, 1, 3, 3), *PLACED[0][:2], (2, 2), "linear", says="mode 'linear'"),
+                Wrong((1, 1, 3, 3), *PLACED[0][:2], (2,), says="2 sizes"),
+                Wrong((1, 1, 0, 3), *PLACED[0], says="at least 1")]),
     Row("project_images", [Sample((2, 3, 5, 7), TURNS, (5, 7), mode, outside, 0.5)
                            for mode in ("bilinear", "nearest")
                            for outside in ("constant", "nearest", "reflect", "wrap")]

@@ -195,6 +195,21 @@ def test_errors_of_samples_name_the_operator():
         pipe.run()
 
 
+def test_a_user_s_own_folder_may_be_named_as_the_guest(tmp_path):
+    path = tmp_path / "dali" / "program.py"
+    path.parent.mkdir()
+    path.write_text("def make(x):\n    return fn.reshape(x, shape=[2])\n")
+    names = {"fn": fn}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    pipe = dali.Pipeline(1, 1, None)
+    with pipe:
+        pipe.set_outputs(names["make"](fn.external_source(lambda: [np.zeros(3)])))
+    with pytest.raises(RuntimeError) as caught:
+        pipe.run()
+    told = str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
+    assert f"{path}:2" in told
+
+
 @pytest.mark.parametrize("call, value", [
     (lambda x: fn.grid_mask(x), np.zeros(3, np.uint8)), (lambda x: fn.hsv(x), np.float32(3)),
     (lambda x: fn.spectrogram(x), np.zeros(0, np.float32)),

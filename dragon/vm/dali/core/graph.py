@@ -1,5 +1,6 @@
 """Graphs of operators: nodes, and the handles of their results with Python's operators on them."""
 import itertools
+import os
 import threading
 import traceback
 
@@ -10,6 +11,7 @@ from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import HINTS, OPERATORS, Laid, Operator
 from dragon.vm.dali.core.kinds import ScalarConstant, to_dali_type, to_numpy_type
 
+ROOM = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")  # whose own lines are nobody's place
 _numbers = itertools.count()
 _current = threading.local()
 
@@ -47,7 +49,7 @@ class Node:
         self.varying = {key: value for key, value in arguments.items() if isinstance(value, DataNode)}
         self.count = operator.count_outputs(arguments, len(self.inputs))
         self.place = next((f"{frame.filename}:{frame.lineno}" for frame in reversed(traceback.extract_stack(limit=16))
-                           if "dali" not in frame.filename), "")
+                           if not frame.filename.startswith(ROOM)), "")
 
     def sources(self):
         """Return the nodes that this one needs."""

@@ -127,7 +127,7 @@ def read_jpeg(data, channels, who, window=None, ratio=1, fancy=True, quick=True,
     try:
         region = None if window is None else _region_of(window, ratio, read_size(data))
         return decode(data, region, channels, ratio, fancy=fancy, quick=quick, around=False, recover=recover,
-                      enough=enough)
+                      cut_inks=jpeg_library() is not None, enough=enough)
     except DataError as error:
         raise errors.InvalidArgumentError(
             None, None, f"{who}: Invalid JPEG data or crop window, size {len(data)}: {error}") from None

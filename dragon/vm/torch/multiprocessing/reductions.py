@@ -1,8 +1,47 @@
 """Tensors on their way between processes: the receiver maps the sender's memory."""
-from multiprocessing import reduction
+import os
+import weakref
+from multiprocessing import context, reduction
 
 from dragon import _C
 from dragon.vm.torch.core.tensor import Tensor, ops
+
+_handles = weakref.WeakValueDictionary()  # {descriptor: Handle}, as long as a pickler remembers it
+
+
+class Handle:
+    """A block of shared memory on its way: it goes once, however many tensors of one message lie in it.
+
+    Parameters
+    ----------
+    block : dragon._C.SharedBlock
+        The block, which stays as long as the handle.
+
+    """
+
+    def __init__(self, block):
+        self.block = block
+
+    @classmethod
+    def of(cls, block):
+        """Return the handle of a block, the same one each time."""
+        return _handles.setdefault(block.descriptor, cls(block))
+
+    def __reduce__(self):
+        process = context.get_spawning_popen()
+        if process is not None:
+            # A new process is given descriptors when all has been pickled: what is in no other hands would be gone.
+            vars(process).setdefault("_sent_blocks", []).append(self)
+        return open_block, (reduction.DupFd(self.block.descriptor), self.block.bytes)
+
+
+def open_block(handle, nbytes):
+    """Return a block of another process."""
+    descriptor = handle.detach()
+    try:
+        return _C.SharedBlock.open(descriptor, nbytes)
+    finally:
+        os.close(descriptor)
 
 
 def reduce_tensor(tensor):
@@ -25,18 +64,12 @@ def reduce_tensor(tensor):
         ops.empty((1,))
         tensor.share_memory_()
     block, start = _C.shared_block_of(tensor)
-    return rebuild_tensor, (*facts, *layout, reduction.DupFd(block.descriptor), block.bytes, start)
+    return rebuild_tensor, (*facts, *layout, Handle.of(block), start)
 
 
-def rebuild_tensor(cls, dtype, requires_grad, shape, strides, handle, nbytes, start):
+def rebuild_tensor(cls, dtype, requires_grad, shape, strides, block, start):
     """Return a tensor over a block of another process."""
-    import os
-    descriptor = handle.detach()
-    try:
-        block = _C.SharedBlock.open(descriptor, nbytes)
-    finally:
-        os.close(descriptor)
-    rest = (nbytes - start) // dtype.itemsize
+    rest = (block.bytes - start) // dtype.itemsize
     flat = block.tensor((rest,), dtype, start, Tensor)
     return finish(ops.as_strided(flat, shape, strides, 0), cls, requires_grad)
 

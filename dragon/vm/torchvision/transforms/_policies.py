@@ -1,4 +1,6 @@
 """The tables of augmentation: learned pairs of operations, and how strong each operation may be."""
+import functools
+
 from dragon.vm import torch
 
 # Pairs of `operation:probability:magnitude`; the magnitude is a bin from 0 to 9, and some operations have none.
@@ -84,6 +86,11 @@ def space_of(table, bins, image_size, white=255.0):
         The space.
 
     """
+    return dict(_spread(table, bins, tuple(image_size), white, torch.get_default_dtype()))
+
+
+@functools.lru_cache(maxsize=64)  # a transform asks for each picture
+def _spread(table, bins, image_size, white, dtype):
     found = {}
     for word in table.split():
         name, _, rule = word.partition(":")
@@ -94,7 +101,7 @@ def space_of(table, bins, image_size, white=255.0):
             _, start, by = rule.split(":")
             magnitudes = (int(start) - (torch.arange(bins) / ((bins - 1) / int(by))).round().int()).tolist()
         elif rule == "solarize":
-            magnitudes = torch.linspace(white, 0.0, bins).tolist()
+            magnitudes = torch.linspace(white, 0.0, bins, dtype=dtype).tolist()
         else:
             if rule[0] in "wh":
                 above, below = rule[1:].split("/")
@@ -102,6 +109,6 @@ def space_of(table, bins, image_size, white=255.0):
                 end = side / float(below) if above == "1" else float(above) / float(below) * side
             else:
                 end = float(rule)
-            magnitudes = torch.linspace(0.0, end, bins).tolist()
+            magnitudes = torch.linspace(0.0, end, bins, dtype=dtype).tolist()
         found[name] = (magnitudes, signed)
     return found

@@ -37,6 +37,40 @@ def test_both_ends_see_what_either_writes():
         writer.send(parameter * 2)
 
 
+class Passing:
+    """Parts of a tensor, and tensors that are made when they are sent and that nobody else holds."""
+
+    def __init__(self, whole):
+        self.whole = whole
+
+    def __reduce__(self):
+        return list, ([self.whole, self.whole[1:], *self.whole.split(2), dt.ones(1000), dt.ones(5)],)
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_new_processes_are_given_each_block_once(method):
+    context = dt.multiprocessing.get_context(method)
+    queue, whole = context.SimpleQueue(), dt.arange(6.0).share_memory_()
+    started = dt.multiprocessing.start_processes(torch_workers.put_sums, (queue, Passing(whole)), join=False,
+                                                 start_method=method)
+    assert queue.get() == ([15, 15, 1, 5, 9, 1000, 5], True)
+    while not started.join():
+        pass
+    assert whole[1].item() == 100
+
+
+def test_parts_of_one_block_are_one_block_in_a_message():
+    reader, writer = multiprocessing.Pipe(duplex=False)
+    whole = dt.arange(6.0).share_memory_()
+    for _ in range(3):
+        writer.send([whole, *whole.split(1)] * 2)
+        received = reader.recv()
+        assert [len(part) for part in received] == [6, *[1] * 6] * 2
+        received[0][0] = 7
+        assert received[1].item() == received[8].item() == whole[0].item() == 7
+        whole[0] = 0
+
+
 def test_failures_come_home():
     mp = dt.multiprocessing
     with pytest.raises(mp.ProcessRaisedException, match="(?s)-- Process 1 terminated.*ValueError: no good") as caught:

@@ -8,7 +8,9 @@ from dragon.vm.shared.images.resizing import resize_batch
 INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic", "area")
 METHODS = {**dict.fromkeys(("linear", "bilinear", "trilinear", "triangle"), "linear"),
            **dict.fromkeys(("cubic", "bicubic", "tricubic"), "cubic"), "lanczos3": "lanczos3", "lanczos5": "lanczos5"}
+MODES = {"linear": "triangle", "cubic": "keys", "lanczos3": "lanczos3", "lanczos5": "lanczos5"}
 _NEGLIGIBLE = 1000.0 * 2.0 ** -23
+_MOST = 3  # axes that the engine resizes at once
 
 
 def _triangle(x):
@@ -49,8 +51,33 @@ def _weights(size, wanted, scale, translation, method, antialias, dtype):
     return ops.where(inside, weights, 0.0)
 
 
-def _apply(x, axis, weights):
-    return ops.moveaxis(ops.tensordot(x, weights, [axis], [0]), -1, axis)
+def _weigh(x, output_shape, scale, translation, axes, method, antialias):
+    """Return images multiplied by a matrix of weights for each axis, which scales and ways have gradients through."""
+    dtype = result_type(dtype_of(scale), dtype_of(translation))
+    for place, axis in enumerate(axes):
+        weights = _weights(x.shape[axis], output_shape[axis], ops.select(scale, 0, place),
+                           ops.select(translation, 0, place), method, antialias, dtype)
+        x = ops.moveaxis(ops.tensordot(x, cast_to(weights, dtype_of(x)), [axis], [0]), -1, axis)
+    return x
+
+
+def _place(x, output_shape, scale, translation, axes, method, antialias):
+    """Return images that a kernel scales and moves, up to three axes at a time."""
+    scale, translation = cast_to(scale, "float32"), cast_to(translation, "float32")
+    for first in range(0, len(axes), _MOST):
+        part = axes[first:first + _MOST]
+        front = [axis for axis in range(x.ndim) if axis not in part]
+        moved = ops.permuted(x, [*front, *part])
+        sizes = [moved.shape[axis] for axis in range(len(front))]
+        if len(front) != 2:
+            moved = ops.reshape(moved, (math.prod(sizes), 1, *(x.shape[axis] for axis in part)))
+        wanted = [output_shape[axis] for axis in part]
+        made = ops.scale_and_translate(moved, *(ops.narrow(numbers, 0, first, len(part))
+                                                for numbers in (scale, translation)), wanted, method, antialias)
+        made = made if len(front) == 2 else ops.reshape(made, (*sizes, *wanted))
+        back = [*front, *part]
+        x = ops.permuted(made, [back.index(axis) for axis in range(x.ndim)])
+    return x
 
 
 @operation
@@ -78,14 +105,15 @@ def scale_and_translate(images, output_shape, scale, translation, spatial_dims, 
     """
     check_choice("method", method, METHODS)
     images, scale, translation = tensor(images), tensor(scale), tensor(translation)
-    dtype = result_type(dtype_of(scale), dtype_of(translation))
+    axes = [axis % images.ndim for axis in spatial_dims]
     whole = "int" in dtype_of(images)
     made = cast_to(images, "float32") if whole else images
-    for place, axis in enumerate(spatial_dims):
-        axis %= images.ndim
-        weights = _weights(images.shape[axis], output_shape[axis], ops.select(scale, 0, place),
-                           ops.select(translation, 0, place), METHODS[method], antialias, dtype)
-        made = _apply(made, axis, cast_to(weights, dtype_of(made)))
+    slow = (scale.requires_grad or translation.requires_grad or "float64" in (dtype_of(scale), dtype_of(translation))
+            or 0 in images.shape or 0 in output_shape)
+    if slow:
+        made = _weigh(made, output_shape, scale, translation, axes, METHODS[method], antialias)
+    else:
+        made = _place(made, output_shape, scale, translation, axes, MODES[METHODS[method]], antialias)
     if not whole:
         return made
     made = ops.minimum(ops.maximum(ops.round(made), cast_to(ops.amin(images), "float32")),

@@ -185,3 +185,8 @@ class TestCaseBase(TestCase):
 def run_tests(argv=None):
     """Run the tests of the script."""
     unittest.main(argv=argv)
+
+
+def load_tests(loader, tests, pattern):
+    """Return the tests of a file that has any: what `unittest` asks a module that takes this name."""
+    return unittest.TestSuite(group for group in tests if group.countTestCases())

@@ -1,7 +1,8 @@
 """`torch.testing._internal.common_utils`: test cases, tests for many values, what tests ask and set."""
 from dragon.vm.torch.storage import TypedStorage  # noqa: F401
 from dragon.vm.torch.testing import make_tensor  # noqa: F401
-from dragon.vm.torch.testing._internal._cases import SEED, TestCase, TestCaseBase, run_tests, set_rng_seed  # noqa: F401
+from dragon.vm.torch.testing._internal._cases import (  # noqa: F401
+    SEED, TestCase, TestCaseBase, load_tests, run_tests, set_rng_seed)
 from dragon.vm.torch.testing._internal._dtypes import (  # noqa: F401
     numpy_to_torch_dtype, numpy_to_torch_dtype_dict, torch_to_numpy_dtype_dict)
 from dragon.vm.torch.testing._internal._matrices import *  # noqa: F401, F403

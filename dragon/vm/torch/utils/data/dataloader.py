@@ -2,7 +2,7 @@
 import multiprocessing
 import os
 from math import ceil
-from typing import Generic, TypeVar
+from typing import Any, Callable, Generic, TypeVar
 
 from dragon.core import warnings
 from dragon.vm.torch.utils.data import _utils
@@ -11,10 +11,12 @@ from dragon.vm.torch.utils.data._utils.worker import get_worker_info
 from dragon.vm.torch.utils.data.datapipes.datapipe import IterDataPipe
 from dragon.vm.torch.utils.data.dataset import IterableDataset
 from dragon.vm.torch.utils.data.iterators import (_BaseDataLoaderIter, _DatasetKind, _MultiProcessingDataLoaderIter,
-                                                  _SingleProcessDataLoaderIter)
+                                                  _SingleProcessDataLoaderIter, _get_distributed_settings,
+                                                  _sharding_worker_init_fn)
 from dragon.vm.torch.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
-_T_co = TypeVar("_T_co", covariant=True)
+_T, _T_co = TypeVar("_T"), TypeVar("_T_co", covariant=True)
+_worker_init_fn_t, _collate_fn_t = Callable[[int], None], Callable[[list[_T]], Any]
 # What defines an epoch cannot change once the loader stands.
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 

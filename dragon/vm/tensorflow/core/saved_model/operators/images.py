@@ -62,21 +62,36 @@ def _resize(node, x, size):
     return ops.einsum("ph,bhwc,qw->bpqc", [rows_, ops.cast(x, "float32"), columns])
 
 
+KERNELS = {"lanczos1": "lanczos1", "lanczos3": "lanczos3", "lanczos5": "lanczos5", "gaussian": "gaussian",
+           "box": "box", "triangle": "triangle", "keyscubic": "keys", "mitchellcubic": "mitchell"}
+
+
+def _placed(function, node, x, sizes, scale, translation):
+    """Return images scaled and moved, or what that makes of a gradient."""
+    scale, translation = tensor(scale), tensor(translation)
+    kernel = KERNELS.get(node.get("kernel_type", "lanczos3"))
+    if kernel is None:
+        raise invalid_argument(f"Unrecognized kernel type: {node.get('kernel_type')}. Known: {', '.join(KERNELS)}")
+    if tuple(scale.shape) != (2,) or not min(scale.tolist()) > 0:
+        raise invalid_argument(f"Scale must be greater than zero, for two axes. Received: {scale.tolist()}")
+    made = function(ops.permuted(ops.cast(x, "float32"), [0, 3, 1, 2]), scale, translation, sizes, kernel,
+                    node.get("antialias", True))
+    return ops.permuted(made, [0, 2, 3, 1])
+
+
 @operator("ScaleAndTranslate")
 def _scale_and_translate(node, x, size, scale, translation):
-    x, size = tensor(x), numbers(size)
-    wanted = [length / from_ for length, from_ in zip(size, x.shape[1:3])]
-    given, moved = tensor(scale).tolist(), tensor(translation).tolist()
-    if any(abs(one - other) > 1e-6 * abs(other) for one, other in zip(given, wanted)) or any(moved):
-        raise UnimplementedError(None, None, "saved_model: ScaleAndTranslate other than of whole images is not "
-                                 f"supported (node '{node.name}' of function '{node.where}')")
-    kernels = {"lanczos3": "lanczos3", "lanczos5": "lanczos5", "gaussian": "gaussian", "triangle": "bilinear",
-               "keyscubic": "bicubic", "mitchellcubic": "mitchellcubic"}
-    kernel = kernels.get(node.get("kernel_type", "lanczos3"))
-    if kernel is None:
-        raise UnimplementedError(None, None, f"saved_model: ScaleAndTranslate by {node.get('kernel_type')} is not "
-                                 f"supported (node '{node.name}' of function '{node.where}')")
-    return image.resize(x, size, kernel, antialias=node.get("antialias", True))
+    x = tensor(x)
+    if x.ndim != 4 or 0 in x.shape[1:] or x.dtype.name in ("bool", "string"):
+        raise invalid_argument(f"{node.op}: got images of {x.dtype.name} and shape {tuple(x.shape)}, expected numbers "
+                               "and four axes, none of which but the first is empty")
+    return _placed(ops.scale_and_translate, node, x, numbers(size), scale, translation)
+
+
+@operator("ScaleAndTranslateGrad")
+def _scale_and_translate_back(node, slope, x, scale, translation):
+    return _placed(ops.scale_and_translate_backward, node, tensor(slope), list(tensor(x).shape[1:3]), scale,
+                   translation)
 
 
 @operator("CropAndResize")

@@ -1,4 +1,5 @@
 """The loop that runs in the loader's worker processes."""
+import os
 import random
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -41,11 +42,30 @@ class _ResumeIteration:
     seed: Optional[int] = None
 
 
+class ManagerWatchdog:
+    """Know whether the process that started this one is still there."""
+
+    def __init__(self):
+        self.manager_pid, self.manager_dead = os.getppid(), False
+
+    def is_alive(self):
+        """Return whether it is: an orphan has another parent."""
+        self.manager_dead = self.manager_dead or os.getppid() != self.manager_pid
+        return not self.manager_dead
+
+
 def _generate_state(base_seed, worker_id):
     """Return the seed of NumPy's global stream, as NumPy mixes one from the base seed and the worker's number."""
     import numpy as np
     low, high = base_seed & 0xFFFFFFFF, base_seed >> 32
     return np.random.SeedSequence([worker_id, low, high, 0]).generate_state(4).tolist()
+
+
+def seed_pipes(dataset, shared_seed):
+    """Have all pipes that a dataset is made of, if it is made of pipes, draw from one seed."""
+    if isinstance(dataset, IterDataPipe):
+        from dragon.vm.torch.utils.data.graph_settings import apply_random_seed
+        apply_random_seed(dataset, torch.Generator().manual_seed(shared_seed))
 
 
 class Start:
@@ -65,12 +85,15 @@ class Start:
         How many workers there are.
     init_fn : Callable, optional
         The user's own function of the worker's number.
+    shared_seed : int, optional
+        What pipes of samples draw from, the same in all workers.
 
     """
 
-    def __init__(self, make_fetcher, dataset, iterable, base_seed, num_workers, init_fn):
+    def __init__(self, make_fetcher, dataset, iterable, base_seed, num_workers, init_fn, shared_seed=None):
         self.make_fetcher, self.dataset, self.iterable = make_fetcher, dataset, iterable
         self.base_seed, self.num_workers, self.init_fn = base_seed, num_workers, init_fn
+        self.shared_seed = shared_seed
 
     def __call__(self, worker_id):
         import numpy as np
@@ -80,29 +103,23 @@ class Start:
         random.seed(seed)
         torch.manual_seed(seed)
         np.random.seed(_generate_state(self.base_seed, worker_id))
+        seed_pipes(self.dataset, self.shared_seed)
         _worker_info = WorkerInfo(worker_id, self.num_workers, seed, self.dataset)
-        if isinstance(self.dataset, IterDataPipe):
-            self._share_out(worker_id)
         if self.init_fn is not None:
             self.init_fn(worker_id)
-        return Handler(self.make_fetcher, self.iterable, worker_id)
-
-    def _share_out(self, worker_id):
-        """Have a graph of pipes shuffle as in every worker, and give this worker's part."""
-        from dragon.vm.torch.utils.data.graph_settings import SHARDING_PRIORITIES, apply_random_seed, apply_sharding
-        apply_random_seed(self.dataset, torch.Generator().manual_seed(self.base_seed))
-        apply_sharding(self.dataset, self.num_workers, worker_id, SHARDING_PRIORITIES.MULTIPROCESSING)
+        return Handler(self.make_fetcher, self.dataset, self.iterable, worker_id)
 
 
 class Handler:
     """Answer a worker's tasks: indices with batches, a `_ResumeIteration` with itself."""
 
-    def __init__(self, make_fetcher, iterable, worker_id):
-        self.make_fetcher, self.iterable, self.worker_id = make_fetcher, iterable, worker_id
+    def __init__(self, make_fetcher, dataset, iterable, worker_id):
+        self.make_fetcher, self.dataset, self.iterable, self.worker_id = make_fetcher, dataset, iterable, worker_id
         self.fetcher = make_fetcher()
 
     def __call__(self, task):
         if isinstance(task, _ResumeIteration):
+            seed_pipes(self.dataset, task.seed)
             self.fetcher = self.make_fetcher()
             return task
         try:

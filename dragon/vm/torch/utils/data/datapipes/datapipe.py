@@ -1,4 +1,5 @@
 """The bases of pipes of a user's own."""
+import pickle
 from functools import partial
 
 from dragon.vm.guest import explain
@@ -75,3 +76,67 @@ class MapDataPipe(_Functional, Dataset):
     """Samples by index, made of another pipe's."""
 
     functions = {}
+
+
+class _DataPipeSerializationWrapper:
+    """A pipe on its way to another process: by `pickle`, by `dill` where that is installed and needed.
+
+    Parameters
+    ----------
+    datapipe : DataPipe
+        The pipe.
+
+    """
+
+    def __init__(self, datapipe):
+        self._datapipe = datapipe
+
+    def __getstate__(self):
+        try:
+            return pickle.dumps(self._datapipe), False
+        except Exception:
+            try:
+                import dill
+            except ImportError:
+                dill = None
+            if dill is None:
+                raise
+            return dill.dumps(self._datapipe), True
+
+    def __setstate__(self, state):
+        value, by_dill = state
+        if by_dill:
+            import dill
+            self._datapipe = dill.loads(value)
+        else:
+            self._datapipe = pickle.loads(value)
+
+    def __len__(self):
+        try:
+            return len(self._datapipe)
+        except Exception as error:
+            raise TypeError(f"{type(self).__name__} instance doesn't have valid length") from error
+
+
+class _IterDataPipeSerializationWrapper(_DataPipeSerializationWrapper, IterDataPipe):
+    """Samples as they come, of a pipe that can be sent."""
+
+    def __init__(self, datapipe):
+        super().__init__(datapipe)
+        self._datapipe_iter = None
+
+    def __iter__(self):
+        self._datapipe_iter = iter(self._datapipe)
+        return self
+
+    def __next__(self):
+        if self._datapipe_iter is None:
+            raise AssertionError("Iterator has not been initialized; call __iter__() before __next__()")
+        return next(self._datapipe_iter)
+
+
+class _MapDataPipeSerializationWrapper(_DataPipeSerializationWrapper, MapDataPipe):
+    """Samples by index, of a pipe that can be sent."""
+
+    def __getitem__(self, idx):
+        return self._datapipe[idx]

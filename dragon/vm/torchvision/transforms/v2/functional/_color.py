@@ -127,11 +127,8 @@ def adjust_sharpness_image(image, sharpness_factor):
     F_t._check_factor(sharpness_factor, "sharpness_factor")
     if image.numel() == 0 or min(image.shape[-2:]) <= 2:
         return image
-    dtype, channels = F_t._working_dtype(image), image.shape[-3]
-    kernel = torch.full((3, 3), 1.0 / 13.0, dtype=dtype)
-    kernel[1, 1] = 5.0 / 13.0
-    output = image.to(dtype).reshape(-1, *image.shape[-3:]).clone()
-    blurred = torch.nn.functional.conv2d(output, kernel.expand(channels, 1, 3, 3), groups=channels)
+    output = image.to(F_t._working_dtype(image)).reshape(-1, *image.shape[-3:]).clone()
+    blurred = F_t.lightly_blurred(output)
     blurred = blurred if image.is_floating_point() else blurred.round()
     inner = output[..., 1:-1, 1:-1].clone()
     output[..., 1:-1, 1:-1] = inner + (blurred - inner) * (1.0 - sharpness_factor)
