@@ -8,6 +8,7 @@ import weakref
 
 from dragon import _C
 from dragon.distributed.errors import DistributedError
+from dragon.distributed.work import Runner
 
 SHEET_BYTES = 256 << 10  # of what a rank shows the others at once
 _default = contextvars.ContextVar("the group of this context", default=None)
@@ -49,6 +50,7 @@ class ProcessGroup:
             raise ValueError(f"ProcessGroup: got rank {rank} of {size} processes, expected 0 to {size - 1}")
         self.rank, self.size, self.timeout, self.store = rank, size, timeout, store
         self.ranks = list(range(size)) if ranks is None else list(ranks)
+        self.runner = Runner()
         self.number = self._meet(sheet_bytes)
         _groups.add(self)
 
@@ -87,6 +89,7 @@ class ProcessGroup:
     def close(self):
         """Leave the group; calls of it raise from then on."""
         if self.number is not None:
+            self.runner.close()
             _C.remove_group(self.number)
             self.number = None
 

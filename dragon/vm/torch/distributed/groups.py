@@ -1,4 +1,4 @@
-"""The objects of a world of one: groups, the work that is done, the ways to reduce."""
+"""Groups of processes, what they have begun, and the ways to reduce."""
 import enum
 
 _world = {"default": None, "count": 0}
@@ -46,7 +46,7 @@ class Backend(str):
 
 
 class ReduceOp:
-    """The ways to make one of several processes' values; of one process, each leaves the value as it is."""
+    """The ways to make one of several processes' values."""
 
     class RedOpType(int):
         """One of the ways."""
@@ -68,60 +68,109 @@ for _number, _name in enumerate("SUM AVG PRODUCT MIN MAX BAND BOR BXOR PREMUL_SU
     setattr(ReduceOp.RedOpType, _name, _way)
 
 
+def _premultiplied(factor):
+    """Return the sum of values that are multiplied by a factor first."""
+    made = ReduceOp.RedOpType("PREMUL_SUM", int(ReduceOp.PREMUL_SUM))
+    made.factor = factor
+    return made
+
+
 class Work:
-    """A collective that has been done when its call returned."""
-
-    def __init__(self, result=None):
-        self._result = result
-
-    def wait(self, timeout=None):
-        """Return True: it is done."""
-        return True
-
-    def is_completed(self):
-        """Return True."""
-        return True
-
-    def is_success(self):
-        """Return True."""
-        return True
-
-    def result(self):
-        """Return the tensors."""
-        return self._result
-
-    def synchronize(self):
-        """Do nothing: it is done."""
-
-
-class ProcessGroup:
-    """A group of one process.
+    """Something that a group has begun.
 
     Parameters
     ----------
+    work : dragon.distributed.work.Work
+        What tells whether it is done.
+
+    """
+
+    def __init__(self, work):
+        self._work = work
+
+    def wait(self, timeout=None):
+        """Wait until it is done; raise what went wrong. Returns True."""
+        seconds = None if timeout is None else timeout.total_seconds()
+        self._work.wait(seconds if seconds else None)
+        return True
+
+    def is_completed(self):
+        """Return whether it is done."""
+        return self._work.is_done()
+
+    def is_success(self):
+        """Return whether it is done, and nothing went wrong."""
+        return self._work.is_done() and self._work.error is None
+
+    def exception(self):
+        """Return what went wrong; None if nothing did."""
+        return self._work.error
+
+    def result(self):
+        """Return the tensors."""
+        return self._work.result
+
+    def synchronize(self):
+        """Wait until it is done."""
+        self.wait()
+
+    def get_future(self):
+        """Return a future of the tensors."""
+        from dragon.vm.torch.futures import Future
+        future = Future()
+
+        def finish(work):
+            if work.error is None:
+                future.set_result(work.result)
+            else:
+                future.set_exception(work.error)
+        self._work.then(finish)
+        return future
+
+
+class ProcessGroup:
+    """Processes that do things together.
+
+    Parameters
+    ----------
+    core : dragon.distributed.group.ProcessGroup
+        What carries their tensors.
     backend : str
         The name that it was asked for under.
     name : str
         Its own name.
     description : str, optional
         What it is for.
+    store : Store, optional
+        Where its processes met.
 
     """
 
-    def __init__(self, backend="gloo", name="0", description=None):
+    def __init__(self, core, backend="gloo", name="0", description=None, store=None):
+        self._core, self._store = core, store
         self._backend, self.group_name, self.group_desc = Backend(backend), name, description or "undefined"
+        self._serial = 0  # of messages of objects
 
     def rank(self):
-        """Return 0."""
-        return 0
+        """Return this process's number in the group."""
+        return self._core.rank
 
     def size(self):
-        """Return 1."""
-        return 1
+        """Return how many processes there are."""
+        return self._core.size
 
     def name(self):
         """Return the backend's name."""
         return str(self._backend)
+
+    def get_group_store(self):
+        """Return where its processes met."""
+        return self._store
+
+    @property
+    def bound_device_id(self):
+        """None: no device belongs to the group."""
+        return None
 
 
 class GroupMember:
@@ -143,4 +192,5 @@ class P2POp:
     """A send or receive for `batch_isend_irecv`."""
 
     def __init__(self, op, tensor, peer=None, group=None, tag=0, group_peer=None):
-        self.op, self.tensor, self.peer, self.group, self.tag = op, tensor, peer, group, tag
+        self.op, self.tensor, self.group, self.tag = op, tensor, group, tag
+        self.peer, self.group_peer = peer, group_peer

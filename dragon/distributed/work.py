@@ -1,0 +1,112 @@
+"""What a group has begun and not ended: calls in the background, in the order in which they were made."""
+import threading
+from queue import SimpleQueue
+
+from dragon.distributed.errors import DistributedError
+
+_END = object()
+
+
+class Work:
+    """Something that has been begun.
+
+    Parameters
+    ----------
+    result : Any, optional
+        What there is once it is done.
+
+    """
+
+    def __init__(self, result=None):
+        self.result, self.error = result, None
+        self._done, self._followers, self._lock = threading.Event(), [], threading.Lock()
+
+    def finish(self, error=None):
+        """Say that it is done, or what went wrong."""
+        with self._lock:
+            self.error = error
+            self._done.set()
+            followers, self._followers = self._followers, []
+        for follower in followers:
+            follower(self)
+
+    def is_done(self):
+        """Return whether it is done, well or not."""
+        return self._done.is_set()
+
+    def wait(self, seconds=None):
+        """Wait until it is done; raise what went wrong."""
+        if not self._done.wait(seconds):
+            raise DistributedError(f"Work: got no end within {seconds:g} seconds, expected one; the other ranks may not "
+                                   "have begun")
+        if self.error is not None:
+            raise self.error
+
+    def then(self, follower):
+        """Have a function called with this once it is done, in the thread that does it."""
+        with self._lock:
+            if not self._done.is_set():
+                self._followers.append(follower)
+                return
+        follower(self)
+
+
+class Runner:
+    """A thread that makes calls one after the other."""
+
+    def __init__(self):
+        self._tasks, self._pending, self._lock = SimpleQueue(), 0, threading.Lock()
+        self._thread = None
+
+    @property
+    def is_idle(self):
+        """Whether nothing has been begun that has not ended."""
+        return self._pending == 0
+
+    def begin(self, call, result=None):
+        """Have a call made when those before it are done; return its `Work`."""
+        work = Work(result)
+        with self._lock:
+            self._pending += 1
+            if self._thread is None:
+                self._thread = threading.Thread(target=_run, args=(self, self._tasks), name="dragon collectives",
+                                                daemon=True)
+                self._thread.start()
+        self._tasks.put((call, work))
+        return work
+
+    def run(self, call):
+        """Make a call when those before it are done, here if there are none."""
+        if self._pending == 0:
+            return call()
+        made = []
+        self.begin(lambda: made.append(call())).wait()
+        return made[0]
+
+    def ended(self):
+        """Note that a call has ended."""
+        with self._lock:
+            self._pending -= 1
+
+    def close(self):
+        """End the thread after what it is at."""
+        if self._thread is not None:
+            self._tasks.put(_END)
+            if self._thread is not threading.current_thread():
+                self._thread.join(5.0)
+            self._thread = None
+
+
+def _run(runner, tasks):
+    from dragon.core import modes
+    modes.set_recording(False)
+    while (task := tasks.get()) is not _END:
+        call, work = task
+        error = None
+        try:
+            call()
+        except BaseException as problem:  # whatever it is, it belongs to who waits
+            error = problem
+        runner.ended()
+        work.finish(error)
+        del task, call, work

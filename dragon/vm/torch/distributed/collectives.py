@@ -1,0 +1,316 @@
+"""What all processes of a group do together with tensors, in place as PyTorch has it, and not on the tape."""
+from dragon import _C
+from dragon.core import warnings
+from dragon.vm.torch.core.tensor import ops
+from dragon.vm.torch.distributed.groups import ReduceOp, Work
+from dragon.vm.torch.distributed.making import _group, _rank_not_in_group, get_group_rank
+
+_REDUCTIONS = {"SUM": "sum", "AVG": "average", "PRODUCT": "product", "MIN": "minimum", "MAX": "maximum", "BAND": "and",
+               "BOR": "or", "BXOR": "xor"}
+_SUM = ReduceOp.SUM
+
+
+def _require_tensor(tensor, name="tensor"):
+    """Raise TypeError for what is no tensor."""
+    if not isinstance(tensor, _C.Tensor):
+        raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor but got "
+                        f"{type(tensor)} instead.")
+
+
+def _require_tensors(tensors, name):
+    """Raise TypeError for what is no list of tensors."""
+    if not isinstance(tensors, (list, tuple)) or not all(isinstance(tensor, _C.Tensor) for tensor in tensors):
+        raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor] but got "
+                        f"{type(tensors)} instead.")
+
+
+def _member(group, who):
+    """Return a group; None, with a warning, where this process is outside."""
+    group = _group(group)
+    if _rank_not_in_group(group):
+        warnings.warn(f"Running {who} on global rank {_group().rank()} which does not belong to the given group.")
+        return None
+    return group
+
+
+def _run(group, call, result, async_op):
+    """Make a call in its turn, now or in the background."""
+    runner = group._core.runner
+    if async_op:
+        return Work(runner.begin(call, result))
+    runner.run(call)
+    return None
+
+
+def _root(group, rank, group_rank, name):
+    """Return a rank in the group, given as one in the world or as one in the group."""
+    if rank is not None and group_rank is not None:
+        raise ValueError(f"Cannot specify both {name} and group_{name}")
+    if rank is None and group_rank is None:
+        return 0
+    return get_group_rank(group, rank) if group_rank is None else int(group_rank)
+
+
+def _check_parts(who, tensors, group, like=None):
+    """Raise unless there is one tensor for each process, of one shape and dtype."""
+    if len(tensors) != group.size():
+        raise ValueError(f"{who}: got {len(tensors)} tensors, expected {group.size()}, one for each process")
+    first = tensors[0] if like is None else like
+    for tensor in tensors:
+        if tensor.dtype != first.dtype or tensor.shape != first.shape:
+            raise ValueError(f"{who}: got tensors of {tensor.dtype} and shape {tuple(tensor.shape)} beside {first.dtype} "
+                             f"and {tuple(first.shape)}, expected the same of all")
+
+
+def _all_reduce_into(tensor, op, number):
+    """Reduce a tensor where it is."""
+    factor = getattr(op, "factor", None)
+    if factor is not None:
+        ops.mul(tensor, factor, out=tensor)
+        op = _SUM
+    reduction = _REDUCTIONS.get(op.name)
+    if reduction is None:
+        raise RuntimeError(f"all_reduce: got {op!r}, expected one of {', '.join(_REDUCTIONS)}")
+    ops.all_reduce(tensor, number, reduction, out=tensor)
+
+
+def all_reduce(tensor, op=_SUM, group=None, async_op=False):
+    """Reduce a tensor over all processes, in place."""
+    _require_tensor(tensor)
+    if (group := _member(group, "all_reduce")) is None:
+        return None
+    held, number = tensor.detach(), group._core.number
+    return _run(group, lambda: _all_reduce_into(held, op, number), [tensor], async_op)
+
+
+def all_reduce_coalesced(tensors, op=_SUM, group=None, async_op=False):
+    """Reduce tensors over all processes, in place."""
+    _require_tensors(tensors, "tensors")
+    if (group := _member(group, "all_reduce_coalesced")) is None:
+        return None
+    held, number = [tensor.detach() for tensor in tensors], group._core.number
+
+    def call():
+        for tensor in held:
+            _all_reduce_into(tensor, op, number)
+    return _run(group, call, list(tensors), async_op)
+
+
+def reduce(tensor, dst=None, op=_SUM, group=None, async_op=False, group_dst=None):
+    """Reduce a tensor over all processes, for one of them."""
+    _require_tensor(tensor)
+    if (group := _member(group, "reduce")) is None:
+        return None
+    root, held, number = _root(group, dst, group_dst, "dst"), tensor.detach(), group._core.number
+    reduction = _REDUCTIONS[op.name]
+    return _run(group, lambda: ops.reduce_to(held, number, root, reduction, out=held), [tensor], async_op)
+
+
+def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
+    """Give all processes the tensor of one."""
+    _require_tensor(tensor)
+    if (group := _member(group, "broadcast")) is None:
+        return None
+    root, held, number = _root(group, src, group_src, "src"), tensor.detach(), group._core.number
+    return _run(group, lambda: ops.broadcast_from(held, number, root, out=held), [tensor], async_op)
+
+
+def barrier(group=None, async_op=False, device_ids=None, timeout=None):
+    """Wait for all processes."""
+    if (group := _member(group, "barrier")) is None:
+        return None
+    number = group._core.number
+    return _run(group, lambda: _C.group_barrier(number), [], async_op)
+
+
+def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
+    """Wait for all processes; one that does not come is named."""
+    barrier(group)
+
+
+def _deal_out(rows, tensors):
+    """Copy rows, which follow each other, to tensors."""
+    for part, tensor in zip(ops.chunk(rows, len(tensors), 0), tensors):
+        tensor.copy_(part.reshape(tensor.shape))
+
+
+def all_gather(tensor_list, tensor, group=None, async_op=False):
+    """Fill a list with the tensors of all processes."""
+    _require_tensors(tensor_list, "tensor_list")
+    _require_tensor(tensor)
+    if (group := _member(group, "all_gather")) is None:
+        return None
+    _check_parts("all_gather", tensor_list, group)
+    held, number, targets = tensor.detach().reshape(-1), group._core.number, [each.detach() for each in tensor_list]
+    return _run(group, lambda: _deal_out(ops.all_gather(held, number), targets), list(tensor_list), async_op)
+
+
+def all_gather_coalesced(output_tensor_lists, input_tensor_list, group=None, async_op=False):
+    """Fill a list for each process with its tensors."""
+    if (group := _member(group, "all_gather_coalesced")) is None:
+        return None
+    if len(output_tensor_lists) != group.size() or any(len(each) != len(input_tensor_list)
+                                                       for each in output_tensor_lists):
+        raise RuntimeError(f"all_gather_coalesced: invalid output size: got {len(output_tensor_lists)} lists for "
+                           f"{len(input_tensor_list)} tensors, expected one list, of a tensor for each, for each process")
+    for outputs in output_tensor_lists:
+        for index, (output, tensor) in enumerate(zip(outputs, input_tensor_list)):
+            if output.shape != tensor.shape:
+                raise RuntimeError(f"all_gather_coalesced: invalid size of output tensor at index {index}: got "
+                                   f"{tuple(output.shape)}, expected {tuple(tensor.shape)}")
+    works = [all_gather([outputs[index] for outputs in output_tensor_lists], tensor, group, True)
+             for index, tensor in enumerate(input_tensor_list)]
+    if async_op:
+        return works[-1]
+    for work in works:
+        work.wait()
+    return None
+
+
+def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
+    """Fill a tensor with those of all processes, one after another."""
+    _require_tensor(output_tensor, "output_tensor")
+    _require_tensor(input_tensor, "input_tensor")
+    if (group := _member(group, "all_gather_into_tensor")) is None:
+        return None
+    if output_tensor.numel() != input_tensor.numel() * group.size():
+        raise ValueError(f"output tensor size must be equal to world_size times input tensor size: got "
+                         f"{output_tensor.numel()} elements for {input_tensor.numel()} of {group.size()} processes")
+    held, number = input_tensor.detach().reshape(-1), group._core.number
+    target = output_tensor.detach()
+    return _run(group, lambda: _into(target, lambda out: ops.all_gather(held, number, out=out)), [output_tensor],
+                async_op)
+
+
+def _into(target, call):
+    """Have a call write elements into a tensor, in row-major order."""
+    if target.is_contiguous():
+        call(target.view(-1))
+    else:
+        rows = ops.empty(target.numel(), dtype=target.dtype)
+        call(rows)
+        target.copy_(rows.reshape(target.shape))
+
+
+_all_gather_base = all_gather_single = all_gather_into_tensor
+
+
+def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group_dst=None):
+    """Fill a list of one process with the tensors of all."""
+    _require_tensor(tensor)
+    if (group := _member(group, "gather")) is None:
+        return None
+    root = _root(group, dst, group_dst, "dst")
+    mine = group.rank() == root
+    if mine and gather_list is None:
+        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
+    if not mine and gather_list:
+        raise ValueError("Argument ``gather_list`` must NOT be specified on non-destination ranks.")
+    if mine:
+        _check_parts("gather", gather_list, group, tensor)
+    held, number = tensor.detach().reshape(-1), group._core.number
+    targets = [each.detach() for each in gather_list] if mine else []
+
+    def call():
+        rows = ops.gather_to(held, number, root)
+        if mine:
+            _deal_out(rows, targets)
+    return _run(group, call, list(gather_list or ()), async_op)
+
+
+def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):
+    """Give each process one tensor of a list."""
+    _require_tensor(tensor)
+    if (group := _member(group, "scatter")) is None:
+        return None
+    root = _root(group, src, group_src, "src")
+    mine = group.rank() == root
+    if mine and scatter_list is None:
+        raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
+    if not mine and scatter_list:
+        raise ValueError("Argument ``scatter_list`` must NOT be specified on non-source ranks.")
+    if mine:
+        _check_parts("scatter", scatter_list, group, tensor)
+    target, number = tensor.detach(), group._core.number
+    parts = [each.detach().reshape(-1) for each in scatter_list] if mine else []
+
+    def call():
+        rows = ops.cat(parts, 0) if mine else target.reshape(-1)
+        target.copy_(ops.scatter_from(rows, number, root, [target.numel()]).reshape(target.shape))
+    return _run(group, call, [tensor], async_op)
+
+
+def _reduce_scatter_into(target, parts, op, number):
+    rows = ops.reduce_scatter(parts() if callable(parts) else parts, number, _REDUCTIONS[op.name])
+    target.copy_(rows.reshape(target.shape))
+
+
+def reduce_scatter(output, input_list, op=_SUM, group=None, async_op=False):
+    """Reduce each tensor of a list, and give each process one."""
+    _require_tensor(output, "output")
+    _require_tensors(input_list, "input_list")
+    if (group := _member(group, "reduce_scatter")) is None:
+        return None
+    _check_parts("reduce_scatter", input_list, group, output)
+    parts, target, number = [each.detach().reshape(-1) for each in input_list], output.detach(), group._core.number
+    return _run(group, lambda: _reduce_scatter_into(target, ops.cat(parts, 0), op, number), [output], async_op)
+
+
+def reduce_scatter_tensor(output, input, op=_SUM, group=None, async_op=False):
+    """Reduce a tensor, and give each process a part."""
+    _require_tensor(output, "output")
+    _require_tensor(input, "input")
+    if (group := _member(group, "reduce_scatter_tensor")) is None:
+        return None
+    if output.numel() * group.size() != input.numel():
+        raise ValueError(f"input tensor must be the same size as output size times world size: got {input.numel()} "
+                         f"elements for {output.numel()} of {group.size()} processes")
+    rows, target, number = input.detach().reshape(-1), output.detach(), group._core.number
+    return _run(group, lambda: _reduce_scatter_into(target, rows, op, number), [output], async_op)
+
+
+_reduce_scatter_base = reduce_scatter_single = reduce_scatter_tensor
+
+
+def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
+    """Send one tensor of a list to each process."""
+    _require_tensors(output_tensor_list, "output_tensor_list")
+    _require_tensors(input_tensor_list, "input_tensor_list")
+    if (group := _member(group, "all_to_all")) is None:
+        return None
+    for tensors in (output_tensor_list, input_tensor_list):
+        if len(tensors) != group.size():
+            raise ValueError(f"all_to_all: got {len(tensors)} tensors, expected {group.size()}, one for each process")
+    parts, targets = ([each.detach() for each in tensors] for tensors in (input_tensor_list, output_tensor_list))
+    number = group._core.number
+
+    def call():
+        rows = ops.all_to_all(ops.cat([part.reshape(-1) for part in parts], 0), number,
+                              [part.numel() for part in parts], [target.numel() for target in targets])
+        at = 0
+        for target in targets:
+            target.copy_(rows[at:at + target.numel()].reshape(target.shape))
+            at += target.numel()
+    return _run(group, call, list(output_tensor_list), async_op)
+
+
+def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False):
+    """Send one part of a tensor to each process."""
+    _require_tensor(output, "output")
+    _require_tensor(input, "input")
+    if (group := _member(group, "all_to_all_single")) is None:
+        return None
+    held, target, number = input.detach(), output.detach(), group._core.number
+    sends = [int(count) for count in input_split_sizes] if input_split_sizes else None
+    receives = [int(count) for count in output_split_sizes] if output_split_sizes else None
+    if receives is None and sends is not None:
+        receives = [len(output) // group.size()] * group.size()
+
+    def call():
+        target.copy_(ops.all_to_all(held, number, sends, receives).reshape(target.shape))
+    return _run(group, call, [output], async_op)
+
+
+def supports_complex(reduceOp):
+    """Return whether a way to reduce takes complex numbers."""
+    return reduceOp in (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PREMUL_SUM, ReduceOp.PRODUCT)

@@ -1,0 +1,140 @@
+"""Objects of Python from process to process, pickled."""
+import io
+import pickle
+
+from dragon.vm.torch.core.tensor import ops
+from dragon.vm.torch.distributed import collectives, messages
+from dragon.vm.torch.distributed.collectives import _member, _root
+from dragon.vm.torch.distributed.making import get_global_rank
+
+
+def _to_tensor(value):
+    """Return an object as a tensor of bytes."""
+    import numpy
+    written = io.BytesIO()
+    pickle.Pickler(written).dump(value)
+    from dragon.vm import torch
+    return torch.from_numpy(numpy.frombuffer(written.getvalue(), numpy.uint8).copy())
+
+
+def _to_object(tensor, size):
+    return pickle.loads(tensor[:size].numpy().tobytes())
+
+
+def _count(*numbers):
+    from dragon.vm import torch
+    return torch.tensor(numbers, dtype=torch.int64)
+
+
+def _bytes(size):
+    from dragon.vm import torch
+    return torch.empty(size, dtype=torch.uint8)
+
+
+def _padded(tensor, size):
+    made = _bytes(size)
+    made[:len(tensor)] = tensor
+    return made
+
+
+def _sizes(tensor, group):
+    """Return how many bytes each rank has."""
+    return ops.all_gather(_count(len(tensor)), group._core.number).tolist()
+
+
+def all_gather_object(object_list, obj, group=None):
+    """Fill a list with the objects of all processes."""
+    if (group := _member(group, "all_gather_object")) is None:
+        return
+    mine = _to_tensor(obj)
+    sizes = _sizes(mine, group)
+    parts = [_bytes(max(sizes)) for _ in sizes]
+    collectives.all_gather(parts, _padded(mine, max(sizes)), group)
+    for rank, (part, size) in enumerate(zip(parts, sizes)):
+        object_list[rank] = _to_object(part, size)
+
+
+def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=None):
+    """Fill a list of one process with the objects of all."""
+    if (group := _member(group, "gather_object")) is None:
+        return
+    root = _root(group, dst, group_dst, "dst")
+    is_root = group.rank() == root
+    if is_root and object_gather_list is None:
+        raise ValueError("Argument ``object_gather_list`` must be specified on destination rank.")
+    if not is_root and object_gather_list:
+        raise ValueError("Argument ``object_gather_list`` must NOT be specified on non-destination ranks.")
+    mine = _to_tensor(obj)
+    sizes = _sizes(mine, group)
+    parts = [_bytes(max(sizes)) for _ in sizes] if is_root else None
+    collectives.gather(_padded(mine, max(sizes)), parts, group=group, group_dst=root)
+    for rank, (part, size) in enumerate(zip(parts or (), sizes)):
+        object_gather_list[rank] = _to_object(part, size)
+
+
+def broadcast_object_list(object_list, src=None, group=None, device=None, group_src=None):
+    """Give all processes the objects of one."""
+    if (group := _member(group, "broadcast_object_list")) is None:
+        return
+    root = _root(group, src, group_src, "src")
+    is_root = group.rank() == root
+    made = [_to_tensor(value) for value in object_list] if is_root else []
+    sizes = _count(*map(len, made)) if is_root else _count(*[0] * len(object_list))
+    collectives.broadcast(sizes, group=group, group_src=root)
+    sizes = sizes.tolist()
+    held = ops.cat(made, 0) if is_root and made else _bytes(sum(sizes))
+    collectives.broadcast(held, group=group, group_src=root)
+    if is_root:
+        return
+    at = 0
+    for place, size in enumerate(sizes):
+        object_list[place] = _to_object(held[at:], size)
+        at += size
+
+
+def scatter_object_list(scatter_object_output_list, scatter_object_input_list=None, src=None, group=None,
+                        group_src=None):
+    """Give each process one object of a list."""
+    if (group := _member(group, "scatter_object_list")) is None:
+        return
+    if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
+        raise ValueError("Expected argument scatter_object_output_list to be a list of size at least 1.")
+    root = _root(group, src, group_src, "src")
+    is_root = group.rank() == root
+    made = [_to_tensor(value) for value in scatter_object_input_list] if is_root else []
+    most = _count(max(map(len, made)) if is_root else 0)
+    collectives.broadcast(most, group=group, group_src=root)
+    most = most.item()
+    mine, size = _bytes(most), _count(0)
+    collectives.scatter(mine, [_padded(each, most) for each in made] if is_root else None, group=group, group_src=root)
+    collectives.scatter(size, [_count(len(each)) for each in made] if is_root else None, group=group, group_src=root)
+    scatter_object_output_list[0] = _to_object(mine, size.item())
+
+
+def send_object_list(object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False):
+    """Send objects to a process."""
+    if (group := _member(group, "send_object_list")) is None:
+        return
+    made = [_to_tensor(value) for value in object_list]
+    target = {"group_dst": group_dst} if dst is None else {"dst": dst}
+    messages.send(_count(*map(len, made)), group=group, **target)
+    messages.send(ops.cat(made, 0), group=group, **target)
+
+
+def recv_object_list(object_list, src=None, group=None, device=None, group_src=None, use_batch=False):
+    """Receive objects of a process; return whose they were."""
+    if (group := _member(group, "recv_object_list")) is None:
+        return -1
+    sizes = _count(*[0] * len(object_list))
+    source = {"group_src": group_src} if group_src is not None else {"src": src} if src is not None else {}
+    work = messages.irecv(sizes, group=group, **source)
+    work.wait()
+    peer = work._message.rank
+    sizes = sizes.tolist()
+    held = _bytes(sum(sizes))
+    messages.recv(held, group=group, group_src=peer)
+    at = 0
+    for place, size in enumerate(sizes):
+        object_list[place] = _to_object(held[at:], size)
+        at += size
+    return get_global_rank(group, peer)
