@@ -1,7 +1,10 @@
-"""`DistributedDataParallel` for a world of one process: the gradients there are already the mean over all."""
+"""`DistributedDataParallel`: a module whose gradients are the mean over all processes."""
 from contextlib import contextmanager
 
+from dragon.vm import torch
+from dragon.vm.torch.distributed import collectives, objects
 from dragon.vm.torch.nn.modules.module import Module
+from dragon.vm.torch.nn.parallel.reducer import Reducer
 
 
 class DistributedDataParallel(Module):
@@ -41,7 +44,7 @@ class DistributedDataParallel(Module):
                                "requires a gradient.")
         if device_ids is not None and len(device_ids) > 1:
             raise ValueError("device_ids can only be None or contain a single element.")
-        self.process_group = _require_one_process(process_group)
+        self.process_group = _require_group(process_group)
         self.module = module
         self.device = next(iter(module.parameters())).device
         self.device_ids = None if device_ids is None else list(device_ids)
@@ -51,17 +54,78 @@ class DistributedDataParallel(Module):
         self.find_unused_parameters = find_unused_parameters
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.static_graph = static_graph
+        self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * 2 ** 20)
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        named = [(name, param) for name, param in module.named_parameters() if name not in self.parameters_to_ignore]
+        self._shared = [param for _, param in named if param.requires_grad]
+        self._names = {id(param): name for name, param in named}
+        if init_sync:
+            _check_alike(named, self.process_group)
+            self._share([param for _, param in named] + self._buffers_to_share())
+        self.reducer = Reducer(self._shared, self.process_group, self.bucket_bytes_cap, gradient_as_bucket_view,
+                               find_unused_parameters)
+
+    def _buffers_to_share(self):
+        return [each for name, each in self.module.named_buffers() if name not in self.parameters_to_ignore]
+
+    def _share(self, tensors):
+        """Give all processes the first one's tensors."""
+        for tensor in tensors:
+            collectives.broadcast(tensor.detach(), group=self.process_group, group_src=0)
 
     def forward(self, *inputs, **kwargs):
         """Return what the module makes of its arguments."""
-        return self.module(*inputs, **kwargs)
+        syncs = torch.is_grad_enabled() and self.require_backward_grad_sync
+        if syncs:
+            self._check_finished()
+        if self.broadcast_buffers and self.require_forward_param_sync and self.process_group.size() > 1:
+            self._share(self._buffers_to_share())
+        made = self.module(*inputs, **kwargs)
+        if syncs:
+            self.require_forward_param_sync = True
+            self.reducer.prepare(self._find_unused(made) if self.find_unused_parameters else ())
+        else:
+            self.require_forward_param_sync = False
+        return made
+
+    def _check_finished(self):
+        if self.reducer.is_complete or not self._begun():
+            return
+        missing = [self._names[id(param)] for param in self.reducer.missing()]
+        raise RuntimeError(
+            "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates "
+            "that your module has parameters that were not used in producing loss. DistributedDataParallel got no "
+            f"gradient of {missing[:10]}{'...' if len(missing) > 10 else ''}, expected one of each parameter; with "
+            "find_unused_parameters=True those that the output does not depend on are left out")
+
+    def _begun(self):
+        """Return whether a backward pass has begun since the last call."""
+        return len(self.reducer.missing()) < len(self._shared)
+
+    def _find_unused(self, made):
+        """Return the parameters that no output depends on."""
+        stack, seen, used = [tensor.grad_fn if tensor.grad_fn is not None else tensor for tensor in _tensors_of(made)
+                             if tensor.requires_grad], set(), set()
+        walked = []
+        while stack:
+            node = stack.pop()
+            if id(node) in seen:
+                continue
+            seen.add(id(node))
+            walked.append(node)  # so that no other gets its id
+            if isinstance(node, torch.Tensor):
+                used.add(id(node))
+                continue
+            if hasattr(node, "variable"):
+                used.add(id(node.variable))
+            stack.extend(following for following, _ in node.next_functions if following is not None)
+        return [param for param in self._shared if id(param) not in used]
 
     @contextmanager
     def no_sync(self):
-        """Do not average gradients within a `with` block."""
+        """Do not average gradients within a `with` block: they add up, and are averaged with those that come after."""
         before = self.require_backward_grad_sync
         self.require_backward_grad_sync = False
         try:
@@ -71,31 +135,61 @@ class DistributedDataParallel(Module):
 
     @contextmanager
     def join(self, divide_by_initial_world_size=True, enable=True, throw_on_early_termination=False):
-        """Let processes have different numbers of batches within a `with` block; here there is one process."""
+        """Let processes have different numbers of batches within a `with` block; of one process there is no other."""
+        if enable and self.process_group.size() > 1:
+            raise NotImplementedError("DistributedDataParallel.join: got several processes, expected one: Dragon lacks it "
+                                      "(yet)")
         yield
 
     def register_comm_hook(self, state, hook):
-        """Raise: there is nothing to send, and nothing that a hook could be called for."""
-        raise NotImplementedError("DistributedDataParallel.register_comm_hook: got a hook, expected none: in a world "
-                                  "of one process nothing is sent")
+        """Have a function average each bucket: it gets the state and a `GradBucket`, and returns a future of a tensor."""
+        if not callable(hook):
+            raise TypeError("Communication hook must be callable.")
+        if self.reducer.hook is not None:
+            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
+        self.reducer.state, self.reducer.hook = state, hook
 
     def _set_static_graph(self):
         self.static_graph = True
 
     def _get_ddp_logging_data(self):
-        return {"world_size": 1, "rank": 0}
+        return {"world_size": self.process_group.size(), "rank": self.process_group.rank()}
 
     @classmethod
     def _set_params_and_buffers_to_ignore_for_model(cls, module, params_and_buffers_to_ignore):
         module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
 
 
-def _require_one_process(group):
-    """Return the group of processes, or raise if there is none or it has several members."""
+def _require_group(group):
+    """Return the group of processes, or raise if there is none."""
     from dragon.vm.torch import distributed
     if not distributed.is_initialized():
         raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
-    if distributed.get_world_size(group) != 1:
-        raise NotImplementedError(f"DistributedDataParallel: got a group of {distributed.get_world_size(group)} "
-                                  "processes, expected one")
-    return group if group is not None else getattr(distributed.group, "WORLD", None)
+    return distributed.group.WORLD if group is None else group
+
+
+def _tensors_of(value):
+    """Return the tensors that are anywhere in a module's output."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    elif hasattr(value, "__dataclass_fields__"):
+        value = [getattr(value, name) for name in value.__dataclass_fields__]
+    elif not isinstance(value, (list, tuple)):
+        return []
+    return [tensor for part in value for tensor in _tensors_of(part)]
+
+
+def _check_alike(named, group):
+    """Raise unless all processes have parameters of the same shapes."""
+    if group.size() == 1:
+        return
+    mine = [(name, tuple(param.shape), str(param.dtype)) for name, param in named]
+    all_of_them = [None] * group.size()
+    objects.all_gather_object(all_of_them, mine, group)
+    for rank, theirs in enumerate(all_of_them):
+        if theirs != mine:
+            other = next(((one, two) for one, two in zip(mine, theirs) if one != two), (len(mine), len(theirs)))
+            raise RuntimeError(f"DistributedDataParallel: got {other[0]} on rank {group.rank()} and {other[1]} on rank "
+                               f"{rank}, expected parameters of the same names, shapes and dtypes on all")
