@@ -30,4 +30,14 @@ struct CombineSpec {
 /// out[i] = the reduction of sources[..][i], in the order of the sources; sums of halves are added as floats.
 inline const Kernel<void(const CombineSpec& spec)> Combine{"combine"};
 
+/// Whether numbers have a reduction: only whole ones have bits, complex ones no order, and truths no average.
+inline bool CanCombine(DType dtype, Reduction reduction) {
+  if (dtype > DType::kComplex128) return false;  // numbers that are only kept
+  if (reduction == Reduction::kAnd || reduction == Reduction::kOr || reduction == Reduction::kXor) {
+    return !IsFloating(dtype) && !IsComplex(dtype);
+  }
+  if (reduction == Reduction::kMinimum || reduction == Reduction::kMaximum) return !IsComplex(dtype);
+  return reduction != Reduction::kAverage || dtype != DType::kBool;
+}
+
 }  // namespace dragon::kernels

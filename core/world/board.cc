@@ -1,3 +1,4 @@
+// How ranks meet at a board: words that count steps, looked at for a while and then slept on.
 #include "core/world/board.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// The table of groups, and what becomes of it in forks.
 #include "core/world/groups.h"
 
 #include <pthread.h>

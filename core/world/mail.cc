@@ -1,3 +1,4 @@
+// Rings of bytes between pairs of ranks, and who takes what comes out of them.
 #include "core/world/mail.h"
 
 #include <algorithm>

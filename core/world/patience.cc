@@ -1,3 +1,4 @@
+// Sleeping on words in shared memory.
 #include "core/world/patience.h"
 
 #include <linux/futex.h>

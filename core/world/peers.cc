@@ -1,3 +1,4 @@
+// Processes as files, which tell when they end.
 #include "core/world/peers.h"
 
 #include <poll.h>

@@ -1,3 +1,4 @@
+// Collectives over a board: what is written in each step, and what is read.
 #include "core/world/shared.h"
 
 #include <algorithm>
@@ -53,6 +54,17 @@ void SharedCommunicator::Run(Signature signature, int64_t steps, const Step& fil
   signature.number = ++number_;
   fill(0);
   board_->Begin(signature);
+  try {
+    RunSteps(steps, fill, take);
+  } catch (const Error& error) {
+    // Others are in the middle of it.
+    board_->Break("rank " + std::to_string(rank()) + " failed in " + signature.Text() + ": " + error.what());
+    throw;
+  }
+  board_->End(steps);
+}
+
+void SharedCommunicator::RunSteps(int64_t steps, const Step& fill, const Step& take) {
   for (int64_t step = 0; step < steps; ++step) {
     const bool more = step + 1 < steps;
     if (more) {
@@ -62,7 +74,6 @@ void SharedCommunicator::Run(Signature signature, int64_t steps, const Step& fil
     take(step);
     if (more) board_->Await(step + 1);
   }
-  board_->End(steps);
 }
 
 void SharedCommunicator::AllReduce(const char* in, char* out, Elements elements, Reduction reduction) {

@@ -49,6 +49,7 @@ class DRAGON_API SharedCommunicator : public Communicator {
   /// Write and read sheets in turns: `fill` writes this rank's of a step, and may read those of the step before; `take`
   /// reads those of the step.
   void Run(Signature signature, int64_t steps, const Step& fill, const Step& take);
+  void RunSteps(int64_t steps, const Step& fill, const Step& take);
   Signature Say(Collective collective, Elements elements, int root = -1, Reduction reduction = Reduction::kSum) const;
   void ShareSizes(std::span<const Piece> ins, std::span<const Piece> outs, std::span<int64_t> told);
   void AllReduceAtOnce(const char* in, char* out, Elements elements, Reduction reduction);

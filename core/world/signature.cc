@@ -1,3 +1,4 @@
+// What collectives are called in letters.
 #include "core/world/signature.h"
 
 #include <sstream>

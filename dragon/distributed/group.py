@@ -60,15 +60,10 @@ class ProcessGroup:
         if self.rank == 0:
             mine = os.memfd_create("dragon world", os.MFD_CLOEXEC)
             os.posix_fallocate(mine, 0, _C.group_bytes(self.size, sheet_bytes))
+        if self.rank == 0 and self.size > 1:
             store.set("memory", f"{_machine()}|/proc/{os.getpid()}/fd/{mine}")
         try:
-            store.wait(["memory"], seconds)
-            machine, _, place = store.get("memory").decode().partition("|")
-            if machine != _machine():
-                raise DistributedError(f"ProcessGroup: got rank 0 on the machine {machine.split()[0]!r} and rank "
-                                       f"{self.rank} on {platform.node()!r}, expected one machine: between several, start "
-                                       "the processes with mpirun")
-            file = mine if mine is not None else self._open(place)
+            file = mine if mine is not None else self._find(seconds)
             try:
                 # Returns once all have joined.
                 return _C.make_group(file, self.rank, self.size, sheet_bytes, float(self.timeout))
@@ -79,12 +74,18 @@ class ProcessGroup:
             if mine is not None:
                 os.close(mine)
 
-    def _open(self, place):
+    def _find(self, seconds):
+        """Return the memory that the first one has made."""
+        self.store.wait(["memory"], seconds)
+        machine, _, place = self.store.get("memory").decode().partition("|")
+        if machine != _machine():
+            raise DistributedError(f"ProcessGroup: got rank 0 on the machine {machine.split()[0]!r} and rank "
+                                   f"{self.rank} on {platform.node()!r}, expected one machine")
         try:
             return os.open(place, os.O_RDWR | os.O_CLOEXEC)
         except OSError as error:
-            raise DistributedError(f"ProcessGroup: got no shared memory of rank 0 ({error}), expected its process to be "
-                                   "there, of the same user: has it ended?") from None
+            raise DistributedError(f"ProcessGroup: got no shared memory of rank 0 ({error}), expected its process to "
+                                   "be there, of the same user: has it ended?") from None
 
     def close(self):
         """Leave the group; calls of it raise from then on."""

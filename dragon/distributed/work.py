@@ -37,8 +37,8 @@ class Work:
     def wait(self, seconds=None):
         """Wait until it is done; raise what went wrong."""
         if not self._done.wait(seconds):
-            raise DistributedError(f"Work: got no end within {seconds:g} seconds, expected one; the other ranks may not "
-                                   "have begun")
+            raise DistributedError(f"Work: got no end within {seconds:g} seconds, expected one; the other ranks may "
+                                   "not have begun")
         if self.error is not None:
             raise self.error
 

@@ -14,12 +14,13 @@ CORE = {
     "device": {"base"},
     "kernels": {"base", "device"},
     "framework": {"base", "proto", "device"},
-    "ops": {"base", "device", "kernels", "framework"},
+    "ops": {"base", "device", "kernels", "framework", "world"},
     "passes": {"base", "proto", "device", "framework"},
     "runtime": {"base", "device", "framework", "passes"},
     "io": {"base", "device", "kernels"},
+    "world": {"base", "device", "kernels"},
     "tools": {"base", "proto", "device", "framework", "passes", "runtime"},
-    "bindings": {"base", "proto", "device", "framework", "passes", "runtime", "io"},
+    "bindings": {"base", "proto", "device", "framework", "passes", "runtime", "io", "world"},
 }
 # Single doors in walls that are otherwise closed.
 DOORS = {
@@ -50,9 +51,10 @@ PACKAGE = {
     "native": {"core"},
     "onnx": {"core"},
     "io": {"core"},
+    "distributed": {"core"},
     "vm.guest": set(),
     "vm.docstrings": {"vm.guest"},
-    "vm.torch": {"core", "native", "onnx", "io", "vm.guest", "vm.docstrings"},
+    "vm.torch": {"core", "native", "onnx", "io", "distributed", "vm.guest", "vm.docstrings"},
     "vm.shared": {"core", "native", "onnx", "io", "vm.guest", "vm"},
     "vm.keras": {"core", "native", "onnx", "io", "vm.guest", "vm.docstrings", "vm.shared"},
     "vm.tensorflow": {"core", "native", "onnx", "io", "vm.guest", "vm.docstrings", "vm.shared", "vm.keras"},

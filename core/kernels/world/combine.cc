@@ -1,3 +1,4 @@
+// Reductions of numbers of several processes, element by element.
 #include <algorithm>
 #include <type_traits>
 

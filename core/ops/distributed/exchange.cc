@@ -1,6 +1,6 @@
 // One rank collects or hands out, or each sends something to each.
-#include "core/ops/pointwise.h"
 #include "core/ops/distributed/group.h"
+#include "core/ops/pointwise.h"
 
 namespace dragon {
 namespace {

@@ -1,11 +1,20 @@
+// What the operators of groups have in common.
 #include "core/ops/distributed/group.h"
+
+#include "core/kernels/world.h"
 
 namespace dragon {
 
 Reduction ReductionOf(const CallReader& c) {
   const std::string& name = c.String("reduction");
   for (uint32_t i = 0; i <= static_cast<uint32_t>(Reduction::kAverage); ++i) {
-    if (name == NameOf(static_cast<Reduction>(i))) return static_cast<Reduction>(i);
+    const auto reduction = static_cast<Reduction>(i);
+    if (name != NameOf(reduction)) continue;
+    // Asked before anything is begun: who gives up in the middle leaves the others without a group.
+    if (!kernels::CanCombine(c.x("x").dtype(), reduction)) {
+      throw TypeError(c.name()).Got("the reduction '", name, "' of ", c.x("x").dtype()).Expected("one that it has");
+    }
+    return reduction;
   }
   throw ValueError(c.name())
       .Got("the reduction '", name, "'")

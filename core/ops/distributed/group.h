@@ -15,6 +15,7 @@ using Elements = Communicator::Elements;
 
 inline std::shared_ptr<Communicator> Group(const CallReader& c) { return GroupOf(c.name(), c.Int("group")); }
 
+/// The reduction that a call names, of numbers that have it.
 Reduction ReductionOf(const CallReader& c);
 int RootOf(const CallReader& c, const Communicator& group);
 /// The gradient of a reduction is that of a sum, or of an average; others are a NotImplementedError.

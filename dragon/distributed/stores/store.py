@@ -122,5 +122,5 @@ class Store:
         seconds = self.timeout if seconds is None else seconds
         if not self.await_keys(list(keys), seconds):
             missing = [key for key in keys if not self.ask("check", [key])]
-            raise StoreTimeout(f"{type(self).__name__}: got nothing under {missing} within {seconds:g} seconds, expected "
-                               "another process to set it; has one died, or was it given other addresses?")
+            raise StoreTimeout(f"{type(self).__name__}: got nothing under {missing} within {seconds:g} seconds, "
+                               "expected another process to set it; has one died, or was it given other addresses?")

@@ -43,16 +43,14 @@ class TCPStore(Store):
         self._connection = self._connect()
 
     def _listen(self):
-        listener = None
+        dual = socket.has_dualstack_ipv6()  # both kinds of addresses, where the machine has both
         try:
-            # Both kinds of addresses, where the machine has both.
-            dual = socket.has_dualstack_ipv6()
-            listener = socket.create_server(("", self.port), family=socket.AF_INET6 if dual else socket.AF_INET,
-                                            backlog=1024, dualstack_ipv6=dual, reuse_port=False)
+            return socket.create_server(("", self.port), family=socket.AF_INET6 if dual else socket.AF_INET,
+                                        backlog=1024, dualstack_ipv6=dual, reuse_port=False)
         except OSError as error:
-            raise StoreError(f"TCPStore: got port {self.port}, which cannot be listened to ({error.strerror or error}), "
-                             "expected a free one; another program may have it, or one of an earlier run") from None
-        return listener
+            raise StoreError(f"TCPStore: got port {self.port}, which cannot be listened to "
+                             f"({error.strerror or error}), expected a free one; another program may have it, or one "
+                             "of an earlier run") from None
 
     def _connect(self):
         end, pause, problem = time.monotonic() + self.timeout, FIRST_PAUSE_SECONDS, None
@@ -67,8 +65,8 @@ class TCPStore(Store):
             except OSError as error:
                 problem = error
             if time.monotonic() + pause > end:
-                raise StoreTimeout(f"TCPStore: got no answer of {self.host}:{self.port} within {self.timeout:g} seconds "
-                                   f"({problem}), expected the process that keeps the store, of rank 0") from None
+                raise StoreTimeout(f"TCPStore: got no answer of {self.host}:{self.port} within {self.timeout:g} "
+                                   f"seconds ({problem}), expected the process that keeps the store, of rank 0")
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
@@ -85,8 +83,8 @@ class TCPStore(Store):
         with self._lock:
             connection = self._connection
             if connection is None:
-                raise StoreError("TCPStore: got a question after the store was closed, or its keeper had gone, expected "
-                                 "none")
+                raise StoreError("TCPStore: got a question after the store was closed, or its keeper had gone, "
+                                 "expected none")
             try:
                 connection.settimeout(seconds + GRACE_SECONDS)
                 connection.sendall(frame(question))

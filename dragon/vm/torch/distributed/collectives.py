@@ -58,8 +58,8 @@ def _check_parts(who, tensors, group, like=None):
     first = tensors[0] if like is None else like
     for tensor in tensors:
         if tensor.dtype != first.dtype or tensor.shape != first.shape:
-            raise ValueError(f"{who}: got tensors of {tensor.dtype} and shape {tuple(tensor.shape)} beside {first.dtype} "
-                             f"and {tuple(first.shape)}, expected the same of all")
+            raise ValueError(f"{who}: got tensors of {tensor.dtype} and shape {tuple(tensor.shape)} beside "
+                             f"{first.dtype} and {tuple(first.shape)}, expected the same of all")
 
 
 def _all_reduce_into(tensor, op, number):
@@ -152,7 +152,7 @@ def all_gather_coalesced(output_tensor_lists, input_tensor_list, group=None, asy
     if len(output_tensor_lists) != group.size() or any(len(each) != len(input_tensor_list)
                                                        for each in output_tensor_lists):
         raise RuntimeError(f"all_gather_coalesced: invalid output size: got {len(output_tensor_lists)} lists for "
-                           f"{len(input_tensor_list)} tensors, expected one list, of a tensor for each, for each process")
+                           f"{len(input_tensor_list)} tensors, expected one list for each process, of a tensor for each")
     for outputs in output_tensor_lists:
         for index, (output, tensor) in enumerate(zip(outputs, input_tensor_list)):
             if output.shape != tensor.shape:

@@ -3,8 +3,8 @@ from dragon.vm.torch.core.absent import fill
 from dragon.vm.torch.distributed import groups as _groups
 from dragon.vm.torch.distributed.collectives import (  # noqa: F401
     _all_gather_base, _reduce_scatter_base, all_gather, all_gather_coalesced, all_gather_into_tensor, all_gather_single,
-    all_reduce, all_reduce_coalesced, all_to_all, all_to_all_single, barrier, broadcast, gather, monitored_barrier, reduce,
-    reduce_scatter, reduce_scatter_single, reduce_scatter_tensor, scatter, supports_complex)
+    all_reduce, all_reduce_coalesced, all_to_all, all_to_all_single, barrier, broadcast, gather, monitored_barrier,
+    reduce, reduce_scatter, reduce_scatter_single, reduce_scatter_tensor, scatter, supports_complex)
 from dragon.vm.torch.distributed.files import FileStore  # noqa: F401
 from dragon.vm.torch.distributed.groups import (Backend, DistBackendError, DistError, DistNetworkError,  # noqa: F401
                                                 DistStoreError, GroupMember, P2POp, ProcessGroup, ReduceOp, Work,

@@ -78,8 +78,8 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
             store, rank, world_size = next(iter(_rendezvous.rendezvous(method, rank, world_size, timeout=timeout)))
         store.set_timeout(timeout)
     elif rank < 0 or world_size < 1:
-        raise ValueError(f"init_process_group: got a store, rank {rank} and world_size {world_size}, expected the rank and "
-                         "the number of processes beside it")
+        raise ValueError(f"init_process_group: got a store, rank {rank} and world_size {world_size}, expected the rank "
+                         "and the number of processes beside it")
     _world["default"] = _make(backend if backend and ":" not in backend else names[0], "0", "default_pg", store,
                               PrefixStore("default_pg", store), rank, list(range(world_size)), timeout)
     GroupMember.WORLD = _world["default"]
@@ -232,8 +232,8 @@ def shrink_group(ranks_to_exclude, group=None, shrink_flags=0, pg_options=None):
     if size == 1:
         raise ValueError("Cannot shrink a process group with size 1. Group must have at least 2 ranks to support "
                          "shrinking.")
-    raise NotImplementedError(f"shrink_group: got a group of backend {get_backend(group)!r}, expected one that shrinks; "
-                              "new_group makes one of those that are left")
+    raise NotImplementedError(f"shrink_group: got a group of backend {get_backend(group)!r}, expected one that "
+                              "shrinks; new_group makes one of those that are left")
 
 
 def get_rank(group=None):

@@ -1,62 +1,84 @@
-"""Collectives that gradients flow through; among one process each gives back what it was given."""
-from dragon.vm.torch.distributed.distributed_c10d import ReduceOp, _group, _only, _same
+"""Collectives that gradients flow through: what comes back goes the other way round."""
+from dragon.vm.torch.core.tensor import ops
+from dragon.vm.torch.distributed.collectives import _REDUCTIONS, _check_parts, _root
+from dragon.vm.torch.distributed.distributed_c10d import ReduceOp
+from dragon.vm.torch.distributed.making import _group
 
 WORLD = None  # the default group
 
 
+def _parts(rows, like):
+    """Return rows, which follow each other, as a tuple of tensors of one shape."""
+    return tuple(part.reshape(like.shape) for part in ops.chunk(rows, rows.numel() // max(like.numel(), 1), 0))
+
+
+def _rows(tensors):
+    return ops.cat([tensor.reshape(-1) for tensor in tensors], 0)
+
+
 def broadcast(tensor, src, group=WORLD):
     """Return the tensor of one process, in all of them."""
-    _group(group)
-    _only(src, "broadcast")
-    return tensor.clone()
+    group = _group(group)
+    return ops.broadcast_from(tensor, group._core.number, _root(group, src, None, "src"))
 
 
 def gather(tensor, dst=0, group=WORLD):
-    """Return the tensors of all processes, in one of them."""
-    _group(group)
-    _only(dst, "gather")
-    return (tensor.clone(),)
+    """Return the tensors of all processes, in one of them; zeros in the others."""
+    group = _group(group)
+    root = _root(group, dst, None, "dst")
+    rows = ops.gather_to(tensor.reshape(-1), group._core.number, root)
+    if group.rank() == root:
+        return _parts(rows, tensor)
+    # No rows, whose sum hangs on the tape all the same: the gradient comes from the one that has them.
+    return tuple(ops.add(ops.zeros_like(tensor.detach()), rows.sum()) for _ in range(group.size()))
 
 
 def scatter(tensors, src=0, group=WORLD):
     """Return one of the tensors for each process."""
-    _group(group)
-    _only(src, "scatter")
-    return _same("scatter", tensors).clone()
+    group = _group(group)
+    like = tensors[group.rank()]
+    made = ops.scatter_from(_rows(tensors), group._core.number, _root(group, src, None, "src"), [like.numel()])
+    return made.reshape(like.shape)
 
 
 def reduce(tensor, dst, op=ReduceOp.SUM, group=WORLD):
     """Return the tensor reduced over all processes, in one of them."""
-    _group(group)
-    _only(dst, "reduce")
-    return tensor.clone()
+    group = _group(group)
+    return ops.reduce_to(tensor, group._core.number, _root(group, dst, None, "dst"), _REDUCTIONS[op.name])
 
 
 def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=WORLD):
     """Return one of the tensors, reduced, for each process."""
-    _group(group)
-    return output.copy_(_same("reduce_scatter", input_list))
+    group = _group(group)
+    _check_parts("reduce_scatter", input_list, group, output)
+    rows = ops.reduce_scatter(_rows(input_list), group._core.number, _REDUCTIONS[op.name])
+    return output.copy_(rows.reshape(output.shape))
 
 
 def all_gather(tensor, group=WORLD):
     """Return the tensors of all processes."""
-    _group(group)
-    return (tensor.clone(),)
+    group = _group(group)
+    return tuple(part.reshape(tensor.shape) for part in
+                 ops.chunk(ops.all_gather(tensor.reshape(-1), group._core.number), group.size(), 0))
 
 
 def all_to_all(output_tensor_list, input_tensor_list, group=WORLD):
     """Return the tensors that all processes sent here."""
-    _group(group)
-    return (_same("all_to_all", output_tensor_list).copy_(_same("all_to_all", input_tensor_list)),)
+    group = _group(group)
+    counts = [tensor.numel() for tensor in output_tensor_list]
+    rows = ops.all_to_all(_rows(input_tensor_list), group._core.number,
+                          [tensor.numel() for tensor in input_tensor_list], counts)
+    return tuple(output.copy_(part.reshape(output.shape))
+                 for output, part in zip(output_tensor_list, ops.split_with_sizes(rows, counts, 0)))
 
 
 def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=None, group=WORLD):
     """Return the parts of a tensor that all processes sent here."""
-    _group(group)
-    return output.copy_(input)
+    group = _group(group)
+    rows = ops.all_to_all(input, group._core.number, input_split_sizes or None, output_split_sizes or None)
+    return output.copy_(rows.reshape(output.shape))
 
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=WORLD):
     """Return the tensor reduced over all processes."""
-    _group(group)
-    return tensor.clone()
+    return ops.all_reduce(tensor, _group(group)._core.number, _REDUCTIONS[op.name])

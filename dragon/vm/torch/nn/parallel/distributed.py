@@ -1,7 +1,8 @@
 """`DistributedDataParallel`: a module whose gradients are the mean over all processes."""
 from contextlib import contextmanager
 
-from dragon.vm import torch
+from dragon.core import modes
+from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.distributed import collectives, objects
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.parallel.reducer import Reducer
@@ -77,7 +78,7 @@ class DistributedDataParallel(Module):
 
     def forward(self, *inputs, **kwargs):
         """Return what the module makes of its arguments."""
-        syncs = torch.is_grad_enabled() and self.require_backward_grad_sync
+        syncs = modes.is_recording() and self.require_backward_grad_sync
         if syncs:
             self._check_finished()
         if self.broadcast_buffers and self.require_forward_param_sync and self.process_group.size() > 1:
@@ -95,9 +96,9 @@ class DistributedDataParallel(Module):
             return
         missing = [self._names[id(param)] for param in self.reducer.missing()]
         raise RuntimeError(
-            "Expected to have finished reduction in the prior iteration before starting a new one. This error indicates "
-            "that your module has parameters that were not used in producing loss. DistributedDataParallel got no "
-            f"gradient of {missing[:10]}{'...' if len(missing) > 10 else ''}, expected one of each parameter; with "
+            "Expected to have finished reduction in the prior iteration before starting a new one. This error "
+            "indicates that your module has parameters that were not used in producing loss. DistributedDataParallel "
+            f"got no gradient of {missing[:10]}{'...' if len(missing) > 10 else ''}, expected one of each parameter; with "
             "find_unused_parameters=True those that the output does not depend on are left out")
 
     def _begun(self):
@@ -115,7 +116,7 @@ class DistributedDataParallel(Module):
                 continue
             seen.add(id(node))
             walked.append(node)  # so that no other gets its id
-            if isinstance(node, torch.Tensor):
+            if isinstance(node, Tensor):
                 used.add(id(node))
                 continue
             if hasattr(node, "variable"):
@@ -137,12 +138,21 @@ class DistributedDataParallel(Module):
     def join(self, divide_by_initial_world_size=True, enable=True, throw_on_early_termination=False):
         """Let processes have different numbers of batches within a `with` block; of one process there is no other."""
         if enable and self.process_group.size() > 1:
-            raise NotImplementedError("DistributedDataParallel.join: got several processes, expected one: Dragon lacks it "
-                                      "(yet)")
+            raise NotImplementedError("DistributedDataParallel.join: got several processes, expected one: Dragon lacks "
+                                      "it (yet)")
         yield
 
     def register_comm_hook(self, state, hook):
-        """Have a function average each bucket: it gets the state and a `GradBucket`, and returns a future of a tensor."""
+        """Have a function average each bucket.
+
+        Parameters
+        ----------
+        state : Any
+            Given to it.
+        hook : Callable[[Any, GradBucket], torch.futures.Future]
+            Returns a future of a tensor.
+
+        """
         if not callable(hook):
             raise TypeError("Communication hook must be callable.")
         if self.reducer.hook is not None:
@@ -170,7 +180,7 @@ def _require_group(group):
 
 def _tensors_of(value):
     """Return the tensors that are anywhere in a module's output."""
-    if isinstance(value, torch.Tensor):
+    if isinstance(value, Tensor):
         return [value]
     if isinstance(value, dict):
         value = value.values()

@@ -1,8 +1,8 @@
 """Gradients of a module on their way to the mean over all processes: in buckets, while the backward pass goes on."""
 import functools
 
-from dragon.vm import torch
-from dragon.vm.torch.core.tensor import ops
+from dragon import _C
+from dragon.vm.torch.core.tensor import Tensor, ops
 
 FIRST_BUCKET_BYTES = 1 << 20  # soon full, so that sending begins early
 
@@ -59,7 +59,7 @@ class GradBucket:
 
 
 def _share_out(params, most_bytes, first_bytes):
-    """Return lists of parameters of one dtype, the last ones first: their gradients come first."""
+    """Return lists of parameters of one dtype, that of the last ones first: their gradients come first."""
     open_lists, made = {}, []
     for param in reversed(params):
         key = param.dtype
@@ -68,7 +68,8 @@ def _share_out(params, most_bytes, first_bytes):
         limit = most_bytes if made else first_bytes
         if sum(each.numel() * each.element_size() for each in held) >= limit:
             made.append(open_lists.pop(key))
-    return made + [held for held in open_lists.values() if held]
+    made += open_lists.values()
+    return [held[::-1] for held in made]
 
 
 class Reducer:
@@ -95,7 +96,7 @@ class Reducer:
         self.buckets = [GradBucket(place, held, place == len(lists) - 1) for place, held in enumerate(lists)]
         self._places = {id(param): (bucket, place) for bucket in self.buckets for place, param in
                         enumerate(bucket.parameters())}
-        self.hook, self.state, self._names = None, None, {}
+        self.hook, self.state = None, None
         self.expecting = False
         self._handles = [param.register_post_accumulate_grad_hook(self._on_gradient) for param in params]
         self._reset()
@@ -129,10 +130,10 @@ class Reducer:
 
     def _mark(self, param):
         if id(param) in self._ready:
-            raise RuntimeError("Expected to mark a variable ready only once: DistributedDataParallel got two gradients of "
-                               f"a parameter of shape {tuple(param.shape)} in one backward pass, expected one; is a part "
-                               "of the module run again within it (checkpoints that are reentrant do so), or is the "
-                               "parameter used by several modules that are wrapped?")
+            raise RuntimeError("Expected to mark a variable ready only once: DistributedDataParallel got two gradients "
+                               f"of a parameter of shape {tuple(param.shape)} in one backward pass, expected one; is a "
+                               "part of the module run again within it (checkpoints that are reentrant do so), or is "
+                               "the parameter used by several modules that are wrapped?")
         self._ready.add(id(param))
         bucket, place = self._places[id(param)]
         part = bucket._part(place)
@@ -184,7 +185,7 @@ class Reducer:
     def _used_by_nobody(self):
         """Return the ids of parameters that no process has used."""
         params = [param for bucket in self.buckets for param in bucket.parameters()]
-        used = torch.tensor([0 if id(param) in self._unused else 1 for param in params], dtype=torch.int32)
+        used = _C.tensor([int(id(param) not in self._unused) for param in params], "int32", None, Tensor)
         group = self._group
         group._core.runner.run(lambda: ops.all_reduce(used, group._core.number, "maximum", out=used))
         return {id(param) for param, count in zip(params, used.tolist()) if not count}

@@ -1,0 +1,83 @@
+"""Several processes of one program: each is told its rank, how many there are, and a port where they meet."""
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import textwrap
+
+HEAD = """
+import sys
+rank, size, port = (int(word) for word in sys.argv[1:4])
+"""
+ENTER = HEAD + """
+import numpy as np
+import dragon
+from dragon import _C, ops
+from dragon.distributed.group import ProcessGroup
+from dragon.distributed.stores.tcp import TCPStore
+store = TCPStore("127.0.0.1", port, rank == 0, 30.0)
+group = ProcessGroup(store, rank, size, TIMEOUT)
+g = group.number
+"""
+
+
+def find_port():
+    """Return a port that nobody listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+class Ranks:
+    """Processes that run one program.
+
+    Parameters
+    ----------
+    code : str
+        The program.
+    size : int
+        How many processes.
+    head : str, optional
+        What comes before it.
+
+    """
+
+    def __init__(self, code, size, head=HEAD):
+        self._folder = tempfile.TemporaryDirectory()
+        path = pathlib.Path(self._folder.name, "program.py")
+        path.write_text(head + textwrap.dedent(code), encoding="utf-8")
+        port = find_port()
+        self.processes = [
+            subprocess.Popen([sys.executable, str(path), str(rank), str(size), str(port)], cwd=self._folder.name, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "OMP_NUM_THREADS": "1"})
+            for rank in range(size)]
+
+    def finish(self, seconds=120):
+        """Wait for all; return [(exit code, output, errors)] by rank."""
+        try:
+            found = []
+            for process in self.processes:
+                output, errors = process.communicate(timeout=seconds)
+                found.append((process.returncode, output, errors))
+            return found
+        finally:
+            for process in self.processes:
+                if process.poll() is None:
+                    process.kill()
+                    process.communicate()
+            self._folder.cleanup()
+
+
+def run_ranks(code, size, head=HEAD, seconds=120):
+    """Run a program in several processes, which must all end well; return what each has printed."""
+    found = Ranks(code, size, head).finish(seconds)
+    for rank, (status, _, errors) in enumerate(found):
+        assert status == 0, f"rank {rank} ended with {status}:\n{errors[-3000:]}"
+    return [output for _, output, _ in found]
+
+
+def in_group(timeout=30.0):
+    """Return the head of programs whose processes are a group `group`, numbered `g`."""
+    return ENTER.replace("TIMEOUT", str(timeout))
