@@ -6,7 +6,7 @@ import os
 import platform
 import weakref
 
-from dragon import _C
+from dragon.core import groups
 from dragon.distributed.errors import DistributedError
 from dragon.distributed.work import Runner
 
@@ -59,14 +59,14 @@ class ProcessGroup:
         store, seconds, mine = self.store, self.timeout if self.timeout >= 0 else 1e9, None
         if self.rank == 0:
             mine = os.memfd_create("dragon world", os.MFD_CLOEXEC)
-            os.posix_fallocate(mine, 0, _C.group_bytes(self.size, sheet_bytes))
+            os.posix_fallocate(mine, 0, groups.bytes_of(self.size, sheet_bytes))
         if self.rank == 0 and self.size > 1:
             store.set("memory", f"{_machine()}|/proc/{os.getpid()}/fd/{mine}")
         try:
             file = mine if mine is not None else self._find(seconds)
             try:
                 # Returns once all have joined.
-                return _C.make_group(file, self.rank, self.size, sheet_bytes, float(self.timeout))
+                return groups.make(file, self.rank, self.size, sheet_bytes, float(self.timeout))
             finally:
                 if file != mine:
                     os.close(file)
@@ -87,11 +87,19 @@ class ProcessGroup:
             raise DistributedError(f"ProcessGroup: got no shared memory of rank 0 ({error}), expected its process to "
                                    "be there, of the same user: has it ended?") from None
 
+    def barrier(self):
+        """Return once all ranks have called this."""
+        groups.barrier(self.number)
+
+    def post(self, tensor, rank, tag, goes_out):
+        """Begin to send a tensor in row-major order to a rank, or to receive one from it (-1: from anybody)."""
+        return groups.post_message(tensor, self.number, rank, tag, goes_out)
+
     def close(self):
         """Leave the group; calls of it raise from then on."""
         if self.number is not None:
             self.runner.close()
-            _C.remove_group(self.number)
+            groups.remove(self.number)
             self.number = None
 
     @contextlib.contextmanager

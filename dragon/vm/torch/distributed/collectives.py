@@ -119,8 +119,7 @@ def barrier(group=None, async_op=False, device_ids=None, timeout=None):
     """Wait for all processes."""
     if (group := _member(group, "barrier")) is None:
         return None
-    number = group._core.number
-    return _run(group, lambda: _C.group_barrier(number), [], async_op)
+    return _run(group, group._core.barrier, [], async_op)
 
 
 def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):

@@ -1,5 +1,4 @@
 """Tensors from one process to another."""
-from dragon import _C
 from dragon.vm.torch.distributed.collectives import _member, _require_tensor
 from dragon.vm.torch.distributed.groups import P2POp
 from dragon.vm.torch.distributed.making import get_group_rank, get_global_rank
@@ -12,7 +11,7 @@ class MessageWork:
 
     Parameters
     ----------
-    message : _C.Message
+    message : dragon._C.Message
         What tells whether it has come or gone.
     group : ProcessGroup
         Whose it is.
@@ -68,7 +67,7 @@ def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
     if (group := _member(group, "isend")) is None:
         return None
     peer = _peer(group, dst, group_dst, "dst", "isend")
-    return MessageWork(_C.post_message(tensor.detach().contiguous(), group._core.number, peer, tag, True), group)
+    return MessageWork(group._core.post(tensor.detach().contiguous(), peer, tag, True), group)
 
 
 def irecv(tensor, src=None, group=None, tag=0, group_src=None):
@@ -80,7 +79,7 @@ def irecv(tensor, src=None, group=None, tag=0, group_src=None):
     target = tensor.detach()
     held = target if target.is_contiguous() else target.contiguous().clone()
     deliver = None if held is target else lambda: target.copy_(held)
-    return MessageWork(_C.post_message(held, group._core.number, peer, tag, False), group, deliver)
+    return MessageWork(group._core.post(held, peer, tag, False), group, deliver)
 
 
 def send(tensor, dst=None, group=None, tag=0, group_dst=None):
