@@ -179,7 +179,7 @@ def test_reports_name_the_bottleneck():
         assert report.total == 10 and "10 of 10 batches, 40 samples" in str(report)
     with Iterator(Reader(range(40)), lambda number: time.sleep(0.005) or number, 4, workers=2) as iterator:
         list(iterator)
-        assert iterator.report().bottleneck == "transforming" and iterator.report().starving > 0.5
+        assert iterator.report().bottleneck == "transforming" and iterator.report().starving > 0.2
     with Iterator(Reader(number for number in range(40) if not time.sleep(0.005)), twice, 4, workers=2) as iterator:
         list(iterator)
         assert iterator.report().bottleneck == "source" and iterator.report().total is None
