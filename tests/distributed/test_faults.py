@@ -59,7 +59,8 @@ def test_a_rank_that_does_not_come_is_named():
 
 def test_an_interrupt_ends_the_wait_everywhere():
     ranks = Ranks('''
-    import time
+    import signal, time
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which who runs this may have had ignored
     print("ready", flush=True)
     try:
         if rank == 0:
