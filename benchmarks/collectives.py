@@ -64,8 +64,9 @@ def measure(path, ours, name, bytes_each, size):
     """Return the microseconds of a call in one turn."""
     port = find_port()
     words = [str(size), str(port), str(int(ours)), name, str(bytes_each)]
-    ranks = [subprocess.Popen([sys.executable, path, str(rank), *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}) for rank in range(size)]
+    ranks = [subprocess.Popen([sys.executable, path, str(rank), *words], stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": "1"})
+             for rank in range(size)]
     try:
         outputs = [rank.communicate(timeout=300)[0] for rank in ranks]
     finally:

@@ -129,7 +129,8 @@ def test_two_processes_of_one_rank_are_refused():
     ''', 3).finish()
     outputs = [output for _, output, _ in found if output != "joined\n"]
     assert len(outputs) == 1  # and it depends on who comes first what the last one hears
-    assert "two processes of rank 1" in outputs[0] or "no shared memory of rank 0" in outputs[0]
+    said = "two processes of rank 1", "no shared memory of rank 0", "may have ended"
+    assert any(words in outputs[0] for words in said)
 
 
 def test_no_shared_memory_is_left():

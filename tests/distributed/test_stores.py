@@ -98,8 +98,8 @@ def test_wrong_arguments_are_answered():
     keeper.close()
 
 
-@pytest.mark.parametrize("value", [None, True, False, 0, -2 ** 63, 2 ** 63 - 1, 1.5, "", "ü" * 1000, b"", b"\0" * 1000, [],
-                                   [[["deep"]], b"x", 3, None]])
+@pytest.mark.parametrize("value", [None, True, False, 0, -2 ** 63, 2 ** 63 - 1, 1.5, "", "ü" * 1000, b"", b"\0" * 1000,
+                                   [], [[["deep"]], b"x", 3, None]])
 def test_values_travel(value):
     assert unpack(pack(value)) == value
     with pytest.raises(StoreError):

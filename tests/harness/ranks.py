@@ -50,8 +50,9 @@ class Ranks:
         path.write_text(head + textwrap.dedent(code), encoding="utf-8")
         port = find_port()
         self.processes = [
-            subprocess.Popen([sys.executable, str(path), str(rank), str(size), str(port)], cwd=self._folder.name, text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "OMP_NUM_THREADS": "1"})
+            subprocess.Popen([sys.executable, str(path), str(rank), str(size), str(port)], cwd=self._folder.name,
+                             text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             env={**os.environ, "OMP_NUM_THREADS": "1"})
             for rank in range(size)]
 
     def finish(self, seconds=120):

@@ -151,7 +151,7 @@ def all_gather_coalesced(output_tensor_lists, input_tensor_list, group=None, asy
     if len(output_tensor_lists) != group.size() or any(len(each) != len(input_tensor_list)
                                                        for each in output_tensor_lists):
         raise RuntimeError(f"all_gather_coalesced: invalid output size: got {len(output_tensor_lists)} lists for "
-                           f"{len(input_tensor_list)} tensors, expected one list for each process, of a tensor for each")
+                           f"{len(input_tensor_list)} tensors, expected a list for each process, of one for each")
     for outputs in output_tensor_lists:
         for index, (output, tensor) in enumerate(zip(outputs, input_tensor_list)):
             if output.shape != tensor.shape:

@@ -1,8 +1,9 @@
 """Objects of Python from process to process, pickled."""
-import io
 import pickle
 
-from dragon.vm.torch.core.tensor import ops
+from dragon import _C
+from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.distributed import collectives, messages
 from dragon.vm.torch.distributed.collectives import _member, _root
 from dragon.vm.torch.distributed.making import get_global_rank
@@ -11,10 +12,7 @@ from dragon.vm.torch.distributed.making import get_global_rank
 def _to_tensor(value):
     """Return an object as a tensor of bytes."""
     import numpy
-    written = io.BytesIO()
-    pickle.Pickler(written).dump(value)
-    from dragon.vm import torch
-    return torch.from_numpy(numpy.frombuffer(written.getvalue(), numpy.uint8).copy())
+    return _C.from_buffer(numpy.frombuffer(pickle.dumps(value), numpy.uint8).copy(), Tensor)
 
 
 def _to_object(tensor, size):
@@ -22,13 +20,11 @@ def _to_object(tensor, size):
 
 
 def _count(*numbers):
-    from dragon.vm import torch
-    return torch.tensor(numbers, dtype=torch.int64)
+    return _C.tensor(list(numbers), "int64", None, Tensor)
 
 
 def _bytes(size):
-    from dragon.vm import torch
-    return torch.empty(size, dtype=torch.uint8)
+    return ops.empty((size,), dtype=OBJECTS["uint8"])
 
 
 def _padded(tensor, size):

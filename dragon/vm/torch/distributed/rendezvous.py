@@ -4,7 +4,7 @@ import os
 from urllib.parse import parse_qs, urlsplit
 
 from dragon.vm.torch.distributed.files import FileStore
-from dragon.vm.torch.distributed.stores import TCPStore
+from dragon.vm.torch.distributed.stores import DEFAULT_TIMEOUT, TCPStore
 
 _BUILT_IN = ("env", "tcp", "file")
 _handlers = {}
@@ -105,7 +105,7 @@ def _meet(address, timeout=None):
     else:
         host = url.hostname if url.scheme == "tcp" else _from_environment("MASTER_ADDR")
         port = url.port if url.scheme == "tcp" else int(_from_environment("MASTER_PORT"))
-        store = TCPStore(host, port, world_size, rank == 0)
+        store = TCPStore(host, port, world_size, rank == 0, timeout or DEFAULT_TIMEOUT, multi_tenant=True)
     if timeout is not None:
         store.set_timeout(timeout)
     yield store, rank, world_size

@@ -1,5 +1,6 @@
 """Stores in which processes leave each other values, with PyTorch's names."""
 import functools
+import weakref
 from datetime import timedelta
 
 from dragon.distributed import errors
@@ -171,7 +172,7 @@ class TCPStore(_OfTable):
 
     """
 
-    _kept = {}  # {port: the keeper}, of those that several may be
+    _kept = weakref.WeakValueDictionary()  # {port: the keeper}, of those that several may be
 
     def __init__(self, host_name, port, world_size=None, is_master=False, timeout=DEFAULT_TIMEOUT,
                  wait_for_workers=True, multi_tenant=False, master_listen_fd=None, use_libuv=True):
@@ -188,6 +189,7 @@ class TCPStore(_OfTable):
         self.port = self._store.port
         if keeps and multi_tenant:
             self._kept[self.port] = self._store
+        self._keeper = self._kept.get(self.port) if multi_tenant and is_master else None
         if wait_for_workers and world_size:
             self._await_workers(is_master, world_size)
 

@@ -43,7 +43,8 @@ sends, receives = counts[rank][:size], [row[rank] for row in counts[:size]]
 out = torch.zeros(sum(receives), 2)
 dist.all_to_all_single(out, torch.full((sum(sends), 2), float(rank)), receives, sends); print(out.tolist())
 made = [torch.zeros(1) for _ in range(size)]
-dist.all_to_all(made, list((torch.arange(float(size)) + 10 * rank).chunk(size))); print([each.tolist() for each in made])
+dist.all_to_all(made, list((torch.arange(float(size)) + 10 * rank).chunk(size)))
+print([each.tolist() for each in made])
 for x in (torch.ones(3, dtype=torch.float16) * rank, torch.ones(2, 2).t() * rank,
           torch.arange(6.0).reshape(2, 3).t() + rank, torch.zeros(0), torch.tensor(2.0 + rank),
           nn.Parameter(torch.ones(2) * rank).data):
@@ -96,8 +97,9 @@ each = [dist.new_group([i]) for i in range(size)][rank]
 x = torch.ones(1) * rank; dist.all_reduce(x, group=each); print(x.tolist())
 mine, made = dist.new_subgroups(1)
 print(len(made), dist.get_world_size(mine), dist.get_process_group_ranks(mine))
-for call in (lambda: dist.new_group([size]), lambda: dist.new_group([0] * (size + 1)), lambda: dist.new_subgroups(size + 1),
-             lambda: dist.init_process_group("gloo"), lambda: dist.all_reduce("x"),
+for call in (lambda: dist.new_group([size]), lambda: dist.new_group([0] * (size + 1)),
+             lambda: dist.new_subgroups(size + 1), lambda: dist.init_process_group("gloo"),
+             lambda: dist.all_reduce("x"),
              lambda: dist.gather(torch.ones(1), dst=rank), lambda: dist.all_gather(torch.ones(1), torch.ones(1)),
              lambda: dist.send(torch.ones(1), rank)):
     try:
@@ -179,7 +181,8 @@ PROGRAMS = {"tensors": TENSORS, "objects": OBJECTS, "messages": MESSAGES, "group
             "gradients": GRADIENTS}
 
 
-@pytest.mark.parametrize("name, size", [*((name, 2) for name in PROGRAMS), ("tensors", 3), ("groups", 3), ("messages", 3)])
+@pytest.mark.parametrize("name, size", [*((name, 2) for name in PROGRAMS), ("tensors", 3), ("groups", 3),
+                                        ("messages", 3)])
 def test_programs_print_what_they_print_with_gloo(name, size):
     ours, theirs = (run_ranks(PROGRAMS[name], size, HEAD.format(ours=ours)) for ours in (True, False))
     for rank in range(size):

@@ -90,8 +90,8 @@ def test_stores():
             store.wait(["nothing"], datetime.timedelta(milliseconds=20))
     assert found[0] == found[1]
     assert dt.distributed.TCPStore("localhost", 0, 1, True).add("n", 1) == 1
-    with pytest.raises(NotImplementedError, match="world of one"):
-        dt.distributed.TCPStore("localhost", 0, 2, True)
+    with pytest.raises(dt.distributed.DistStoreError, match="worker/all"):
+        dt.distributed.TCPStore("localhost", 0, 2, True, datetime.timedelta(seconds=0.2))
 
 
 WRONG = [
@@ -113,16 +113,19 @@ def test_what_is_wrong_raises_the_same_class(act, monkeypatch):
     assert raised[0] == raised[1]
 
 
-def test_a_larger_world_is_refused(monkeypatch):
-    with pytest.raises(NotImplementedError, match="2 processes"):
-        dt.distributed.init_process_group("gloo", init_method="tcp://127.0.0.1:1", rank=0, world_size=2)
+def test_worlds_that_do_not_come_together(monkeypatch):
+    for rank in (0, 1):
+        with pytest.raises(dt.distributed.DistError, match="worker/all|expected the process that keeps the store"):
+            dt.distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{find_port()}", rank=rank,
+                                              world_size=2, timeout=datetime.timedelta(seconds=0.2))
+    assert not dt.distributed.is_initialized()
     with pytest.raises(ValueError, match="RANK"):
         monkeypatch.delenv("RANK", raising=False)
         dt.distributed.init_process_group("gloo")
     monkeypatch.setenv("RANK", "0")
     monkeypatch.setenv("WORLD_SIZE", "1")
     dt.distributed.init_process_group(timeout=datetime.timedelta(seconds=3))
-    with pytest.raises(ValueError, match="peer"):
+    with pytest.raises(ValueError, match="does not send to itself"):
         dt.distributed.send(dt.zeros(1), 0)
     dt.distributed.destroy_process_group()
 

@@ -98,7 +98,7 @@ class DistributedDataParallel(Module):
         raise RuntimeError(
             "Expected to have finished reduction in the prior iteration before starting a new one. This error "
             "indicates that your module has parameters that were not used in producing loss. DistributedDataParallel "
-            f"got no gradient of {missing[:10]}{'...' if len(missing) > 10 else ''}, expected one of each parameter; with "
+            f"got no gradient of {missing[:10]}{'...' if len(missing) > 10 else ''}, expected one of each; with "
             "find_unused_parameters=True those that the output does not depend on are left out")
 
     def _begun(self):
