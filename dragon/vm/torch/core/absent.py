@@ -67,7 +67,6 @@ distributed.rpc init_rpc shutdown rpc_async rpc_sync remote get_worker_info RRef
 distributed.rpc.api _all_gather _require_initialized@
 distributed.rpc.functions async_execution@
 distributed.autograd backward context get_gradients
-distributed.run get_args_parser run main
 distributed.launcher
 distributed.launcher.api LaunchConfig* elastic_launch
 distributed.elastic
