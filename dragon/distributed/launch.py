@@ -116,7 +116,8 @@ class Launcher:
         me = os.getpid()
         for local in range(self.count):
             environment = {**os.environ, **self.environment, "LOCAL_RANK": str(local),
-                           "RANK": str(self.first_rank + local), "LOCAL_WORLD_SIZE": str(self.count), "WORLD_SIZE": str(self.world_size),
+                           "RANK": str(self.first_rank + local), "LOCAL_WORLD_SIZE": str(self.count),
+                           "WORLD_SIZE": str(self.world_size),
                            self.restart_name: str(self.restarted)}
             out, errors = self.output(local, self.restarted) if self.output else (None, None)
             self.processes.append(subprocess.Popen(self.command, env=environment, stdout=out, stderr=errors,

@@ -54,7 +54,6 @@ distributed.algorithms.ddp_comm_hooks.default_hooks allreduce_hook bf16_compress
     fp16_compress_hook fp16_compress_wrapper
 distributed.algorithms.ddp_comm_hooks.post_localSGD_hook PostLocalSGDState* post_localSGD_hook
 distributed.algorithms.ddp_comm_hooks.powerSGD_hook PowerSGDState* powerSGD_hook batched_powerSGD_hook
-distributed.algorithms.join Join* Joinable* JoinHook*
 distributed.algorithms.model_averaging.averagers ModelAverager* PeriodicModelAverager*
 distributed.algorithms.model_averaging
 distributed.algorithms

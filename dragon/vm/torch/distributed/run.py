@@ -27,9 +27,11 @@ def get_args_parser():
                ("max-restarts", int, 0, "how often all are started anew after one has ended badly"),
                ("monitor-interval", float, 0.1, "accepted: ends are noticed at once"),
                ("start-method", str, "spawn", "accepted: a program is started as its own process"),
-               ("role", str, "default", "what the processes are called"), ("log-dir", str, None, "a folder for outputs"),
+               ("role", str, "default", "what the processes are called"),
+               ("log-dir", str, None, "a folder for outputs"),
                ("redirects", str, "0", "what goes to files: 1 outputs, 2 errors, 3 both"),
-               ("node-rank", int, 0, "the number of this machine"), ("master-addr", str, "127.0.0.1", "where rank 0 is"),
+               ("node-rank", int, 0, "the number of this machine"),
+               ("master-addr", str, "127.0.0.1", "where rank 0 is"),
                ("master-port", int, _DEFAULT_PORT, "its port"), ("local-addr", str, None, "the name of this machine")]
     short = {"redirects": "-r"}
     for name, kind, default, text in options:

@@ -177,7 +177,34 @@ gradient(lambda x: F.all_to_all([torch.zeros(4) for _ in range(size)], [x * (i +
 dist.barrier()
 '''
 
+UNEVEN = '''
+from torch.nn.parallel import DistributedDataParallel as DDP
+for by_all in (True, False):
+    for make in (lambda: nn.Linear(4, 2), lambda: nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3), nn.Linear(3, 2))):
+        torch.manual_seed(3)
+        ddp, generator = DDP(make()), torch.Generator().manual_seed(rank)
+        optimizer = torch.optim.SGD(ddp.parameters(), 0.1)
+        with ddp.join(divide_by_initial_world_size=by_all):
+            for step in range(3 + 2 * rank):
+                optimizer.zero_grad()
+                x = torch.randn(5, 4, generator=generator)
+                if step == 2:
+                    with ddp.no_sync():
+                        ddp(x).square().sum().backward()
+                ddp(x).square().sum().backward()
+                optimizer.step()
+        print(*(f"{sum(each.abs().sum().item() for each in held):.3f}" for held in (ddp.parameters(), ddp.buffers())))
+ddp = DDP(nn.Linear(4, 2))
+try:
+    with ddp.join(throw_on_early_termination=True):
+        for _ in range(3 + rank):
+            ddp(torch.ones(2, 4)).sum().backward()
+except RuntimeError as error:
+    print(error)
+'''
+
 PROGRAMS = {"tensors": TENSORS, "objects": OBJECTS, "messages": MESSAGES, "groups": GROUPS, "training": TRAINING,
+            "uneven": UNEVEN,
             "gradients": GRADIENTS}
 
 

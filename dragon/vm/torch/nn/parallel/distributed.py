@@ -2,8 +2,10 @@
 from contextlib import contextmanager
 
 from dragon.core import modes
-from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.distributed import collectives, objects
+from dragon.vm.torch.distributed.algorithms.join import Join, Joinable, JoinHook, _JoinConfig
+from dragon.vm.torch.distributed.groups import ReduceOp
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.parallel.reducer import Reducer
 
@@ -58,6 +60,7 @@ class DistributedDataParallel(Module):
         self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * 2 ** 20)
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
+        self._join_config, self._divides_by_all = _JoinConfig.construct_disabled_join_config(), True
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         named = [(name, param) for name, param in module.named_parameters() if name not in self.parameters_to_ignore]
         self._shared = [param for _, param in named if param.requires_grad]
@@ -71,18 +74,43 @@ class DistributedDataParallel(Module):
     def _buffers_to_share(self):
         return [each for name, each in self.module.named_buffers() if name not in self.parameters_to_ignore]
 
-    def _share(self, tensors):
-        """Give all processes the first one's tensors."""
+    def _share(self, tensors, source=0):
+        """Give all processes the tensors of one, the first one's."""
         for tensor in tensors:
-            collectives.broadcast(tensor.detach(), group=self.process_group, group_src=0)
+            collectives.broadcast(tensor.detach(), group=self.process_group, group_src=source)
+
+    def _share_buffers(self, joins=False, is_done=False):
+        """Give all processes the buffers of one that has batches left."""
+        source = self.find_common(not is_done) if joins else 0
+        self._share(self._buffers_to_share(), source)
+
+    def find_common(self, may_be):
+        """Return the highest rank of those that say they may be it."""
+        return int(self._reduced(self.process_group.rank() if may_be else -1, ReduceOp.MAX))
+
+    def any_sync(self, syncs):
+        """Return whether any process averages gradients in this step."""
+        return bool(self._reduced(1 if syncs else 0, ReduceOp.MAX))
+
+    def _reduced(self, number, op):
+        held = ops.full((1,), float(number))
+        collectives.all_reduce(held, op, self.process_group)
+        return held.item()
 
     def forward(self, *inputs, **kwargs):
         """Return what the module makes of its arguments."""
         syncs = modes.is_recording() and self.require_backward_grad_sync
         if syncs:
             self._check_finished()
+        joins = self._join_config.enable
+        work = Join.notify_join_context(self) if modes.is_recording() else None
+        if work is not None:
+            work.wait()
+            self.reducer.divisor = None if self._divides_by_all else work.result()[0].item()
         if self.broadcast_buffers and self.require_forward_param_sync and self.process_group.size() > 1:
-            self._share(self._buffers_to_share())
+            self._share_buffers(joins)
+        if joins and modes.is_recording():
+            self.any_sync(syncs)
         made = self.module(*inputs, **kwargs)
         if syncs:
             self.require_forward_param_sync = True
@@ -134,13 +162,40 @@ class DistributedDataParallel(Module):
         finally:
             self.require_backward_grad_sync = before
 
-    @contextmanager
     def join(self, divide_by_initial_world_size=True, enable=True, throw_on_early_termination=False):
-        """Let processes have different numbers of batches within a `with` block; of one process there is no other."""
-        if enable and self.process_group.size() > 1:
-            raise NotImplementedError("DistributedDataParallel.join: got several processes, expected one: Dragon lacks "
-                                      "it (yet)")
-        yield
+        """Return a context manager in which processes may have different numbers of batches.
+
+        Parameters
+        ----------
+        divide_by_initial_world_size : bool, optional, default=True
+            Whether gradients are divided by the number of all processes, or of those that have batches left.
+        enable : bool, optional, default=True
+            Whether it does anything.
+        throw_on_early_termination : bool, optional, default=False
+            Whether all raise as soon as one is done.
+
+        Returns
+        -------
+        Join
+            The context manager.
+
+        """
+        return Join([self], enable, throw_on_early_termination,
+                    divide_by_initial_world_size=divide_by_initial_world_size)
+
+    def join_hook(self, **kwargs):
+        """Return what a process does once its own batches are done."""
+        return JoinedModule(self, kwargs.get("divide_by_initial_world_size", True))
+
+    @property
+    def join_device(self):
+        """torch.device: where the parameters are."""
+        return self.device
+
+    @property
+    def join_process_group(self):
+        """ProcessGroup: the processes."""
+        return self.process_group
 
     def register_comm_hook(self, state, hook):
         """Have a function average each bucket.
@@ -168,6 +223,42 @@ class DistributedDataParallel(Module):
     @classmethod
     def _set_params_and_buffers_to_ignore_for_model(cls, module, params_and_buffers_to_ignore):
         module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
+
+
+class JoinedModule(JoinHook):
+    """The collectives of a process whose batches are done.
+
+    Parameters
+    ----------
+    ddp : DistributedDataParallel
+        The module.
+    divides_by_all : bool
+        Whether gradients are divided by the number of all processes.
+
+    """
+
+    def __init__(self, ddp, divides_by_all):
+        self._ddp = ddp
+        ddp._divides_by_all = divides_by_all
+
+    def main_hook(self):
+        """Take part in a step of the others: their buffers, and zeros for gradients."""
+        ddp = self._ddp
+        if ddp.broadcast_buffers and ddp.require_forward_param_sync:
+            ddp._share_buffers(joins=True, is_done=True)
+        syncs = ddp.any_sync(False)
+        ddp.require_forward_param_sync = syncs
+        if syncs:
+            ddp.reducer.send_zeros()
+
+    def post_hook(self, is_last_joiner):
+        """Give all the parameters and buffers of the one that was done last."""
+        ddp = self._ddp
+        held = [*ddp.module.parameters(), *ddp._buffers_to_share()]
+        ddp._share(held, ddp.find_common(is_last_joiner))
+
+
+Joinable.register(DistributedDataParallel)
 
 
 def _require_group(group):

@@ -97,6 +97,7 @@ class Reducer:
         self._places = {id(param): (bucket, place) for bucket in self.buckets for place, param in
                         enumerate(bucket.parameters())}
         self.hook, self.state = None, None
+        self.divisor = None  # of gradients; how many processes there are, unless somebody says otherwise
         self.expecting = False
         self._handles = [param.register_post_accumulate_grad_hook(self._on_gradient) for param in params]
         self._reset()
@@ -155,7 +156,20 @@ class Reducer:
             return
         group, buffer = self._group, bucket.buffer()
         number, runner = group._core.number, group._core.runner
-        self._sent.append((bucket, runner.begin(functools.partial(_average, buffer, number))))
+        self._sent.append((bucket, runner.begin(functools.partial(_average, buffer, number, self.divisor))))
+
+    def send_zeros(self):
+        """Take part in the averaging of others, with no gradients of one's own."""
+        self._reset()
+        for bucket in self.buckets:
+            bucket.buffer().zero_()
+            self._send(bucket)
+        self._unused = {id(param) for bucket in self.buckets for param in bucket.parameters()}
+        if self.finds_unused:
+            self._used_by_nobody()
+        for _, work in self._sent:
+            work.wait()
+        self._sent = []
 
     def _finish(self):
         """Wait for what was sent, and hand the means out."""
@@ -196,5 +210,7 @@ class Reducer:
             handle.remove()
 
 
-def _average(buffer, number):
-    ops.all_reduce(buffer, number, "average", out=buffer)
+def _average(buffer, number, divisor):
+    ops.all_reduce(buffer, number, "average" if divisor is None else "sum", out=buffer)
+    if divisor is not None:
+        ops.div(buffer, divisor, out=buffer)

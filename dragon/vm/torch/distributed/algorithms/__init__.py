@@ -1,0 +1,1 @@
+"""What training in several processes does besides its steps: `torch.distributed.algorithms`."""
