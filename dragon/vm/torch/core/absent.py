@@ -50,8 +50,6 @@ distributed.checkpoint.state_dict_loader _load_state_dict load load_state_dict
 distributed.checkpoint.stateful Stateful*
 distributed.checkpoint._consolidate_hf_safetensors consolidate_safetensors_files
 distributed.algorithms.ddp_comm_hooks DDPCommHookType* register_ddp_comm_hook
-distributed.algorithms.ddp_comm_hooks.default_hooks allreduce_hook bf16_compress_hook bf16_compress_wrapper
-    fp16_compress_hook fp16_compress_wrapper
 distributed.algorithms.ddp_comm_hooks.post_localSGD_hook PostLocalSGDState* post_localSGD_hook
 distributed.algorithms.ddp_comm_hooks.powerSGD_hook PowerSGDState* powerSGD_hook batched_powerSGD_hook
 distributed.algorithms.model_averaging.averagers ModelAverager* PeriodicModelAverager*

@@ -203,8 +203,25 @@ except RuntimeError as error:
     print(error)
 '''
 
+HOOKS = '''
+from torch.nn.parallel import DistributedDataParallel as DDP
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks as hooks
+for hook in (hooks.allreduce_hook, hooks.fp16_compress_hook, hooks.fp16_compress_wrapper(hooks.allreduce_hook)):
+    torch.manual_seed(3)
+    ddp, generator = DDP(nn.Linear(4, 2)), torch.Generator().manual_seed(rank)
+    ddp.register_comm_hook(None, hook)
+    optimizer = torch.optim.SGD(ddp.parameters(), 0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        ddp(torch.randn(5, 4, generator=generator)).square().sum().backward()
+        optimizer.step()
+    grad = ddp.module.weight.grad
+    print(grad.dtype, [f"{value:.4f}" for value in grad.flatten().tolist()])
+dist.barrier()
+'''
+
 PROGRAMS = {"tensors": TENSORS, "objects": OBJECTS, "messages": MESSAGES, "groups": GROUPS, "training": TRAINING,
-            "uneven": UNEVEN,
+            "uneven": UNEVEN, "hooks": HOOKS,
             "gradients": GRADIENTS}
 
 

@@ -1,0 +1,1 @@
+"""Ways to average gradients, for `DistributedDataParallel.register_comm_hook`."""
