@@ -51,7 +51,7 @@ PACKAGE = {
     "native": {"core"},
     "onnx": {"core"},
     "io": {"core"},
-    "distributed": {"core"},
+    "distributed": {"core", "native"},
     "vm.guest": set(),
     "vm.docstrings": {"vm.guest"},
     "vm.torch": {"core", "native", "onnx", "io", "distributed", "vm.guest", "vm.docstrings"},
