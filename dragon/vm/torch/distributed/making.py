@@ -67,9 +67,6 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
         raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
     timeout = timeout or default_pg_timeout
     names = [part.partition(":")[2] or part for part in (backend or "gloo").split(",")]
-    for name in names:
-        if name.lower() not in _BACKENDS:
-            raise ValueError(f"Unknown backend name: init_process_group got {name!r}, expected one of {_BACKENDS}")
     if store is None:
         method = init_method or "env://"
         if not _rendezvous.is_custom(method) and _rendezvous.read_place(method, rank, world_size) == (0, 1):
@@ -80,6 +77,9 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     elif rank < 0 or world_size < 1:
         raise ValueError(f"init_process_group: got a store, rank {rank} and world_size {world_size}, expected the rank "
                          "and the number of processes beside it")
+    for name in names:
+        if name.lower() not in _BACKENDS:
+            raise ValueError(f"Unknown backend name: init_process_group got {name!r}, expected one of {_BACKENDS}")
     _world["default"] = _make(backend if backend and ":" not in backend else names[0], "0", "default_pg", store,
                               PrefixStore("default_pg", store), rank, list(range(world_size)), timeout)
     GroupMember.WORLD = _world["default"]
