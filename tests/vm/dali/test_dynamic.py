@@ -90,6 +90,12 @@ def test_random_numbers_follow_their_rng():
     other = one.clone()
     made = [ndd.as_tensor(ndd.random.normal(batch_size=3, shape=2, rng=rng)).array for rng in (one, other)]
     assert np.array_equal(*made) and len(np.unique(made[0])) == 6 and one() == other()
+    one, other = ndd.random.RNG(5), ndd.random.RNG(5)
+    numbers = [one() for _ in range(9)]
+    other.advance(7)
+    assert [other(), other()] == numbers[7:] and len(set(numbers)) == 9
+    other.set_state(f"5:{10 ** 18}")  # as quick as any other
+    assert other() == ndd.random.RNG(state=f"5:{10 ** 18}")() != numbers[0]
 
 
 @pytest.fixture
