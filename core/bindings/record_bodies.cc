@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,8 +15,6 @@ namespace dragon::python {
 
 namespace {
 
-// Arrays of so many bytes are copied without Python's lock.
-constexpr size_t kLarge = 64 << 10;
 constexpr const char* kWhatWouldDo = "dicts, lists and tuples of NumPy arrays, bytes, text, numbers, booleans and None";
 
 /// What records do not hold, and its place in what was given, from the inside out.
@@ -51,6 +50,7 @@ PyObject* Checked(PyObject* object) {
 /// Classes of NumPy's, found once and never freed: the interpreter may be gone when they would be.
 struct NumPy {
   PyTypeObject *array, *scalar, *mapped;
+  PyObject* as_array;
 
   static const NumPy& Get() {
     static const auto* found = new NumPy;
@@ -58,9 +58,13 @@ struct NumPy {
   }
 
  private:
-  NumPy() : array(py::detail::npy_api::get().PyArray_Type_), scalar(Find("generic")), mapped(Find("memmap")) {}
-  static PyTypeObject* Find(const char* name) {
-    return reinterpret_cast<PyTypeObject*>(py::object(py::module_::import("numpy").attr(name)).release().ptr());
+  NumPy()
+      : array(py::detail::npy_api::get().PyArray_Type_),
+        scalar(reinterpret_cast<PyTypeObject*>(Find("generic"))),
+        mapped(reinterpret_cast<PyTypeObject*>(Find("memmap"))),
+        as_array(Find("asarray")) {}
+  static PyObject* Find(const char* name) {
+    return py::object(py::module_::import("numpy").attr(name)).release().ptr();
   }
 };
 
@@ -108,7 +112,8 @@ class RecordBody {
     } else if (type == numpy.array || type == numpy.mapped) {
       PutArray(value, RecordTag::kArray);
     } else if (PyType_IsSubtype(type, numpy.scalar)) {
-      PutArray(AsArray(value).ptr(), RecordTag::kScalar);
+      const auto array = py::reinterpret_steal<py::object>(Checked(PyObject_CallOneArg(numpy.as_array, value)));
+      PutArray(array.ptr(), RecordTag::kScalar);
     } else if (PyType_IsSubtype(type, &PyDict_Type)) {  // ordered, or with a default: what it tells is written
       PutItems(value, depth);
     } else {
@@ -195,7 +200,7 @@ class RecordBody {
     if (failed) Raise();
   }
   void Copy(size_t at, const void* bytes, size_t size, PyObject* holder) {
-    if (size >= kLarge) {
+    if (size >= kWorthLeavingTheLock) {
       late_.push_back({at, bytes, size, py::reinterpret_borrow<py::object>(holder)});
     } else if (size) {
       std::memcpy(buffer_.body().data() + at, bytes, size);
@@ -267,7 +272,6 @@ class RecordBody {
     }
   }
 
-  py::object AsArray(PyObject* value) { return py::module_::import("numpy").attr("asarray")(py::handle(value)); }
   void PutArray(PyObject* value, RecordTag tag) {
     std::string_view letters;
     std::string told;
@@ -278,7 +282,8 @@ class RecordBody {
     }
     const auto* numbers = py::detail::array_proxy(array.ptr());
     const auto found = py::reinterpret_borrow<py::array>(array);
-    const std::vector<int64_t> shape(numbers->dimensions, numbers->dimensions + numbers->nd);
+    static_assert(sizeof(*numbers->dimensions) == sizeof(int64_t), "sizes of axes are handed over as they are");
+    const std::span shape(reinterpret_cast<const int64_t*>(numbers->dimensions), static_cast<size_t>(numbers->nd));
     const auto size = static_cast<size_t>(found.nbytes());
     const size_t at = buffer_.Array(tag, letters, shape, size);
     Copy(at, numbers->data, size, array.ptr());

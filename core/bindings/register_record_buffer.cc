@@ -34,8 +34,7 @@ class Frame {
   }
   void End(uint8_t kind, uint8_t packing, uint64_t size) {
     const auto end = [&] { buffer_.frames.End(static_cast<RecordHead::Kind>(kind), packing, size); };
-    constexpr size_t kLarge = 64 << 10;  // less than that takes no longer than leaving the lock
-    if (buffer_.frames.body().size() >= kLarge) {
+    if (buffer_.frames.body().size() >= kWorthLeavingTheLock) {
       const WithoutGil free;
       end();
     } else {

@@ -173,7 +173,7 @@ def test_transformers_make_whole_batches():
 def test_reports_name_the_bottleneck():
     with Iterator(Reader(range(40)), twice, 4, workers=2) as iterator:
         for _ in iterator:
-            time.sleep(0.01)
+            time.sleep(0.05)  # long beside what a busy machine takes to wake a worker
         report = iterator.report()
         assert report.bottleneck == "consumer" and report.batches == 10 and report.samples == 40
         assert report.total == 10 and "10 of 10 batches, 40 samples" in str(report)

@@ -201,10 +201,17 @@ def compute():
     assert config.work_alone(False)
     count_started()
 
-for function in (compute, count_started):
-    thread = threading.Thread(target=function)
-    thread.start()
-    thread.join()
+# No thread ends before the others have counted: its own would be on their way out meanwhile.
+counted = [threading.Event(), threading.Event()]
+
+def run(function, mine):
+    function()
+    mine.set()
+    counted[1].wait()
+
+for function, mine in zip((compute, count_started), counted):
+    threading.Thread(target=run, args=(function, mine)).start()
+    mine.wait(60)
 """
 
 

@@ -1,4 +1,6 @@
 """`experimental.dynamic`: tensors and batches that operators work on as they are called, as DALI 2.4 has them."""
+import threading
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,10 @@ def test_texts_and_types():
     with ndd.EvalMode.sync_full, ndd.EvalContext(num_threads=2):
         assert ndd.EvalMode.current() is ndd.EvalMode.sync_full and ndd.get_num_threads() == 2
         assert (VALUES["b"] + 1).shape == [(2,), (2,)]
+    context, before = ndd.EvalContext(num_threads=7), ndd.get_num_threads()
+    with context, context:
+        assert ndd.get_num_threads() == 7
+    assert ndd.get_num_threads() == before
 
 
 def test_random_numbers_follow_their_rng():
@@ -84,6 +90,12 @@ def test_random_numbers_follow_their_rng():
     other = one.clone()
     made = [ndd.as_tensor(ndd.random.normal(batch_size=3, shape=2, rng=rng)).array for rng in (one, other)]
     assert np.array_equal(*made) and len(np.unique(made[0])) == 6 and one() == other()
+    one, other = ndd.random.RNG(5), ndd.random.RNG(5)
+    numbers = [one() for _ in range(9)]
+    other.advance(7)
+    assert [other(), other()] == numbers[7:] and len(set(numbers)) == 9
+    other.set_state(f"5:{10 ** 18}")  # as quick as any other
+    assert other() == ndd.random.RNG(state=f"5:{10 ** 18}")() != numbers[0]
 
 
 @pytest.fixture
@@ -106,6 +118,12 @@ def test_epochs_of_readers(folder):
     reader = ndd.readers.File(file_root=str(folder), num_shards=4, shard_id=1)
     assert [[label.item() for _, label in reader.next_epoch()] for _ in range(3)] == [[0, 0], [1], [1, 1]]
     assert reader.get_metadata()["epoch_size"] == 6
+    reader = ndd.readers.File(file_root=str(folder))
+    asked, context = [], ndd.EvalContext(num_threads=3)
+    for _ in reader.next_epoch(batch_size=3, ctx=context):
+        asked.append(ndd.get_num_threads())
+    assert asked == [ndd.get_num_threads()] * 2 and context.num_threads == 3
+    assert len([thread for thread in threading.enumerate() if thread.name.startswith("dali at once")]) >= 3
     reader = ndd.readers.File(file_root=str(folder), random_shuffle=True, seed=7, enable_checkpointing=True)
     next(iter(reader.next_epoch(batch_size=2)))
     state = reader.get_state()

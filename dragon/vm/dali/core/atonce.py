@@ -34,11 +34,8 @@ class Threads:
     """Threads that share out the samples of a batch; those of a parent process are none of a child's."""
 
     def __init__(self):
-        self.count, self._pool, self._owner = None, None, None
-
-    def resize(self, count):
-        """Have so many threads from the next call on."""
-        self.count, self._pool = count, None
+        self.count = None  # how many calls have from now on; as many as there are cores if None
+        self._pools, self._owner = {}, None
 
     def run(self, function, samples):
         """Call a function with each sample; errors are raised as they are."""
@@ -46,9 +43,11 @@ class Threads:
             for sample in samples:
                 function(sample)
             return
-        if self._pool is None or self._owner != os.getpid():
-            self._pool, self._owner = ThreadPoolExecutor(self.count, "dali at once"), os.getpid()
-        list(self._pool.map(function, samples))
+        if self._owner != os.getpid():
+            self._pools, self._owner = {}, os.getpid()
+        if self.count not in self._pools:
+            self._pools[self.count] = ThreadPoolExecutor(self.count, "dali at once")
+        list(self._pools[self.count].map(function, samples))
 
 
 THREADS = Threads()

@@ -2,12 +2,15 @@
 import random
 import threading
 
+import numpy as np
+
 from dragon.vm.dali.core.dynamic.kinds import DType
 from dragon.vm.dali.core.dynamic.computing import run
 from dragon.vm.dali.core.graph import call
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import OPERATORS
 
+WORD = (1 << 64) - 1
 _default = threading.local()
 
 
@@ -26,7 +29,6 @@ class RNG:
     def __init__(self, seed=None, state=None):
         if state is not None and seed is not None:
             raise ValueError("Cannot specify both `seed` and `state`")
-        self._draws = random.Random()
         if state is not None:
             self.set_state(state)
         else:
@@ -39,20 +41,18 @@ class RNG:
 
     @seed.setter
     def seed(self, value):
-        self._start, self._count = int(value) & (1 << 64) - 1, 0
-        self._draws.seed(self._start)
+        self._start, self._count = int(value) & WORD, 0
 
     def __call__(self):
         """Return a random number of 32 bits."""
-        self._count += 1
-        return self._draws.getrandbits(32)
+        place, self._count = self._count, self._count + 1 & WORD
+        return int(np.random.Philox(key=self._start, counter=place).random_raw()) >> 32
 
     def advance(self, n):
         """Pass over some numbers."""
         if n < 0:
             raise ValueError("Cannot advance by a negative number")
-        for _ in range(n):
-            self()
+        self._count = self._count + n & WORD
 
     def clone(self):
         """Return another one that gives the same numbers from here on."""

@@ -130,14 +130,15 @@ class EvalContext(Nested):
     def __init__(self, num_threads=None, device_id=None, cuda_stream=None, *, thread_pool=None):
         self.device_id, self.cuda_stream, self.thread_pool = device_id, cuda_stream, thread_pool
         self.num_threads = num_threads or (thread_pool.num_threads if thread_pool else get_num_threads())
+        self._before = []  # it may be entered again while it is entered
 
     def __enter__(self):
-        self._before = THREADS.count
-        THREADS.resize(self.num_threads)
+        self._before.append(THREADS.count)
+        THREADS.count = self.num_threads
         return super().__enter__()
 
     def __exit__(self, *_):
-        THREADS.resize(self._before)
+        THREADS.count = self._before.pop()
         super().__exit__()
 
     def evaluate_all(self):
@@ -153,4 +154,4 @@ def set_num_threads(num_threads):
     """Have operators share so many threads."""
     if num_threads < 1:
         raise ValueError(got("set_num_threads", num_threads, "a positive number"))
-    THREADS.resize(num_threads)
+    THREADS.count = num_threads

@@ -1,4 +1,6 @@
 """Readers that keep their place: epochs of samples or of batches."""
+import contextlib
+
 import numpy as np
 
 from dragon.vm.dali.core.dynamic.calls import get_default_rng
@@ -85,9 +87,9 @@ class Reader:
         if self._size not in (None, size or 1):
             raise ValueError(got("next_epoch", f"batch_size={size}", f"{self._size}, as before"))
         self._style, self._size = style, size or 1
-        return self._epoch(size)
+        return self._epoch(size, ctx)
 
-    def _epoch(self, size):
+    def _epoch(self, size, ctx):
         given, count = 0, self._samples()
         while given < count:
             rows = self._source.next(size or 1, None)
@@ -96,7 +98,8 @@ class Reader:
             def read(place):
                 row = rows[place]
                 values[place] = row.read(None) if isinstance(row, Waiting) else row
-            THREADS.run(read, range(len(rows)))
+            with ctx or contextlib.nullcontext():
+                THREADS.run(read, range(len(rows)))
             given += len(rows)
             results = [self._result([np.asarray(value.arrays[column]) for value in values],
                                     values[0].layouts[column], size) for column in range(len(values[0].arrays))]

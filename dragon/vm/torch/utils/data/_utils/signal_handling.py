@@ -26,8 +26,8 @@ def _remove_worker_pids(loader_id):
 
 def _error_if_any_worker_fails():
     """Raise a RuntimeError if a watched process was killed or has left with a code that is not 0."""
-    for pids in _watched.values():
-        for pid in pids:
+    for pids in list(_watched.values()):  # other threads may begin and end loaders meanwhile
+        for pid in list(pids):
             trouble = _trouble_of(pid)
             if trouble:
                 pids.clear()  # told once
