@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/world/streaming.h"
 
 namespace dragon {
 
@@ -38,8 +39,8 @@ struct Mail::Ring {
   void Put(uint64_t size, const void* data, uint64_t count) {
     const uint64_t at = written.load(std::memory_order_relaxed), place = at % size;
     const uint64_t first = std::min(count, size - place);
-    std::memcpy(bytes + place, data, first);
-    std::memcpy(bytes, static_cast<const char*>(data) + first, count - first);
+    StreamInto(bytes + place, static_cast<const char*>(data), first);
+    StreamInto(bytes, static_cast<const char*>(data) + first, count - first);
     written.store(at + count, std::memory_order_release);
   }
   /// `data` may be null: then the bytes are dropped.

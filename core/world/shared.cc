@@ -6,19 +6,20 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/world/streaming.h"
 
 namespace dragon {
 
 namespace {
 
-constexpr int64_t kSmall = 4096;  // bytes up to which each rank reads everything and reduces by itself
+constexpr int64_t kSmall = 64 << 10;  // bytes of the others up to which each rank reads them all and reduces by itself
 
 int64_t Parts(int64_t count, int64_t most) { return std::max<int64_t>((count + most - 1) / most, 1); }
 
 }  // namespace
 
 SharedCommunicator::SharedCommunicator(std::unique_ptr<Board> board)
-    : board_(std::move(board)), mail_(board_->rest(), board_.get()) {}
+    : board_(std::move(board)), mail_(board_->rest(), board_.get()), sources_(board_->size()) {}
 
 uint64_t SharedCommunicator::BytesFor(const Board::Options& options) {
   return Board::BytesFor(options) + Mail::BytesFor(options.size);
@@ -38,10 +39,9 @@ std::shared_ptr<Message> SharedCommunicator::Receive(char* data, int64_t bytes, 
   return mail_.Receive(data, bytes, from, tag);
 }
 
-void SharedCommunicator::Combine(Elements elements, Reduction reduction, char* out,
-                                 std::span<const char* const> sources) {
+void SharedCommunicator::Combine(Elements elements, Reduction reduction, char* out) {
   Context context;
-  kernels::Combine(context, elements.dtype, {reduction, elements.count, out, sources});
+  kernels::Combine(context, elements.dtype, {reduction, elements.count, out, sources_});
 }
 
 Signature SharedCommunicator::Say(Collective collective, Elements elements, int root, Reduction reduction) const {
@@ -77,7 +77,7 @@ void SharedCommunicator::RunSteps(int64_t steps, const Step& fill, const Step& t
 }
 
 void SharedCommunicator::AllReduce(const char* in, char* out, Elements elements, Reduction reduction) {
-  if (elements.bytes() <= kSmall) {
+  if (elements.bytes() * std::max(size() - 1, 1) <= kSmall) {
     AllReduceAtOnce(in, out, elements, reduction);
   } else {
     AllReduceInParts(in, out, elements, reduction);
@@ -85,11 +85,10 @@ void SharedCommunicator::AllReduce(const char* in, char* out, Elements elements,
 }
 
 void SharedCommunicator::AllReduceAtOnce(const char* in, char* out, Elements elements, Reduction reduction) {
-  const auto fill = [&](int64_t step) { std::memcpy(board_->sheet(rank(), step), in, elements.bytes()); };
+  const auto fill = [&](int64_t step) { StreamInto(board_->sheet(rank(), step), in, elements.bytes()); };
   const auto take = [&](int64_t step) {
-    std::vector<const char*> sources(size());
-    for (int q = 0; q < size(); ++q) sources[q] = board_->sheet(q, step);
-    Combine(elements, reduction, out, sources);
+    for (int q = 0; q < size(); ++q) sources_[q] = q == rank() ? in : board_->sheet(q, step);
+    Combine(elements, reduction, out);
   };
   Run(Say(Collective::kAllReduce, elements, -1, reduction), 1, fill, take);
 }
@@ -111,14 +110,13 @@ void SharedCommunicator::AllReduceInParts(const char* in, char* out, Elements el
     char* sheet = board_->sheet(me, step);
     for (int i = 1; i < n && step < chunks; ++i) {
       const int q = (me + i) % n;
-      of(step, q, [&](int64_t at, Elements part) { std::memcpy(sheet + q * place, in + at, part.bytes()); });
+      of(step, q, [&](int64_t at, Elements part) { StreamInto(sheet + q * place, in + at, part.bytes()); });
     }
     if (step == 0) return;
     of(step - 1, me, [&](int64_t at, Elements part) {
-      std::vector<const char*> sources(n);
-      for (int q = 0; q < n; ++q) sources[q] = q == me ? in + at : board_->sheet(q, step - 1) + me * place;
-      Combine(part, reduction, out + at, sources);
-      std::memcpy(sheet + n * place, out + at, part.bytes());
+      for (int q = 0; q < n; ++q) sources_[q] = q == me ? in + at : board_->sheet(q, step - 1) + me * place;
+      Combine(part, reduction, out + at);
+      StreamInto(sheet + n * place, out + at, part.bytes());
     });
   };
   const auto take = [&](int64_t step) {
@@ -136,15 +134,14 @@ void SharedCommunicator::Reduce(const char* in, char* out, Elements elements, Re
   const auto fill = [&](int64_t step) {
     if (rank() == root) return;
     Part(step, most, elements.count, [&](int64_t offset, int64_t count) {
-      std::memcpy(board_->sheet(rank(), step), in + offset * item, count * item);
+      StreamInto(board_->sheet(rank(), step), in + offset * item, count * item);
     });
   };
   const auto take = [&](int64_t step) {
     if (rank() != root) return;
     Part(step, most, elements.count, [&](int64_t offset, int64_t count) {
-      std::vector<const char*> sources(size());
-      for (int q = 0; q < size(); ++q) sources[q] = q == root ? in + offset * item : board_->sheet(q, step);
-      Combine({count, elements.dtype}, reduction, out + offset * item, sources);
+      for (int q = 0; q < size(); ++q) sources_[q] = q == root ? in + offset * item : board_->sheet(q, step);
+      Combine({count, elements.dtype}, reduction, out + offset * item);
     });
   };
   Run(Say(Collective::kReduce, elements, root, reduction), Parts(elements.count, most), fill, take);
@@ -155,7 +152,11 @@ void SharedCommunicator::Broadcast(char* data, Elements elements, int root) {
   const auto copy = [&](int64_t step, bool writes) {
     Part(step, most, elements.bytes(), [&](int64_t offset, int64_t count) {
       char* sheet = board_->sheet(root, step);
-      std::memcpy(writes ? sheet : data + offset, writes ? data + offset : sheet, count);
+      if (writes) {
+        StreamInto(sheet, data + offset, count);
+      } else {
+        std::memcpy(data + offset, sheet, count);
+      }
     });
   };
   const auto fill = [&](int64_t step) {
@@ -171,7 +172,7 @@ void SharedCommunicator::AllGather(const char* in, std::span<char* const> outs, 
   const auto most = static_cast<int64_t>(board_->sheet_bytes());
   const auto fill = [&](int64_t step) {
     Part(step, most, each.bytes(), [&](int64_t offset, int64_t count) {
-      std::memcpy(board_->sheet(rank(), step), in + offset, count);
+      StreamInto(board_->sheet(rank(), step), in + offset, count);
       if (outs[rank()] != in) std::memcpy(outs[rank()] + offset, in + offset, count);
     });
   };
@@ -190,8 +191,11 @@ void SharedCommunicator::Gather(const char* in, std::span<char* const> outs, Ele
   const auto most = static_cast<int64_t>(board_->sheet_bytes());
   const auto fill = [&](int64_t step) {
     Part(step, most, each.bytes(), [&](int64_t offset, int64_t count) {
-      char* there = rank() == root ? outs[root] + offset : board_->sheet(rank(), step);
-      std::memmove(there, in + offset, count);
+      if (rank() == root) {
+        std::memmove(outs[root] + offset, in + offset, count);
+      } else {
+        StreamInto(board_->sheet(rank(), step), in + offset, count);
+      }
     });
   };
   const auto take = [&](int64_t step) {
@@ -211,8 +215,11 @@ void SharedCommunicator::Scatter(std::span<const char* const> ins, char* out, El
     if (rank() != root) return;
     Part(step, most, each.bytes(), [&](int64_t offset, int64_t count) {
       for (int q = 0; q < size(); ++q) {
-        char* there = q == root ? out + offset : board_->sheet(root, step) + q * most;
-        std::memmove(there, ins[q] + offset, count);
+        if (q == root) {
+          std::memmove(out + offset, ins[q] + offset, count);
+        } else {
+          StreamInto(board_->sheet(root, step) + q * most, ins[q] + offset, count);
+        }
       }
     });
   };
@@ -233,17 +240,16 @@ void SharedCommunicator::ReduceScatter(std::span<const char* const> ins, char* o
     Part(step, most, each.count, [&](int64_t offset, int64_t count) {
       for (int i = 1; i < size(); ++i) {
         const int q = (rank() + i) % size();
-        std::memcpy(board_->sheet(rank(), step) + q * place, ins[q] + offset * item, count * item);
+        StreamInto(board_->sheet(rank(), step) + q * place, ins[q] + offset * item, count * item);
       }
     });
   };
   const auto take = [&](int64_t step) {
     Part(step, most, each.count, [&](int64_t offset, int64_t count) {
-      std::vector<const char*> sources(size());
       for (int q = 0; q < size(); ++q) {
-        sources[q] = q == rank() ? ins[q] + offset * item : board_->sheet(q, step) + rank() * place;
+        sources_[q] = q == rank() ? ins[q] + offset * item : board_->sheet(q, step) + rank() * place;
       }
-      Combine({count, each.dtype}, reduction, out + offset * item, sources);
+      Combine({count, each.dtype}, reduction, out + offset * item);
     });
   };
   Run(Say(Collective::kReduceScatter, each, -1, reduction), Parts(each.count, most), fill, take);

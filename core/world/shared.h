@@ -8,6 +8,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/world/board.h"
 #include "core/world/communicator.h"
@@ -54,8 +55,8 @@ class DRAGON_API SharedCommunicator : public Communicator {
   void ShareSizes(std::span<const Piece> ins, std::span<const Piece> outs, std::span<int64_t> told);
   void AllReduceAtOnce(const char* in, char* out, Elements elements, Reduction reduction);
   void AllReduceInParts(const char* in, char* out, Elements elements, Reduction reduction);
-  /// out[i] = the reduction of sources[..][i].
-  static void Combine(Elements elements, Reduction reduction, char* out, std::span<const char* const> sources);
+  /// out[i] = the reduction of sources_[..][i].
+  void Combine(Elements elements, Reduction reduction, char* out);
   /// Call `act(offset, count)` for part `step` of elements that go `most` at a time.
   template <typename Act>
   static void Part(int64_t step, int64_t most, int64_t count, const Act& act) {
@@ -66,7 +67,8 @@ class DRAGON_API SharedCommunicator : public Communicator {
   std::unique_ptr<Board> board_;
   Mail mail_;
   std::mutex mutex_;
-  uint64_t number_ = 0;  ///< of collectives so far
+  std::vector<const char*> sources_;  ///< of each rank, what is reduced at the moment
+  uint64_t number_ = 0;               ///< of collectives so far
 };
 
 }  // namespace dragon

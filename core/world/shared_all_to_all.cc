@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/world/shared.h"
+#include "core/world/streaming.h"
 
 namespace dragon {
 
@@ -32,7 +33,7 @@ void SharedCommunicator::AllToAll(std::span<const Piece> ins, std::span<const Pi
     for (int i = 1; i < n; ++i) {
       const int q = (me + i) % n;
       Part(step, place, ins[q].bytes, [&](int64_t offset, int64_t count) {
-        std::memcpy(board_->sheet(me, step) + q * place, ins[q].data + offset, count);
+        StreamInto(board_->sheet(me, step) + q * place, ins[q].data + offset, count);
       });
     }
   };

@@ -10,7 +10,7 @@ from dragon.core import groups
 from dragon.distributed.errors import DistributedError
 from dragon.distributed.work import Runner
 
-SHEET_BYTES = 256 << 10  # of what a rank shows the others at once
+SHEET_BYTES = 512 << 10  # of what a rank shows the others at once
 _default = contextvars.ContextVar("the group of this context", default=None)
 _groups = weakref.WeakSet()
 

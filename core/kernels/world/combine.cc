@@ -29,25 +29,52 @@ T Choose(T a, T b, Better better) {
   return better(a, b) ? a : b;
 }
 
+/// What becomes of a joined number: a share of it, where an average is asked for.
+template <typename T>
+T Finish(Sum<T> sum, double divisor) {
+  if constexpr (std::is_same_v<T, bool>) return sum != 0;
+  return divisor == 1 ? static_cast<T>(sum) : static_cast<T>(sum / static_cast<Sum<T>>(divisor));
+}
+
+/// Two sources, as between two processes: each number is read and written once.
+template <bool kDivides, typename T, typename Join>
+void JoinTwo(const CombineSpec& spec, const Join& join, double divisor) {
+  T* out = reinterpret_cast<T*>(spec.out);
+  const T* one = reinterpret_cast<const T*>(spec.sources[0]);
+  const T* other = reinterpret_cast<const T*>(spec.sources[1]);
+  // The result may be one of the two, but never a part of one.
+  const int64_t count = spec.count;
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) {
+    const Sum<T> sum = join(static_cast<Sum<T>>(one[i]), static_cast<Sum<T>>(other[i]));
+    out[i] = kDivides ? Finish<T>(sum, divisor) : Finish<T>(sum, 1);
+  }
+}
+
 template <typename T, typename Join>
-void JoinAll(const CombineSpec& spec, const Join& join, double divisor) {
-  const size_t n = spec.sources.size();
+void JoinMany(const CombineSpec& spec, const Join& join, double divisor) {
   T* out = reinterpret_cast<T*>(spec.out);
   Sum<T> sums[kBlock];
   for (int64_t begin = 0; begin < spec.count; begin += kBlock) {
     const int64_t count = std::min(kBlock, spec.count - begin);
     const T* first = reinterpret_cast<const T*>(spec.sources[0]) + begin;
     for (int64_t i = 0; i < count; ++i) sums[i] = static_cast<Sum<T>>(first[i]);
-    for (size_t q = 1; q < n; ++q) {
+    for (size_t q = 1; q < spec.sources.size(); ++q) {
       const T* source = reinterpret_cast<const T*>(spec.sources[q]) + begin;
       for (int64_t i = 0; i < count; ++i) sums[i] = join(sums[i], static_cast<Sum<T>>(source[i]));
     }
-    if constexpr (!std::is_same_v<T, bool>) {
-      if (divisor != 1) {
-        for (int64_t i = 0; i < count; ++i) sums[i] = sums[i] / static_cast<Sum<T>>(divisor);
-      }
-    }
-    for (int64_t i = 0; i < count; ++i) out[begin + i] = static_cast<T>(sums[i]);
+    for (int64_t i = 0; i < count; ++i) out[begin + i] = Finish<T>(sums[i], divisor);
+  }
+}
+
+template <typename T, typename Join>
+void JoinAll(const CombineSpec& spec, const Join& join, double divisor) {
+  if (spec.sources.size() != 2) {
+    JoinMany<T>(spec, join, divisor);
+  } else if (divisor == 1) {
+    JoinTwo<false, T>(spec, join, divisor);
+  } else {
+    JoinTwo<true, T>(spec, join, divisor);
   }
 }
 

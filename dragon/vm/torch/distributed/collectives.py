@@ -2,11 +2,9 @@
 from dragon import _C
 from dragon.core import warnings
 from dragon.vm.torch.core.tensor import ops
-from dragon.vm.torch.distributed.groups import ReduceOp, Work
+from dragon.vm.torch.distributed.groups import GroupMember, ReduceOp, Work, _world
 from dragon.vm.torch.distributed.making import _group, _rank_not_in_group, get_group_rank
 
-_REDUCTIONS = {"SUM": "sum", "AVG": "average", "PRODUCT": "product", "MIN": "minimum", "MAX": "maximum", "BAND": "and",
-               "BOR": "or", "BXOR": "xor"}
 _SUM = ReduceOp.SUM
 
 
@@ -26,19 +24,18 @@ def _require_tensors(tensors, name):
 
 def _member(group, who):
     """Return a group; None, with a warning, where this process is outside."""
-    group = _group(group)
-    if _rank_not_in_group(group):
+    group = _world["default"] or _group() if group is None else group
+    if group is GroupMember.NON_GROUP_MEMBER or _rank_not_in_group(group):
         warnings.warn(f"Running {who} on global rank {_group().rank()} which does not belong to the given group.")
         return None
     return group
 
 
-def _run(group, call, result, async_op):
+def _run(core, call, result, async_op):
     """Make a call in its turn, now or in the background."""
-    runner = group._core.runner
     if async_op:
-        return Work(runner.begin(call, result))
-    runner.run(call)
+        return Work(core.runner.begin(call, result))
+    core.runner.run(call)
     return None
 
 
@@ -62,16 +59,19 @@ def _check_parts(who, tensors, group, like=None):
                              f"{first.dtype} and {tuple(first.shape)}, expected the same of all")
 
 
-def _all_reduce_into(tensor, op, number):
+def _weighed(who, tensor, op):
+    """Return what is to be reduced, and what the engine calls the way."""
+    if op.factor is not None:
+        return ops.mul(tensor, op.factor), "sum"
+    if op.reduction is None:
+        raise RuntimeError(f"{who}: got {op!r}, expected one of SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR and BXOR")
+    return tensor, op.reduction
+
+
+def _reduce_into(tensor, op, number):
     """Reduce a tensor where it is."""
-    factor = getattr(op, "factor", None)
-    if factor is not None:
-        ops.mul(tensor, factor, out=tensor)
-        op = _SUM
-    reduction = _REDUCTIONS.get(op.name)
-    if reduction is None:
-        raise RuntimeError(f"all_reduce: got {op!r}, expected one of {', '.join(_REDUCTIONS)}")
-    ops.all_reduce(tensor, number, reduction, out=tensor)
+    given, reduction = _weighed("all_reduce", tensor, op)
+    ops.all_reduce(given, number, reduction, out=tensor)
 
 
 def all_reduce(tensor, op=_SUM, group=None, async_op=False):
@@ -79,8 +79,11 @@ def all_reduce(tensor, op=_SUM, group=None, async_op=False):
     _require_tensor(tensor)
     if (group := _member(group, "all_reduce")) is None:
         return None
-    held, number = tensor.detach(), group._core.number
-    return _run(group, lambda: _all_reduce_into(held, op, number), [tensor], async_op)
+    core, held = group._core, tensor.detach() if tensor.requires_grad else tensor
+    if async_op or not core.runner.is_idle:
+        return _run(core, lambda: _reduce_into(held, op, core.number), [tensor], async_op)
+    _reduce_into(held, op, core.number)
+    return None
 
 
 def all_reduce_coalesced(tensors, op=_SUM, group=None, async_op=False):
@@ -92,8 +95,8 @@ def all_reduce_coalesced(tensors, op=_SUM, group=None, async_op=False):
 
     def call():
         for tensor in held:
-            _all_reduce_into(tensor, op, number)
-    return _run(group, call, list(tensors), async_op)
+            _reduce_into(tensor, op, number)
+    return _run(group._core, call, list(tensors), async_op)
 
 
 def reduce(tensor, dst=None, op=_SUM, group=None, async_op=False, group_dst=None):
@@ -102,8 +105,8 @@ def reduce(tensor, dst=None, op=_SUM, group=None, async_op=False, group_dst=None
     if (group := _member(group, "reduce")) is None:
         return None
     root, held, number = _root(group, dst, group_dst, "dst"), tensor.detach(), group._core.number
-    reduction = _REDUCTIONS[op.name]
-    return _run(group, lambda: ops.reduce_to(held, number, root, reduction, out=held), [tensor], async_op)
+    given, reduction = _weighed("reduce", held, op)
+    return _run(group._core, lambda: ops.reduce_to(given, number, root, reduction, out=held), [tensor], async_op)
 
 
 def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
@@ -112,14 +115,14 @@ def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
     if (group := _member(group, "broadcast")) is None:
         return None
     root, held, number = _root(group, src, group_src, "src"), tensor.detach(), group._core.number
-    return _run(group, lambda: ops.broadcast_from(held, number, root, out=held), [tensor], async_op)
+    return _run(group._core, lambda: ops.broadcast_from(held, number, root, out=held), [tensor], async_op)
 
 
 def barrier(group=None, async_op=False, device_ids=None, timeout=None):
     """Wait for all processes."""
     if (group := _member(group, "barrier")) is None:
         return None
-    return _run(group, group._core.barrier, [], async_op)
+    return _run(group._core, group._core.barrier, [], async_op)
 
 
 def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
@@ -141,7 +144,7 @@ def all_gather(tensor_list, tensor, group=None, async_op=False):
         return None
     _check_parts("all_gather", tensor_list, group)
     held, number, targets = tensor.detach().reshape(-1), group._core.number, [each.detach() for each in tensor_list]
-    return _run(group, lambda: _deal_out(ops.all_gather(held, number), targets), list(tensor_list), async_op)
+    return _run(group._core, lambda: _deal_out(ops.all_gather(held, number), targets), list(tensor_list), async_op)
 
 
 def all_gather_coalesced(output_tensor_lists, input_tensor_list, group=None, async_op=False):
@@ -177,7 +180,7 @@ def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=Fal
                          f"{output_tensor.numel()} elements for {input_tensor.numel()} of {group.size()} processes")
     held, number = input_tensor.detach().reshape(-1), group._core.number
     target = output_tensor.detach()
-    return _run(group, lambda: _into(target, lambda out: ops.all_gather(held, number, out=out)), [output_tensor],
+    return _run(group._core, lambda: _into(target, lambda out: ops.all_gather(held, number, out=out)), [output_tensor],
                 async_op)
 
 
@@ -214,7 +217,7 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
         rows = ops.gather_to(held, number, root)
         if mine:
             _deal_out(rows, targets)
-    return _run(group, call, list(gather_list or ()), async_op)
+    return _run(group._core, call, list(gather_list or ()), async_op)
 
 
 def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):
@@ -236,11 +239,12 @@ def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, gro
     def call():
         rows = ops.cat(parts, 0) if mine else target.reshape(-1)
         target.copy_(ops.scatter_from(rows, number, root, [target.numel()]).reshape(target.shape))
-    return _run(group, call, [tensor], async_op)
+    return _run(group._core, call, [tensor], async_op)
 
 
 def _reduce_scatter_into(target, parts, op, number):
-    rows = ops.reduce_scatter(parts() if callable(parts) else parts, number, _REDUCTIONS[op.name])
+    given, reduction = _weighed("reduce_scatter", parts, op)
+    rows = ops.reduce_scatter(given, number, reduction)
     target.copy_(rows.reshape(target.shape))
 
 
@@ -252,7 +256,7 @@ def reduce_scatter(output, input_list, op=_SUM, group=None, async_op=False):
         return None
     _check_parts("reduce_scatter", input_list, group, output)
     parts, target, number = [each.detach().reshape(-1) for each in input_list], output.detach(), group._core.number
-    return _run(group, lambda: _reduce_scatter_into(target, ops.cat(parts, 0), op, number), [output], async_op)
+    return _run(group._core, lambda: _reduce_scatter_into(target, ops.cat(parts, 0), op, number), [output], async_op)
 
 
 def reduce_scatter_tensor(output, input, op=_SUM, group=None, async_op=False):
@@ -265,7 +269,7 @@ def reduce_scatter_tensor(output, input, op=_SUM, group=None, async_op=False):
         raise ValueError(f"input tensor must be the same size as output size times world size: got {input.numel()} "
                          f"elements for {output.numel()} of {group.size()} processes")
     rows, target, number = input.detach().reshape(-1), output.detach(), group._core.number
-    return _run(group, lambda: _reduce_scatter_into(target, rows, op, number), [output], async_op)
+    return _run(group._core, lambda: _reduce_scatter_into(target, rows, op, number), [output], async_op)
 
 
 _reduce_scatter_base = reduce_scatter_single = reduce_scatter_tensor
@@ -290,7 +294,7 @@ def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False
         for target in targets:
             target.copy_(rows[at:at + target.numel()].reshape(target.shape))
             at += target.numel()
-    return _run(group, call, list(output_tensor_list), async_op)
+    return _run(group._core, call, list(output_tensor_list), async_op)
 
 
 def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False):
@@ -307,7 +311,7 @@ def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=
 
     def call():
         target.copy_(ops.all_to_all(held, number, sends, receives).reshape(target.shape))
-    return _run(group, call, [output], async_op)
+    return _run(group._core, call, [output], async_op)
 
 
 def supports_complex(reduceOp):

@@ -45,15 +45,21 @@ class Backend(str):
         return super().__new__(cls, name.lower())
 
 
+_REDUCTIONS = {"SUM": "sum", "AVG": "average", "PRODUCT": "product", "MIN": "minimum", "MAX": "maximum", "BAND": "and",
+               "BOR": "or", "BXOR": "xor"}  # what the engine calls them
+
+
 class ReduceOp:
     """The ways to make one of several processes' values."""
 
     class RedOpType(int):
         """One of the ways."""
 
+        factor = None  # by which values are multiplied first
+
         def __new__(cls, name, number):
             made = super().__new__(cls, number)
-            made.name = name
+            made.name, made.reduction = name, _REDUCTIONS.get(name)
             return made
 
         def __repr__(self):

@@ -1,6 +1,6 @@
 """Collectives that gradients flow through: what comes back goes the other way round."""
 from dragon.vm.torch.core.tensor import ops
-from dragon.vm.torch.distributed.collectives import _REDUCTIONS, _check_parts, _root
+from dragon.vm.torch.distributed.collectives import _check_parts, _root, _weighed
 from dragon.vm.torch.distributed.distributed_c10d import ReduceOp
 from dragon.vm.torch.distributed.making import _group
 
@@ -44,14 +44,16 @@ def scatter(tensors, src=0, group=WORLD):
 def reduce(tensor, dst, op=ReduceOp.SUM, group=WORLD):
     """Return the tensor reduced over all processes, in one of them."""
     group = _group(group)
-    return ops.reduce_to(tensor, group._core.number, _root(group, dst, None, "dst"), _REDUCTIONS[op.name])
+    given, reduction = _weighed("reduce", tensor, op)
+    return ops.reduce_to(given, group._core.number, _root(group, dst, None, "dst"), reduction)
 
 
 def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=WORLD):
     """Return one of the tensors, reduced, for each process."""
     group = _group(group)
     _check_parts("reduce_scatter", input_list, group, output)
-    rows = ops.reduce_scatter(_rows(input_list), group._core.number, _REDUCTIONS[op.name])
+    given, reduction = _weighed("reduce_scatter", _rows(input_list), op)
+    rows = ops.reduce_scatter(given, group._core.number, reduction)
     return output.copy_(rows.reshape(output.shape))
 
 
@@ -81,4 +83,5 @@ def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=WORLD):
     """Return the tensor reduced over all processes."""
-    return ops.all_reduce(tensor, _group(group)._core.number, _REDUCTIONS[op.name])
+    given, reduction = _weighed("all_reduce", tensor, op)
+    return ops.all_reduce(given, _group(group)._core.number, reduction)
