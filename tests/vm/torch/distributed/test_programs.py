@@ -159,6 +159,48 @@ print(ddp.module.weight.grad[0, :3].tolist(), state)
 dist.barrier()
 '''
 
+LARGE = '''
+from torch.nn.parallel import DistributedDataParallel as DDP
+class Large(nn.Module):  # gradients that travel by themselves, beside small ones, and one that only some processes have
+    def __init__(self):
+        super().__init__()
+        self.first, self.norm = nn.Linear(10, 300), nn.LayerNorm(300)
+        self.middle, self.other, self.last = nn.Linear(300, 300), nn.Linear(300, 300), nn.Linear(300, 2)
+    def forward(self, x):
+        x = self.norm(self.first(x))
+        return self.last(torch.tanh(self.other(x) if rank == 0 and self.training else self.middle(x)))
+for views in (False, True):
+    for keeps in (False, True):
+        torch.manual_seed(7)
+        ddp, generator = DDP(Large(), find_unused_parameters=True, gradient_as_bucket_view=views), torch.Generator()
+        generator.manual_seed(rank)
+        optimizer, held = torch.optim.SGD(ddp.parameters(), 0.05), None
+        for step in range(4):
+            optimizer.zero_grad(set_to_none=not keeps)
+            x = torch.randn(3, 10, generator=generator)
+            if step == 2:
+                with ddp.no_sync():
+                    ddp(x).square().sum().backward()
+            ddp(x).square().sum().backward()
+            weight = ddp.module.middle.weight
+            if keeps and not views:
+                print(held is None or held is weight.grad, held is None or torch.equal(held, weight.grad))
+                held = weight.grad
+            optimizer.step()
+        print(*(f"{param.grad.abs().sum().item():.4g} {param.abs().sum().item():.4g}" for param in ddp.parameters()))
+torch.manual_seed(7)
+ddp = DDP(Large().eval())
+with torch.no_grad():
+    ddp.module.other.requires_grad_(False)
+ddp = DDP(ddp.module)
+ddp.register_comm_hook(None, lambda state, bucket: dist.all_reduce(
+    bucket.buffer() * 2, async_op=True).get_future().then(lambda future: future.value()[0]))
+for _ in range(2):
+    ddp(torch.ones(2, 10) * (rank + 1)).square().sum().backward()
+    print(*(f"{param.grad.abs().sum().item():.4g}" for param in ddp.parameters() if param.grad is not None))
+dist.barrier()
+'''
+
 GRADIENTS = '''
 from torch.distributed.nn import functional as F
 def gradient(call):
@@ -221,8 +263,7 @@ dist.barrier()
 '''
 
 PROGRAMS = {"tensors": TENSORS, "objects": OBJECTS, "messages": MESSAGES, "groups": GROUPS, "training": TRAINING,
-            "uneven": UNEVEN, "hooks": HOOKS,
-            "gradients": GRADIENTS}
+            "uneven": UNEVEN, "hooks": HOOKS, "large": LARGE, "gradients": GRADIENTS}
 
 
 @pytest.mark.parametrize("name, size", [*((name, 2) for name in PROGRAMS), ("tensors", 3), ("groups", 3),

@@ -5,6 +5,7 @@ from dragon import _C
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 FIRST_BUCKET_BYTES = 1 << 20  # soon full, so that sending begins early
+ALONE_BYTES = 256 << 10  # from which on a gradient travels by itself: to copy it takes as long as to send it
 
 
 class GradBucket:
@@ -23,11 +24,11 @@ class GradBucket:
 
     def __init__(self, place, params, is_last):
         self._place, self._params, self._is_last = place, params, is_last
-        self._offsets, at = [], 0
+        self._offsets, self._size = [], 0
         for param in params:
-            self._offsets.append(at)
-            at += param.numel()
-        self._buffer = ops.zeros(at, dtype=params[0].dtype)
+            self._offsets.append(self._size)
+            self._size += param.numel()
+        self._buffer = None  # until it is needed
 
     def index(self):
         """Return its place in the order in which buckets are sent."""
@@ -35,6 +36,8 @@ class GradBucket:
 
     def buffer(self):
         """Return all its gradients as one tensor."""
+        if self._buffer is None:
+            self._buffer = ops.zeros(self._size, dtype=self._params[0].dtype)
         return self._buffer
 
     def set_buffer(self, tensor):
@@ -53,15 +56,30 @@ class GradBucket:
         """Return whether no other is sent after it in this pass."""
         return self._is_last
 
-    def _part(self, place, buffer=None):
-        buffer, param, at = self._buffer if buffer is None else buffer, self._params[place], self._offsets[place]
-        return buffer[at:at + param.numel()].view(param.shape)
+    def _part(self, place):
+        param, at = self._params[place], self._offsets[place]
+        return self.buffer()[at:at + param.numel()].view(param.shape)
+
+    def _lend(self, gradient):
+        """Have the only gradient be the buffer itself, until `_give_back`; return whether it can be."""
+        if len(self._params) > 1 or not gradient.is_contiguous() or gradient.dtype != self._params[0].dtype:
+            return False
+        self._buffer = gradient.view(-1)
+        return True
+
+    def _give_back(self):
+        """Have no gradient be the buffer."""
+        if len(self._params) == 1:
+            self._buffer = None
 
 
 def _share_out(params, most_bytes, first_bytes):
     """Return lists of parameters of one dtype, that of the last ones first: their gradients come first."""
     open_lists, made = {}, []
     for param in reversed(params):
+        if param.numel() * param.element_size() >= ALONE_BYTES:
+            made.append([param])
+            continue
         key = param.dtype
         held = open_lists.setdefault(key, [])
         held.append(param)
@@ -137,11 +155,13 @@ class Reducer:
                                "the parameter used by several modules that are wrapped?")
         self._ready.add(id(param))
         bucket, place = self._places[id(param)]
-        part = bucket._part(place)
-        if id(param) in self._unused or param.grad is None:
-            part.zero_()
-        elif not (self._as_views and param.grad.data_ptr() == part.data_ptr()):
-            part.copy_(param.grad.detach())
+        gradient = None if id(param) in self._unused or param.grad is None else param.grad.detach()
+        if gradient is None:
+            bucket._part(place).zero_()
+        elif not bucket._lend(gradient):
+            part = bucket._part(place)
+            if not (self._as_views and gradient.data_ptr() == part.data_ptr()):
+                part.copy_(gradient)
         self._left[bucket.index()] -= 1
         # In one order on all processes, whatever comes first here.
         while self._next < len(self.buckets) and self._left[self._next] == 0:
@@ -167,8 +187,9 @@ class Reducer:
         self._unused = {id(param) for bucket in self.buckets for param in bucket.parameters()}
         if self.finds_unused:
             self._used_by_nobody()
-        for _, work in self._sent:
+        for bucket, work in self._sent:
             work.wait()
+            bucket._give_back()
         self._sent = []
 
     def _finish(self):
@@ -182,6 +203,7 @@ class Reducer:
                 if made is not bucket.buffer():
                     bucket.buffer().copy_(made.view(-1) if made.shape != bucket.buffer().shape else made)
             self._hand_out(bucket, nobodys)
+            bucket._give_back()
         self._sent = []
 
     def _hand_out(self, bucket, nobodys):
@@ -193,7 +215,7 @@ class Reducer:
                 param.grad = part
             elif param.grad is None:  # it was not used here, but elsewhere
                 param.grad = part.clone()
-            else:
+            elif param.grad.data_ptr() != part.data_ptr():
                 param.grad.detach().copy_(part)
 
     def _used_by_nobody(self):
