@@ -19,12 +19,6 @@ Dims InFront(int64_t size, const Dims& shape) {
   return longer;
 }
 
-bool IsRandom(const Operator& op) {
-  const auto& arguments = op.schema.arguments();
-  return std::any_of(arguments.begin(), arguments.end(),
-                     [](const Argument& argument) { return argument.type == ArgumentType::kGenerator; });
-}
-
 /// What the call for one slice gives, or the error that it is; nothing is known of a composition before it is computed.
 InlineVector<OutputSpec, 2> InferSlice(const Call& call) {
   if (call.op->compose) return {};
@@ -137,7 +131,7 @@ Tensors Batch::Handle(const Call& call, std::span<const Tensor> outs) {
   if (!Concerns(call, outs)) return Forward(call, outs);
   const Operator& op = *call.op;
   if (!outs.empty() || Writes(op, call.attrs)) Refuse(op.name(), "a slice of a batch to write in place");
-  if (IsRandom(op)) Refuse(op.name(), "random numbers to draw for slices of a batch");
+  if (op.draws()) Refuse(op.name(), "random numbers to draw for slices of a batch");
   if (op.dynamic) Refuse(op.name(), "slices of a batch, whose results differ in shape");
   const bool is_whole = op.batching == Batching::kOwn || op.batching == Batching::kApart;
   if (!op.compose || is_whole) return Compute(call);

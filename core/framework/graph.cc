@@ -41,17 +41,28 @@ std::vector<int> GraphCall::Written() const {
 
 int GraphCall::result_count() const { return static_cast<int>(outputs.size() - Written().size()); }
 
-bool GraphCall::is_random() const {
-  for (const Argument& argument : op->schema.arguments()) {
-    if (argument.type == ArgumentType::kGenerator) return true;
-  }
-  for (const Value& attr : attrs) {
+namespace {
+
+/// Whether something holds for the operator of a call, or of one in a graph among its arguments.
+template <typename Holds>
+bool IsOrHas(const GraphCall& call, const Holds& holds) {
+  if (holds(*call.op)) return true;
+  return std::any_of(call.attrs.begin(), call.attrs.end(), [&](const Value& attr) {
     const auto* body = dynamic_cast<const GraphBody*>(attr.object());
-    if (!body) continue;
+    if (!body) return false;
     const std::vector<GraphCall>& inner = body->graph().calls;
-    if (std::any_of(inner.begin(), inner.end(), [](const GraphCall& call) { return call.is_random(); })) return true;
-  }
-  return false;
+    return std::any_of(inner.begin(), inner.end(), [&](const GraphCall& each) { return IsOrHas(each, holds); });
+  });
+}
+
+}  // namespace
+
+bool GraphCall::is_random() const {
+  return IsOrHas(*this, [](const Operator& op) { return op.draws(); });
+}
+
+bool GraphCall::is_ordered() const {
+  return IsOrHas(*this, [](const Operator& op) { return op.meets || op.draws(); });
 }
 
 bool GraphCall::has_body() const {

@@ -59,8 +59,10 @@ struct DRAGON_API GraphCall {
   std::vector<int> Written() const;
   /// How many outputs are results; the rest are written arguments.
   int result_count() const;
-  /// May not be left out, merged or moved past its like: it draws random numbers, or a graph among its arguments does.
+  /// It draws random numbers, or a graph among its arguments does.
   bool is_random() const;
+  /// May not be left out, merged or moved past its like: it draws random numbers or meets other processes.
+  bool is_ordered() const;
   /// A graph among its arguments tells what it does.
   bool has_body() const;
 };

@@ -42,6 +42,12 @@ int EditDistance(const std::string& a, const std::string& b) {
 
 Operator::Operator(Schema the_schema) : schema(std::move(the_schema)), kernel(&KernelTable::Named(schema.name())) {}
 
+bool Operator::draws() const {
+  const auto& arguments = schema.arguments();
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const Argument& argument) { return argument.type == ArgumentType::kGenerator; });
+}
+
 Operator& Operator::Gradient(const char* saves, GradFn fn) {
   gradient = std::move(fn);
   std::istringstream words(saves);

@@ -264,6 +264,8 @@ class DRAGON_API Operator {
   Operator& Runs(RunFn fn) { return run = std::move(fn), *this; }
   /// Result shapes depend on numbers: no Infer, and Runs() calls set_y. Meta tensors are refused by name.
   Operator& Dynamic() { return dynamic = true, *this; }
+  /// It meets other processes: each of its calls is made, once and in its turn, whoever asks for the result.
+  Operator& Meets() { return meets = true, *this; }
   /// The result is a view of the first input.
   Operator& Views(ViewFn fn) { return view = std::move(fn), *this; }
   /// The operator is a composition of others; gradients, meta execution and tracing come by themselves.
@@ -333,12 +335,16 @@ class DRAGON_API Operator {
   bool commutes = false;
   bool differentiable = true;
   bool dynamic = false;
+  bool meets = false;
   bool pointwise = false;
   bool edits = false;
   bool casts_output = false;
   bool takes_kept = false;
   uint64_t nondifferentiable_outputs = 0;
   KernelTable* kernel;  ///< the table of the operator's own name
+
+  /// It draws random numbers.
+  bool draws() const;
 };
 
 inline const char* Call::name() const { return op->schema.name().c_str(); }

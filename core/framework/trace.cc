@@ -14,12 +14,6 @@ namespace {
 
 std::atomic<uint64_t> g_traces{0};
 
-bool DrawsNumbers(const Operator& op) {
-  GraphCall call;
-  call.op = &op;
-  return call.is_random();
-}
-
 }  // namespace
 
 Trace::Trace(bool branch, bool follows)
@@ -333,7 +327,7 @@ Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
     return Through(original, outs);
   }
   if (op.view) original.inputs[0].Settle();
-  if (DrawsNumbers(op)) {  // numbers are drawn in the order in which the user sees the elements
+  if (op.draws()) {  // numbers are drawn in the order in which the user sees the elements
     for (const Tensor& x : original.inputs) {
       if (x.defined()) x.Settle();
     }
@@ -364,9 +358,9 @@ Tensors Trace::Handle(const Call& original, std::span<const Tensor> outs) {
 
 void Trace::Record(const Call& call, std::span<const Tensor> outs, const Tensors& results, GraphCall record,
                    std::span<const OutputSpec> specs) {
-  const bool random = record.is_random();
+  const bool ordered = record.is_ordered();
   const std::vector<int> written = record.Written();
-  const bool constant = !random && written.empty() && IsConstant(record.inputs);
+  const bool constant = !ordered && written.empty() && IsConstant(record.inputs);
   const Device device = call.op->view ? call.inputs[0].device() : results.empty() ? Device{} : results[0].device();
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results[i].defined()) {

@@ -23,7 +23,7 @@ class Merging {
     for (size_t i = 0; i < graph_.calls.size(); ++i) {
       GraphCall& call = graph_.calls[i];
       rewrite_.Rename(&call);
-      if (call.is_random() || call.op->schema.mutates() || call.op->dynamic) continue;
+      if (call.is_ordered() || call.op->schema.mutates() || call.op->dynamic) continue;
       std::vector<int>& alike = seen_[Hash(call)];
       const bool merged = std::any_of(alike.begin(), alike.end(), [&](int first) {
         return Equal(graph_.calls[first], call) && Merge(graph_.calls[first], call);

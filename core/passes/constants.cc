@@ -60,7 +60,7 @@ class Folding {
 
   /// Gives the same numbers whenever it runs, and nobody may write into them.
   bool IsFixed(const GraphCall& call) const {
-    if (call.is_random() || call.op->schema.mutates() || call.op->dynamic || !call.symbolic.empty()) return false;
+    if (call.is_ordered() || call.op->schema.mutates() || call.op->dynamic || !call.symbolic.empty()) return false;
     if (!MakesNumbers(*call.op)) return false;
     if (call.has_body() && !call.op->pointwise) return false;  // a loop may take for ever
     return std::all_of(call.outputs.begin(), call.outputs.end(), [&](ValueId id) {

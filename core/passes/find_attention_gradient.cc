@@ -261,7 +261,7 @@ class Exchanging {
     graph_.calls.clear();
     *forward_calls = 0;
     for (size_t t = calls.size(); t-- > 0;) {
-      bool wanted = calls[t].is_random() || calls[t].op->schema.mutates();
+      bool wanted = calls[t].is_ordered() || calls[t].op->schema.mutates();
       for (ValueId id : calls[t].outputs) wanted |= id != kNoValue && read[id];
       if (!wanted) continue;
       for (ValueId id : calls[t].inputs) {

@@ -32,7 +32,7 @@ class Fusing {
       fusable_[i] = forms_[i].kind != FoldForm::Kind::kNone || IsFusable(graph.calls[i]);
       axes_.push_back(forms_[i].axes > 0 ? forms_[i].axes : -1);
       FindSpace(i);
-      if (graph.calls[i].is_random()) before_[i] = std::exchange(random, i);
+      if (graph.calls[i].is_ordered()) before_[i] = std::exchange(random, i);
     }
     for (ValueId id : graph.outputs) asked_.insert(id);
     for (const auto& [input, id] : graph.updates) asked_.insert(id);

@@ -37,7 +37,7 @@ class Pruning {
         if (id != kNoValue && !read_[id]) id = kNoValue;
         asked |= id != kNoValue;
       }
-      kept[i] = asked || call.is_random();
+      kept[i] = asked || call.is_ordered();
       if (!kept[i]) continue;
       if (call.outputs.size() > 1) AskForLess(call);
       for (ValueId id : call.inputs) {

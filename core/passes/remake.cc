@@ -13,7 +13,7 @@ namespace dragon {
 bool IsBatchNorm(const GraphCall& call) { return call.op == &OpNamed<"native_batch_norm">(); }
 
 bool IsPointwiseLoop(const GraphCall& call) {
-  return call.op->pointwise && !call.op->dynamic && !call.op->compose && !call.has_body() && !call.is_random() &&
+  return call.op->pointwise && !call.op->dynamic && !call.op->compose && !call.has_body() && !call.is_ordered() &&
          call.outputs.size() == 1;
 }
 

@@ -104,7 +104,10 @@ class ProcessGroup:
 
     @contextlib.contextmanager
     def as_default(self):
-        """Have what is done in a `with` block be done by this group where no other is named."""
+        """Have what is done in a `with` block be done by this group where no other is named.
+
+        Optimizers of all faces average gradients over it before they use them.
+        """
         token = _default.set(self)
         try:
             yield self

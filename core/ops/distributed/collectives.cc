@@ -8,6 +8,7 @@ namespace {
 [[maybe_unused]] const auto& all_reduce =
     DefineOp("all_reduce(Tensor x, int group, str reduction=\"sum\") -> Tensor")
         .Doc("The reduction over all ranks of a group, on all of them; the same bits on each.")
+        .Meets()
         .Edits()
         .Infers(InferRows)
         .Runs([](Run& r) {
@@ -25,6 +26,7 @@ namespace {
 [[maybe_unused]] const auto& all_gather =
     DefineOp("all_gather(Tensor x, int group) -> Tensor")
         .Doc("The tensors of all ranks one after the other along the first axis, on all ranks.")
+        .Meets()
         .Infers(InferGathered)
         .Runs([](Run& r) {
           const auto group = Group(r);
@@ -42,6 +44,7 @@ namespace {
 [[maybe_unused]] const auto& reduce_scatter =
     DefineOp("reduce_scatter(Tensor x, int group, str reduction=\"sum\") -> Tensor")
         .Doc("The reduction over all ranks, of which each gets its part along the first axis.")
+        .Meets()
         .Infers(InferDealt)
         .Runs([](Run& r) {
           const auto group = Group(r);
@@ -62,6 +65,7 @@ namespace {
 [[maybe_unused]] const auto& broadcast_from =
     DefineOp("broadcast_from(Tensor x, int group, int root) -> Tensor")
         .Doc("The tensor of one rank, on all ranks.")
+        .Meets()
         .Edits()
         .Infers(InferRows)
         .Runs([](Run& r) {
@@ -81,6 +85,7 @@ namespace {
 [[maybe_unused]] const auto& reduce_to =
     DefineOp("reduce_to(Tensor x, int group, int root, str reduction=\"sum\") -> Tensor")
         .Doc("The reduction over all ranks, on one of them; the others get what they gave.")
+        .Meets()
         .Edits()
         .Infers(InferRows)
         .Runs([](Run& r) {

@@ -45,6 +45,7 @@ void InferExchanged(Infer& i) {
 [[maybe_unused]] const auto& all_to_all =
     DefineOp("all_to_all(Tensor x, int group, int[]? sends=None, int[]? receives=None) -> Tensor")
         .Doc("Rows of x to each rank, and rows from each rank one after the other; evenly, or as many as is said.")
+        .Meets()
         .Infers(InferExchanged)
         .Runs([](Run& r) {
           const auto group = Group(r);
@@ -64,6 +65,7 @@ void InferExchanged(Infer& i) {
     DefineOp("gather_to(Tensor x, int group, int root) -> Tensor")
         .Doc(
             "The tensors of all ranks one after the other along the first axis, on one of them; no rows on the others.")
+        .Meets()
         .Infers([](Infer& i) {
           const auto group = Group(i);
           InferGathered(i);
@@ -92,6 +94,7 @@ void InferExchanged(Infer& i) {
         .Doc(
             "To each rank its part of one rank's x along the first axis. What others give as x has its dtype, and says "
             "the shape of a part where `shape` does not.")
+        .Meets()
         .Infers([](Infer& i) {
           const auto group = Group(i);
           if (i.Given("shape")) {

@@ -155,7 +155,7 @@ std::vector<Tensor> InferBody(const Graph& body, std::span<const Tensor> inputs)
 }
 
 std::optional<HeardLoop> HearLoop(const Graph& graph, const GraphCall& call, const std::vector<Tensor>& values) {
-  if (!call.op->pointwise || !call.op->run || call.op->dynamic || call.is_random()) return std::nullopt;
+  if (!call.op->pointwise || !call.op->run || call.op->dynamic || call.is_ordered()) return std::nullopt;
   if (call.outputs.size() != 1 || call.outputs[0] == kNoValue) return std::nullopt;
   const QuietDoor quiet;
   LoadKernels();

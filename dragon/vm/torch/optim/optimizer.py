@@ -8,9 +8,11 @@ from itertools import chain
 from dragon.core import warnings
 from dragon import _C
 from dragon.core import config, modes
+from dragon.distributed.group import default_group
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.core.hooks import RemovableHandle
 from dragon.vm.torch.nn.parameter import Parameter, adopt
+from dragon.vm.torch.optim import _averaging
 
 
 class _RequiredParameter:
@@ -110,6 +112,8 @@ class Optimizer:
             self = args[0]
             if self._optimizer_step_pre_hooks or _global_optimizer_pre_hooks:
                 args, kwargs = self._before_step(func, args, kwargs)
+            if (group := default_group()) is not None:
+                args, kwargs = _averaging.arguments(self, group, args, kwargs)
             watching = sys.modules.get("dragon.vm.torch.autograd.profiler")
             if watching is not None and watching._marks() is not None:
                 with watching.record_function(f"Optimizer.step#{type(self).__name__}.step"):

@@ -2,10 +2,10 @@
 import functools
 
 from dragon import _C
+from dragon.distributed.gradients import ALONE_BYTES
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 FIRST_BUCKET_BYTES = 1 << 20  # soon full, so that sending begins early
-ALONE_BYTES = 256 << 10  # from which on a gradient travels by itself: to copy it takes as long as to send it
 
 
 class GradBucket:
