@@ -1,10 +1,30 @@
 """What a group has begun and not ended: calls in the background, in the order in which they were made."""
 import threading
-from queue import SimpleQueue
+import time
+from queue import Empty, SimpleQueue
 
 from dragon.distributed.errors import DistributedError
 
 _END = object()
+_here = threading.local()
+
+
+def wait_for(event, seconds=None):
+    """Wait until an event is set, and return whether it is; where tasks are made, those that it waits for are made."""
+    runner = getattr(_here, "runner", None)
+    if runner is None:
+        return event.wait(seconds)
+    end = None if seconds is None else time.monotonic() + seconds
+    while not event.is_set():
+        try:
+            task = runner.tasks.get(timeout=None if end is None else max(end - time.monotonic(), 0))
+        except Empty:
+            break
+        if task is _END:
+            runner.tasks.put(_END)
+            break
+        runner.make(*task)
+    return event.is_set()
 
 
 class Work:
@@ -36,9 +56,9 @@ class Work:
 
     def wait(self, seconds=None):
         """Wait until it is done; raise what went wrong."""
-        if not self._done.wait(seconds):
-            raise DistributedError(f"Work: got no end within {seconds:g} seconds, expected one; the other ranks may "
-                                   "not have begun")
+        if not wait_for(self._done, seconds):
+            raise DistributedError("Work: got no end" + ("" if seconds is None else f" within {seconds:g} seconds")
+                                   + ", expected one; the other ranks may not have begun")
         if self.error is not None:
             raise self.error
 
@@ -55,7 +75,7 @@ class Runner:
     """A thread that makes calls one after the other."""
 
     def __init__(self):
-        self._tasks, self._pending, self._lock = SimpleQueue(), 0, threading.Lock()
+        self.tasks, self._pending, self._lock = SimpleQueue(), 0, threading.Lock()
         self._thread = None
 
     @property
@@ -69,10 +89,10 @@ class Runner:
         with self._lock:
             self._pending += 1
             if self._thread is None:
-                self._thread = threading.Thread(target=_run, args=(self, self._tasks), name="dragon collectives",
+                self._thread = threading.Thread(target=_run, args=(self,), name="dragon collectives",
                                                 daemon=True)
                 self._thread.start()
-        self._tasks.put((call, work))
+        self.tasks.put((call, work))
         return work
 
     def run(self, call):
@@ -83,30 +103,30 @@ class Runner:
         self.begin(lambda: made.append(call())).wait()
         return made[0]
 
-    def ended(self):
-        """Note that a call has ended."""
-        with self._lock:
-            self._pending -= 1
-
-    def close(self):
-        """End the thread after what it is at."""
-        if self._thread is not None:
-            self._tasks.put(_END)
-            if self._thread is not threading.current_thread():
-                self._thread.join(5.0)
-            self._thread = None
-
-
-def _run(runner, tasks):
-    from dragon.core import modes
-    modes.set_recording(False)
-    while (task := tasks.get()) is not _END:
-        call, work = task
+    def make(self, call, work):
+        """Make a call that was begun, in the thread of calls."""
         error = None
         try:
             call()
         except BaseException as problem:  # whatever it is, it belongs to who waits
             error = problem
-        runner.ended()
+        with self._lock:
+            self._pending -= 1
         work.finish(error)
-        del task, call, work
+
+    def close(self):
+        """End the thread after what it is at."""
+        if self._thread is not None:
+            self.tasks.put(_END)
+            if self._thread is not threading.current_thread():
+                self._thread.join(5.0)
+            self._thread = None
+
+
+def _run(runner):
+    from dragon.core import modes
+    modes.set_recording(False)
+    _here.runner = runner
+    while (task := runner.tasks.get()) is not _END:
+        runner.make(*task)
+        del task

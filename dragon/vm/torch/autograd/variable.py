@@ -1,4 +1,7 @@
 """The old name of tensors that gather gradients."""
+import types
+
+from dragon.vm.torch.core.gradients import queue_callback
 from dragon.vm.torch.core.tensor import Tensor
 
 
@@ -11,6 +14,8 @@ class VariableMeta(type):
 
 class Variable(metaclass=VariableMeta):
     """Return the tensor itself, or data as a tensor, with `requires_grad` as asked."""
+
+    _execution_engine = types.SimpleNamespace(queue_callback=queue_callback)  # libraries ask for it here
 
     def __new__(cls, data=None, requires_grad=False, volatile=None):
         if data is None:

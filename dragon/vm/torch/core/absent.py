@@ -22,22 +22,8 @@ distributed.tensor.experimental._attention set_rotate_method
 distributed.tensor._utils compute_local_shape_and_global_offset
 distributed._tensor.placement_types DTensorSpec* TensorMeta* Shard* Replicate* Placement*
 distributed._tensor.experimental implicit_replication
-distributed.fsdp FullyShardedDataParallel* FSDPModule* MixedPrecision* MixedPrecisionPolicy* CPUOffload*
-    CPUOffloadPolicy* OffloadPolicy* ShardingStrategy* StateDictType* StateDictConfig* FullStateDictConfig*
-    FullOptimStateDictConfig* LocalStateDictConfig* LocalOptimStateDictConfig* ShardedStateDictConfig*
-    ShardedOptimStateDictConfig* OptimStateDictConfig* OptimStateKeyType* BackwardPrefetch* StateDictSettings*
-    fully_shard register_fsdp_forward_method
-distributed.fsdp.fully_sharded_data_parallel FullyShardedDataParallel* MixedPrecision* CPUOffload* ShardingStrategy*
-    StateDictType* StateDictConfig* FullStateDictConfig* FullOptimStateDictConfig* LocalStateDictConfig*
-    LocalOptimStateDictConfig* ShardedStateDictConfig* ShardedOptimStateDictConfig* OptimStateDictConfig*
-    BackwardPrefetch*
-distributed.fsdp.api StateDictType* ShardingStrategy* StateDictSettings* StateDictConfig* FullStateDictConfig*
-    FullOptimStateDictConfig* LocalStateDictConfig* LocalOptimStateDictConfig* ShardedStateDictConfig*
-    ShardedOptimStateDictConfig* OptimStateDictConfig* MixedPrecision* CPUOffload* BackwardPrefetch*
-distributed.fsdp.wrap transformer_auto_wrap_policy size_based_auto_wrap_policy lambda_auto_wrap_policy enable_wrap wrap
-    ModuleWrapPolicy* CustomPolicy* _or_policy always_wrap_policy
-distributed.fsdp.sharded_grad_scaler ShardedGradScaler*
-distributed.fsdp._traversal_utils _get_fsdp_states
+distributed.fsdp FSDPModule* MixedPrecisionPolicy* CPUOffloadPolicy* OffloadPolicy* fully_shard
+    register_fsdp_forward_method
 distributed._composable.fsdp fully_shard FSDPModule* CPUOffloadPolicy* OffloadPolicy* MixedPrecisionPolicy*
 distributed._composable replicate fully_shard checkpoint contract
 distributed.checkpoint FileSystemReader* FileSystemWriter* load save load_state_dict save_state_dict async_save
@@ -49,16 +35,7 @@ distributed.checkpoint.optimizer load_sharded_optimizer_state_dict
 distributed.checkpoint.state_dict_loader _load_state_dict load load_state_dict
 distributed.checkpoint.stateful Stateful*
 distributed.checkpoint._consolidate_hf_safetensors consolidate_safetensors_files
-distributed.algorithms.ddp_comm_hooks DDPCommHookType* register_ddp_comm_hook
-distributed.algorithms.ddp_comm_hooks.post_localSGD_hook PostLocalSGDState* post_localSGD_hook
-distributed.algorithms.ddp_comm_hooks.powerSGD_hook PowerSGDState* powerSGD_hook batched_powerSGD_hook
-distributed.algorithms.model_averaging.averagers ModelAverager* PeriodicModelAverager*
-distributed.algorithms.model_averaging
-distributed.algorithms
-distributed.algorithms._checkpoint
-distributed.algorithms._checkpoint.checkpoint_wrapper checkpoint_wrapper apply_activation_checkpointing offload_wrapper
-    CheckpointImpl* CheckpointWrapper*
-distributed.optim DistributedOptimizer* ZeroRedundancyOptimizer* PostLocalSGDOptimizer*
+distributed.optim DistributedOptimizer*
 distributed.rpc init_rpc shutdown rpc_async rpc_sync remote get_worker_info RRef* TensorPipeRpcBackendOptions*
     BackendType*
 distributed.rpc.api _all_gather _require_initialized@

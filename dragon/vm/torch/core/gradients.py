@@ -39,6 +39,11 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     grads = check_grads(tensors, grad_tensors)
     retain_graph = create_graph if retain_graph is None else retain_graph
     tensors, grads = told_by_values(tensors, grads)
+    with Pass():
+        return _accumulate(tensors, grads, retain_graph, create_graph, inputs)
+
+
+def _accumulate(tensors, grads, retain_graph, create_graph, inputs):
     if inputs is None:
         return _C.backward(tensors, grads, retain_graph, create_graph, None)
     inputs = tuple(inputs.values()) if isinstance(inputs, dict) else as_tuple(inputs)
@@ -98,7 +103,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     refuse_edges("grad", outputs, inputs)
     retain_graph = create_graph if retain_graph is None else retain_graph
     allow_unused = materialize_grads if allow_unused is None else allow_unused
-    with _Wanting():
+    with Pass(), _Wanting():
         if is_grads_batched:
             found = batched_grad(outputs, inputs, as_tuple(grad_outputs), retain_graph, create_graph, allow_unused)
         else:
@@ -136,6 +141,35 @@ class _Wanting:
 
 
 _local = threading.local()
+
+
+class Pass:
+    """A backward pass; once the outermost one of a thread is done, what was queued within it is called."""
+
+    def __enter__(self):
+        self.is_outermost = getattr(_local, "queue", None) is None
+        if self.is_outermost:
+            _local.queue = []
+
+    def __exit__(self, kind, *_):
+        if self.is_outermost:
+            queue, _local.queue = _local.queue, None
+            while queue and kind is None:
+                queue.pop(0)()
+
+
+def queue_callback(callback):
+    """Have a function called once the backward pass that runs is done.
+
+    Parameters
+    ----------
+    callback : Callable[[], Any]
+        The function.
+
+    """
+    if getattr(_local, "queue", None) is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    _local.queue.append(callback)
 
 
 def _is_checkpoint_valid():

@@ -2,6 +2,8 @@
 import threading
 import types
 
+from dragon.distributed.work import wait_for
+
 
 class Future:
     """A value, or an error, that somebody sets once.
@@ -29,7 +31,7 @@ class Future:
 
     def wait(self):
         """Return the value, when it is there; raise if it is an error."""
-        self._event.wait()
+        wait_for(self._event)
         return self.value()
 
     def value(self):

@@ -216,14 +216,14 @@ LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d = make_lazy(BatchNorm1d, Batch
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization over all processes of a group; here over the one there is.
+    """Batch normalization by the statistics of what all processes of a group have.
 
     Parameters
     ----------
     num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
         See `_BatchNorm`.
     process_group : Any, optional
-        The group of processes.
+        The group of processes; all of them by default.
 
     """
 
@@ -241,12 +241,24 @@ class SyncBatchNorm(_BatchNorm):
             raise ValueError("SyncBatchNorm number of input channels should be non-zero")
 
     def forward(self, input):
-        """Return the input, normalized; with several processes, raise."""
+        """Return the input, normalized in training by the statistics of all processes' inputs."""
+        self._check_input_dim(input)
         self._check_non_zero_input_channels(input)
         from dragon.vm.torch import distributed
-        if self.training and distributed.is_initialized() and distributed.get_world_size(self.process_group) > 1:
-            raise NotImplementedError("SyncBatchNorm: got a world of several processes, expected one")
-        return super().forward(input)
+        if not (self.training and distributed.is_initialized()):
+            return super().forward(input)
+        group = self.process_group or distributed.group.WORLD
+        if distributed.get_world_size(group) < 2:
+            return super().forward(input)
+        momentum = 0.0 if self.momentum is None else self.momentum
+        mean = var = None
+        if self.track_running_stats:
+            mean, var = self.running_mean, self.running_var
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:
+                momentum = 1.0 / float(self.num_batches_tracked)
+        from dragon.vm.torch.nn.modules._synchronized import batch_norm
+        return batch_norm(input, mean, var, self.weight, self.bias, momentum, self.eps, group._core)
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):

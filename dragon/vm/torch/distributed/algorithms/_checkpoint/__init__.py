@@ -1,0 +1,1 @@
+"""Parts of models that keep nothing for the backward pass, and compute it again."""
