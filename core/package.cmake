@@ -3,6 +3,9 @@
 # --- libraries, found by $ORIGIN
 install(TARGETS _C LIBRARY DESTINATION dragon)
 install(FILES proto/dragon.proto DESTINATION dragon/core)  # for protobuf in Python
+# beside the package, where Python looks at the start of each process
+install(FILES ${PROJECT_SOURCE_DIR}/dragon/start/dragon_guests.py ${PROJECT_SOURCE_DIR}/dragon/start/dragon_guests.pth
+        DESTINATION .)
 install(TARGETS dragon_run RUNTIME DESTINATION dragon/lib)
 install(TARGETS dragon dragon_fake ${DRAGON_CPU_LIBRARIES} LIBRARY DESTINATION dragon/lib)
 if(DRAGON_ONEDNN)

@@ -1,12 +1,11 @@
 """`dragon run`: a program as `python` would run it, with Dragon in the place of the frameworks it imports."""
 import builtins
-import functools
 import os
 import sys
 import types
 from importlib.machinery import BuiltinImporter, PathFinder, SourceFileLoader
 
-from dragon.command import table
+from dragon.command import children, table
 from dragon.command.parser import fail, make, nearest
 from dragon.vm import alias
 
@@ -40,6 +39,7 @@ def main(arguments):
     alias.install(*guests)
     for guest in shown:
         alias.FINDER.reveal(guest)
+    children.lead()
     if not arguments:
         arguments = ["-"]
     what, rest = arguments[0], arguments[1:]
@@ -83,11 +83,7 @@ def read_options(arguments):
 
 def read_later(path):
     """Have the files of a program read once a library asks for a guest that the program may import."""
-    @functools.cache
-    def roots():
-        from dragon.command import program
-        return frozenset(program.list_roots(program.list_files(path)) if os.path.isfile(path) else ())
-    alias.FINDER.roots = roots
+    alias.FINDER.roots = lambda: children.read_roots(path)
 
 
 def mistake(message):

@@ -15,6 +15,8 @@ class Command(namedtuple("Command", "group name sentence example module whole", 
 TABLE = [Command(*row) for row in (
     ("programs", "run", "run a program that imports torch, tensorflow or keras, unmodified, on Dragon",
      "dragon run train.py --epochs 3", "run", True),
+    ("programs", "torchrun", "run a program in several processes of this machine, each told its rank, on Dragon",
+     "dragon torchrun --standalone --nproc-per-node 2 train.py", "torchrun", True),
     ("programs", "check", "tell whether a program runs, runs slower, or where it fails", "dragon check train.py",
      "check"),
     ("programs", "verify", "run a script on the genuine framework and on Dragon, and tell where they part",

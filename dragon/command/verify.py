@@ -10,6 +10,7 @@ import time
 from dragon.command import compare, outcome, program, sway
 from dragon.command.parser import Mistake, add_json, number
 from dragon.command.tracing import source
+from dragon.vm.alias import VARIABLE
 
 EXAMPLES = (
     ("dragon verify train.py", "both runs, compared line by line"),
@@ -44,6 +45,7 @@ def describe(parser):
 
 def main(options):
     """Run both, compare, and tell."""
+    os.environ.pop(VARIABLE, None)  # which would have Dragon's guests on the genuine side, too
     with open(options.script, "rb") as file:  # says what is wrong with the file itself
         try:
             compile(file.read(), options.script, "exec", dont_inherit=True)

@@ -25,6 +25,7 @@ MOVED = {"tensorflow.core." + old: "shared." + new for old, new in (
     ("shape", "tensors.shape"), ("strings", "tensors.strings"), ("type_spec", "tensors.type_spec"),
     ("variable", "tensors.variable"))}
 SPAWN = "multiprocessing.spawn"
+VARIABLE = "DRAGON_GUESTS"  # where processes find what is installed in the one that started them
 HOME = [os.path.dirname(__file__)]  # where the guests are
 
 
@@ -58,12 +59,27 @@ def install(*guests):
                 FINDER.hidden.add(wanted)
         if guests:
             FINDER.reveal(guest)
+    _stand_in_path()
+
+
+def _stand_in_path():
+    """Have the finders of guests asked, and children told."""
     if LAST not in sys.meta_path:
         sys.meta_path.append(LAST)
     if FINDER.hidden and PathFinder in sys.meta_path:
         sys.meta_path[sys.meta_path.index(PathFinder)] = Shade
     if SPAWN in sys.modules:
         follow_children(sys.modules[SPAWN])
+
+
+def follow_words(words):
+    """Install what the environment of a process tells: guests by their names, with a "?" those that are offered."""
+    told = [word.strip() for word in words.split(",") if word.strip()]
+    strange = [word for word in told if word.rstrip("?") not in VERSIONS]
+    if strange:
+        raise ImportError(f"{VARIABLE}: got {strange[0]!r} in the environment, expected some of {', '.join(VERSIONS)}, "
+                          "with commas between them")
+    follow([word for word in told if not word.endswith("?")], [word[:-1] for word in told if word.endswith("?")])
 
 
 def take_place(guest):
@@ -147,6 +163,12 @@ class Finder:
     def reveal(self, guest):
         """Let a guest, and what comes with it, answer as installed."""
         self.hidden -= {guest, *COMES_WITH.get(guest, ())}
+        if VARIABLE in os.environ:
+            os.environ[VARIABLE] = self.write_words()
+
+    def write_words(self):
+        """Return what is installed, as the environment tells it."""
+        return ",".join(guest + "?" * (guest in self.hidden) for guest in self.asked if guest in VERSIONS)
 
     def name_of(self, guest):
         """Return the name that the modules of a guest carry."""
@@ -290,7 +312,7 @@ def follow(wanted, offered):
             _install_guest(guest)
             FINDER.asked.append(guest)
             FINDER.hidden.add(guest)
-    install(*wanted) if wanted else install()
+    install(*wanted) if wanted else _stand_in_path()
 
 
 def follow_children(spawn):

@@ -62,6 +62,7 @@ PACKAGE = {
     "vm.dali": {"core", "native", "io", "vm.guest", "vm.docstrings"},
     "vm": {"vm.guest"},
     "command": {"core", "native", "onnx", "io", "vm", "vm.guest", "vm.torch"},
+    "start": {"command"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"core/([^"]+)"', re.MULTILINE)
 PYTHON_HEADERS = re.compile(r'^\s*#\s*include\s+[<"](Python\.h|pybind11/)', re.MULTILINE)

@@ -18,6 +18,12 @@ def _dashed(name):
 def get_args_parser():
     """Return what reads the command line."""
     parser = argparse.ArgumentParser("torchrun", description="Run a program in several processes.")
+    describe(parser)
+    return parser
+
+
+def describe(parser):
+    """Tell a parser the options."""
     options = [("nnodes", str, "1:1", "how many machines; one"), ("nproc-per-node", str, "1",
                "how many processes: a number, auto or cpu (as many as there are processors)"),
                ("rdzv-backend", str, "static", "how processes meet: static or c10d"),
@@ -42,7 +48,6 @@ def get_args_parser():
     parser.add_argument("--no-python", "--no_python", action="store_true", help="the program is no Python")
     parser.add_argument("training_script", help="the program")
     parser.add_argument("training_script_args", nargs=argparse.REMAINDER, help="its arguments")
-    return parser
 
 
 def parse_args(args):
