@@ -32,6 +32,7 @@ calls = {
     "reduce_scatter": lambda: dist.reduce_scatter_tensor(x[:len(x) // size].clone(), x),
     "all_to_all": lambda: dist.all_to_all_single(torch.empty_like(x), x),
     "barrier": dist.barrier,
+    "send": lambda: dist.send(x, 1) if rank == 0 else dist.recv(x, 0) if rank == 1 else None,
 }
 call = calls[name]
 repeats = max(min(2000, (1 << 26) // max(bytes_each, 1)), 3)
@@ -49,7 +50,7 @@ if rank == 0:
     print(json.dumps(sorted(times)[len(times) // 2] * 1e6))
 dist.barrier()
 """
-NAMES = "all_reduce broadcast all_gather reduce_scatter all_to_all barrier".split()
+NAMES = "all_reduce broadcast all_gather reduce_scatter all_to_all send barrier".split()
 SIZES = (4, 65536, 16 << 20, 256 << 20)
 
 

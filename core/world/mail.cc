@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/world/streaming.h"
@@ -12,7 +13,8 @@ namespace dragon {
 
 namespace {
 
-constexpr uint64_t kMostRing = 64 << 10, kLeastRing = 4 << 10, kAllRings = 16 << 20;
+constexpr uint64_t kMostRing = 128 << 10, kLeastRing = 4 << 10, kAllRings = 4 << 20;
+constexpr uint64_t kPieces = 4;  // of a ring: while one is written another is read
 constexpr int kNapMilliseconds = 50;
 
 struct Head {
@@ -76,6 +78,7 @@ Mail::Mail(char* memory, Board* board)
 Mail::~Mail() {
   ending_ = true;
   if (!courier_.joinable()) return;
+  CallCourier();
   RingBell(me_);
   courier_.join();
 }
@@ -113,32 +116,42 @@ std::shared_ptr<Message> Mail::Receive(char* data, int64_t bytes, int from, int6
 /// The mutex is held.
 void Mail::HelpAlong() {
   while (Advance()) continue;
-  const bool left =
-      !receives_.empty() || std::any_of(sends_.begin(), sends_.end(), [](auto& to) { return !to.empty(); });
-  if (left) StartCourier();
+  if (IsAnythingLeft() && !courier_.joinable()) courier_ = std::thread([this] { Courier(); });
+  CallCourier();
 }
 
-void Mail::StartCourier() {
-  if (courier_.joinable()) {
-    RingBell(me_);
-  } else {
-    courier_ = std::thread([this] { Courier(); });
-  }
+bool Mail::IsAnythingLeft() const {
+  const auto begun = [](const Reading& reading) { return reading.begun; };
+  return !receives_.empty() || std::any_of(reading_.begin(), reading_.end(), begun) ||
+         std::any_of(sends_.begin(), sends_.end(), [](auto& to) { return !to.empty(); });
 }
 
+void Mail::CallCourier() {
+  called_.fetch_add(1);
+  if (courier_rests_.load()) WakeAll(called_);
+}
+
+// It has nothing to do while somebody waits, who helps all messages along, and does not have the others wake it then.
 void Mail::Courier() {
   Bell& bell = BellOf(me_);
   while (!ending_) {
-    const uint32_t seen = bell.rung.load();
-    bool moved = false;
-    {
+    const uint32_t seen = bell.rung.load(), calls = called_.load();
+    bool moved = false, rests = waiting_.load() > 0;
+    if (!rests) {
       std::lock_guard lock(mutex_);
       while (Advance()) moved = true;
+      rests = !IsAnythingLeft();
     }
     if (moved || ending_) continue;
-    bell.sleepers.fetch_add(1);
-    if (bell.rung.load() == seen) SleepOn(bell.rung, seen, kNapMilliseconds);
-    bell.sleepers.fetch_sub(1);
+    if (rests) {
+      courier_rests_ = true;
+      if (called_.load() == calls) SleepOn(called_, calls, kNapMilliseconds);
+      courier_rests_ = false;
+    } else {
+      bell.sleepers.fetch_add(1);
+      if (bell.rung.load() == seen) SleepOn(bell.rung, seen, kNapMilliseconds);
+      bell.sleepers.fetch_sub(1);
+    }
   }
 }
 
@@ -164,11 +177,11 @@ bool Mail::Write(int to) {
       message.begun = true, room -= sizeof(head);
       moved = true;
     }
-    const uint64_t count = std::min<uint64_t>(room, message.bytes - message.moved);
+    const uint64_t count = std::min<uint64_t>({room, ring_bytes_ / kPieces, message.bytes - message.moved});
     ring.Put(ring_bytes_, message.data + message.moved, count);
     message.moved += static_cast<int64_t>(count);
     moved |= count > 0;
-    if (message.moved < message.bytes) break;
+    if (message.moved < message.bytes) break;  // for the others' turn, and for who reads meanwhile
     message.done = true;
     sends_[to].pop_front();
   }
@@ -182,11 +195,12 @@ bool Mail::Read(int from) {
   for (;;) {
     Reading& reading = reading_[from];
     if (!reading.begun && !BeginReading(from)) break;
-    const uint64_t count = std::min<uint64_t>(ring.Ready(), reading.bytes - reading.moved);
+    const uint64_t count = std::min<uint64_t>({ring.Ready(), ring_bytes_ / kPieces, reading.bytes - reading.moved});
     char* there = reading.into ? reading.into->data : reading.early.data();
     const bool dropped = reading.into && !reading.into->trouble.empty();
     ring.Get(ring_bytes_, dropped ? nullptr : there + reading.moved, count);
     reading.moved += static_cast<int64_t>(count);
+    if (reading.into) reading.into->moved = reading.moved;
     moved |= count > 0;
     if (reading.moved < reading.bytes) break;
     EndReading(from);
@@ -261,19 +275,41 @@ bool Mail::TakeEarly(Message* message) {
 }
 
 bool Mail::IsDone(const std::shared_ptr<Message>& message) {
+  int64_t moved;
+  return IsDone(message, &moved);
+}
+
+bool Mail::IsDone(const std::shared_ptr<Message>& message, int64_t* moved) {
   std::lock_guard lock(mutex_);
   while (!message->done && Advance()) continue;
+  *moved = message->moved;
   if (message->done && !message->trouble.empty()) throw RuntimeError("receive").Says(message->trouble);
   return message->done;
 }
+
+/// Somebody waits; the courier goes on where it left off afterwards.
+class Mail::Attending {
+ public:
+  explicit Attending(Mail* mail) : mail_(mail) { mail_->waiting_.fetch_add(1); }
+  Attending(const Attending&) = delete;
+  ~Attending() {
+    if (mail_->waiting_.fetch_sub(1) == 1) mail_->CallCourier();
+  }
+
+ private:
+  Mail* mail_;
+};
 
 void Mail::Wait(const std::shared_ptr<Message>& message, double seconds) {
   Bell& bell = BellOf(me_);
   const Deadline deadline(seconds);
   const char* what = message->goes_out ? "send" : "receive";
+  const Attending attending(this);
+  int64_t moved = 0, before = 0;
   for (int looks = 0;; ++looks) {
     const uint32_t seen = bell.rung.load();
-    if (IsDone(message)) return;
+    if (IsDone(message, &moved)) return;
+    if (std::exchange(before, moved) != moved) looks = 0;
     if (looks < board_->awake()) {
       Breathe();
       continue;

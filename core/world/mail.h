@@ -52,6 +52,7 @@ class DRAGON_API Mail {
  private:
   struct Ring;
   struct Bell;
+  class Attending;
   /// A message that came before anybody had asked for it.
   struct Early {
     int64_t tag;
@@ -68,6 +69,8 @@ class DRAGON_API Mail {
   Ring& RingOf(int from, int to) const;
   Bell& BellOf(int rank) const;
   void RingBell(int rank);
+  /// Likewise, and how many of its bytes have moved: between sender and ring, or ring and receiver.
+  bool IsDone(const std::shared_ptr<Message>& message, int64_t* moved);
   bool Advance();
   bool Write(int to);
   bool Read(int from);
@@ -76,7 +79,8 @@ class DRAGON_API Mail {
   bool TakeEarly(Message* message);
   std::shared_ptr<Message> Claim(int from, int64_t tag);
   void HelpAlong();
-  void StartCourier();
+  bool IsAnythingLeft() const;
+  void CallCourier();
   void Courier();
 
   char* memory_;
@@ -88,6 +92,9 @@ class DRAGON_API Mail {
   std::deque<std::shared_ptr<Message>> receives_;
   std::vector<std::deque<Early>> early_;
   std::vector<Reading> reading_;
+  std::atomic<int> waiting_{0};  ///< threads in Wait
+  SharedWord called_{0};         ///< how often the courier was
+  std::atomic<bool> courier_rests_{false};
   std::thread courier_;
   std::atomic<bool> ending_{false};
 };
