@@ -3,9 +3,9 @@ from dragon.distributed.globals.signatures import BROADCAST, Split, is_partial, 
 from dragon.vm.torch.distributed.tensor._ops.table import ways
 
 _ANY = """abs acos acosh add addcdiv addcmul alias angle asin asinh atan atan2 atanh bitwise_and bitwise_left_shift
-    bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil celu clamp clamp_max clamp_min clip clone conj conj_physical
-    copy copysign cos cosh deg2rad detach digamma div elu elu_backward eq erf erfc erfinv exp exp2 expm1 fill float_power
-    floor floor_divide fmax fmin fmod frac ge gelu gelu_backward gt hardshrink hardsigmoid hardsigmoid_backward
+    bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil celu clamp clamp_max clamp_min clip clone conj
+    conj_physical copy copysign cos cosh deg2rad detach digamma div elu elu_backward eq erf erfc erfinv exp exp2 expm1 fill
+    float_power floor floor_divide fmax fmin fmod frac ge gelu gelu_backward gt hardshrink hardsigmoid hardsigmoid_backward
     hardswish hardswish_backward hardtanh hardtanh_backward heaviside hypot i0 isfinite isinf isnan isneginf isposinf
     isreal ldexp le leaky_relu leaky_relu_backward lerp lgamma log log10 log1p log2 log_sigmoid_forward
     log_sigmoid_backward logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logit logit_backward lt
@@ -75,5 +75,3 @@ def _adds_tensors(call, name):
     if name in ("add", "sub", "rsub"):
         return len(call.operands) == 2
     return name != "_to_copy" or call.kwargs.get("dtype") is None or call.kwargs["dtype"].is_floating_point
-
-
