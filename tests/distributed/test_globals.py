@@ -102,7 +102,8 @@ for turn in range(TURNS):
     source, target = (tuple(generator.choice(SIGNATURES) for _ in mesh.shape) for _ in "st")
     layout, other = Layout(mesh, shape, source), Layout(mesh, shape, target)
     def part(layout):
-        rows, columns = ([place for first, end in layout.ranges(axis) for place in range(first, end)] for axis in (0, 1))
+        rows, columns = ([place for first, end in layout.ranges(axis) for place in range(first, end)]
+                         for axis in (0, 1))
         return whole[np.ix_(rows, columns)]
     found = np.asarray(box(ops, dragon.tensor(part(layout)), layout, target))
     assert found.shape == other.local_shape() and found.dtype == whole.dtype, (mesh.shape, shape, source, target)

@@ -104,7 +104,7 @@ def wait_tensor(tensor):
 
 
 def all_reduce(self, reduceOp, group, tag=""):
-    """Return the reduction over all processes, in each: "sum", "avg", "product", "min", "max", "band", "bor", "bxor"."""
+    """Return the reduction over all processes, in each, by "sum", "avg", "product", "min", "max" and so on."""
     group = _resolve("all_reduce", group)
     word = _reduction("all_reduce", reduceOp)
     return _run(group, lambda number: ops.all_reduce(ops.contiguous(self), number, word))

@@ -1,10 +1,10 @@
 """Rules of operators for tensors on a mesh: which parts they can work with, and what comes of them then."""
 from dragon.distributed.globals.choosing import choose
 from dragon.vm.torch.distributed.tensor._calls import Decision, replicated
-from dragon.vm.torch.distributed.tensor._ops import (creation, handlers, joining, losses, matrices,
-                                                    normalization, pointwise, reductions, updates, views)
-from dragon.vm.torch.distributed.tensor._ops.table import (EARLY, HANDLERS, RULES, TAKE_PLAIN, WAYS,  # noqa: F401
-                                                            name_of)
+from dragon.vm.torch.distributed.tensor._ops import (
+    creation, handlers, joining, losses, matrices, normalization, pointwise, reductions, updates, views)
+from dragon.vm.torch.distributed.tensor._ops.table import (  # noqa: F401
+    EARLY, HANDLERS, RULES, TAKE_PLAIN, WAYS, name_of)
 
 _FAMILIES = (creation, handlers, joining, losses, matrices, normalization, pointwise, reductions, updates,
              views)

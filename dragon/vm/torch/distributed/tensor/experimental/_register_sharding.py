@@ -17,8 +17,9 @@ def register_sharding(op):
     Returns
     -------
     Callable
-        Takes a function of the operator's arguments, of which tensors come as how they lie. It returns pairs: placements
-        of the results, and those of the arguments, None for what is no tensor; one for each axis of the mesh.
+        Takes a function of the operator's arguments, of which tensors come as how they lie. It returns pairs:
+        placements of the results, and those of the arguments, None for what is no tensor; one for each axis of the
+        mesh.
 
     """
     def register(function):
