@@ -11,17 +11,8 @@ from dragon.vm.guest import lookup
 
 ROOT = __name__.removesuffix("core.absent")  # "torch." where our modules carry the guest's names
 TABLE = """
-distributed.tensor DTensor* Shard* Replicate* Partial* Placement* distribute_tensor distribute_module ones zeros
-    empty full rand randn
-distributed.tensor.placement_types Placement* Shard* Replicate* Partial* _StridedShard*
-distributed.tensor.parallel ColwiseParallel* RowwiseParallel* SequenceParallel* PrepareModuleInput*
-    PrepareModuleOutput* ParallelStyle* parallelize_module loss_parallel
-distributed.tensor.parallel.style ParallelStyle* ColwiseParallel* RowwiseParallel*
-distributed.tensor.experimental context_parallel implicit_replication local_map register_sharding
+distributed.tensor.experimental context_parallel
 distributed.tensor.experimental._attention set_rotate_method
-distributed.tensor._utils compute_local_shape_and_global_offset
-distributed._tensor.placement_types DTensorSpec* TensorMeta* Shard* Replicate* Placement*
-distributed._tensor.experimental implicit_replication
 distributed.fsdp FSDPModule* MixedPrecisionPolicy* CPUOffloadPolicy* OffloadPolicy* fully_shard
     register_fsdp_forward_method
 distributed._composable.fsdp fully_shard FSDPModule* CPUOffloadPolicy* OffloadPolicy* MixedPrecisionPolicy*
@@ -48,16 +39,15 @@ distributed.elastic.multiprocessing
 distributed.elastic.multiprocessing.errors ChildFailedError*
 distributed.pipelining ScheduleGPipe* SplitPoint* PipelineStage* pipeline
 distributed.utils _sync_module_states
-distributed._functional_collectives all_gather_tensor all_to_all_single all_to_all_single_autograd permute_tensor
-    all_reduce reduce_scatter_tensor wait_tensor AsyncCollectiveTensor*
 distributed._symmetric_memory enable_symm_mem_for_group
-fx.passes.splitter_base _SplitterBase* _SplitterSettingBase* FxNetAccNodesFinder* FxNetSplitterInternalError* Subgraph*
-    SplitResult* generate_inputs_for_submodules
+fx.passes.splitter_base _SplitterBase* _SplitterSettingBase* FxNetAccNodesFinder* FxNetSplitterInternalError*
+    Subgraph* SplitResult* generate_inputs_for_submodules
 fx.passes.net_min_base _MinimizerBase* _MinimizerSettingBase* FxNetMinimizerBadModuleError*
     FxNetMinimizerResultMismatchError* FxNetMinimizerRunFuncError*
 fx.passes.split_utils Component* getattr_recursive setattr_recursive split_by_tags move_non_tensor_nodes_on_boundary
 fx.passes.fake_tensor_prop FakeTensorProp*
-fx.passes.graph_manipulation replace_target_nodes_with size_bytes get_size_of_all_nodes get_tensor_meta get_size_of_node
+fx.passes.graph_manipulation replace_target_nodes_with size_bytes get_size_of_all_nodes get_tensor_meta
+    get_size_of_node
 fx.passes.graph_transform_observer GraphTransformObserver*
 fx.passes.param_fetch lift_lowering_attrs_to_nodes extract_attrs_for_lowering default_matching
 fx.passes.pass_manager PassManager* inplace_wrapper log_hook loop_pass this_before_that_pass_constraint
