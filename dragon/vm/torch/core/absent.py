@@ -22,10 +22,7 @@ distributed.tensor.experimental._attention set_rotate_method
 distributed.tensor._utils compute_local_shape_and_global_offset
 distributed._tensor.placement_types DTensorSpec* TensorMeta* Shard* Replicate* Placement*
 distributed._tensor.experimental implicit_replication
-distributed.fsdp FSDPModule* MixedPrecisionPolicy* CPUOffloadPolicy* OffloadPolicy* fully_shard
-    register_fsdp_forward_method
-distributed._composable.fsdp fully_shard FSDPModule* CPUOffloadPolicy* OffloadPolicy* MixedPrecisionPolicy*
-distributed._composable replicate fully_shard checkpoint contract
+distributed._composable replicate checkpoint contract
 distributed.checkpoint FileSystemReader* FileSystemWriter* load save load_state_dict save_state_dict async_save
     StorageReader* StorageWriter* DefaultLoadPlanner* DefaultSavePlanner*
 distributed.checkpoint.default_planner DefaultLoadPlanner* DefaultSavePlanner*

@@ -37,6 +37,7 @@ class _Names:
 
     def __init__(self, model):
         wrapped = set(_traversal_utils._get_fsdp_states(model))
+        self.wrapped = {}  # the wrapped module of each name
         self.handles, self.of = [], {}  # [(flat parameter's handle, names of its pieces)], {parameter: its names}
         for prefix, module in model.named_modules():
             if module not in wrapped or module._handle is None:
@@ -44,6 +45,7 @@ class _Names:
             handle = module._handle
             names = [_clean(f"{prefix}.{piece.name}" if prefix else piece.name) for piece in handle.pieces]
             self.handles.append((handle, names))
+            self.wrapped.update(dict.fromkeys(names, module))
             if handle.keeps_originals:
                 self.of.update((piece.param, [name]) for piece, name in zip(handle.pieces, names))
             else:
@@ -127,8 +129,7 @@ class _Group:
 
 
 def _require_type(model, who):
-    from dragon.vm.torch.distributed.fsdp.fully_sharded_data_parallel import FullyShardedDataParallel
-    settings = FullyShardedDataParallel.get_state_dict_type(model)
+    settings = _traversal_utils.settings_of(model)
     if settings is not None and settings.state_dict_type is StateDictType.LOCAL_STATE_DICT:
         raise NotImplementedError(f"{who}: got LOCAL_STATE_DICT, expected FULL_STATE_DICT or SHARDED_STATE_DICT: the "
                                   "state of flat parts is the optimizer's own state_dict()")
@@ -160,7 +161,7 @@ def optim_state_dict(model, optim, optim_state_dict=None, group=None):
     made = _named_state(model, optim.param_groups, optim_state_dict or optim.state_dict())
     if settings is not None and settings.state_dict_type is StateDictType.SHARDED_STATE_DICT:
         from dragon.vm.torch.distributed.fsdp._distributed_parts import states_to_parts
-        return states_to_parts(made, _Names(model))
+        return states_to_parts(made, _Names(model).wrapped)
     return {} if getattr(config, "rank0_only", False) and get_rank() else made
 
 

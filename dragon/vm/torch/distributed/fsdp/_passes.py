@@ -121,14 +121,16 @@ class Passes:
         if self._prefetches_forward and place < len(self._last) and self._last[place - 1] is unit:
             self._last[place].handle.begin_unshard()
 
-    def watch(self, unit, made):
-        """Have the backward pass make a flat parameter ready once it comes to a module's outputs."""
+    def watch(self, unit, made, others=()):
+        """Have the backward pass make a flat parameter ready once it comes to a module's outputs, and begin others."""
         if not modes.is_recording():
             return
         place = len(self._order) - 1
 
         def enter(gradient):
             self._enter_backward(unit, place)
+            for other in others:
+                other.handle.begin_unshard()
         for tensor in _tensors_of(made):
             if tensor.requires_grad:
                 tensor.register_hook(enter)

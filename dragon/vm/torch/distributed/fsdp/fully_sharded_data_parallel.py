@@ -373,14 +373,7 @@ class FullyShardedDataParallel(ModelStates, Module):
     @staticmethod
     def get_state_dict_type(module):
         """Return what states have, the same for all wrapped modules within one; None if there are none."""
-        found = None
-        for each in _traversal_utils._get_fsdp_states(module):
-            settings = StateDictSettings(each._state_dict_type, each._state_dict_config, each._optim_state_dict_config)
-            if found is not None and settings != found:
-                raise AssertionError(f"All FSDP modules must have the same state dict settings. Got {settings} and "
-                                     f"{found}.")
-            found = settings
-        return found
+        return _traversal_utils.settings_of(module)
 
     @staticmethod
     @contextlib.contextmanager
