@@ -284,6 +284,18 @@ class FullyShardedDataParallel(ModelStates, Module):
         with _summon.whole(states, writeback, rank0_only, with_grads):
             yield
 
+    def _apply(self, fn, recurse=True):
+        made = super()._apply(fn, recurse)
+        for handle in _traversal_utils._get_fsdp_handles(self):
+            held = [piece.param for piece in handle.pieces] if handle.keeps_originals else [handle.flat_param]
+            for param in held:
+                if param.dtype != handle.kept_dtype:
+                    raise NotImplementedError(
+                        f"FullyShardedDataParallel: got parameters of {handle.kept_dtype} that are to be of "
+                        f"{param.dtype}, expected that before the module is wrapped; mixed_precision computes in another "
+                        "dtype")
+        return made
+
     def named_parameters(self, *args, **kwargs):
         """Yield names and parameters; while parameters are whole, by the names that they have unwrapped."""
         for name, param in super().named_parameters(*args, **kwargs):

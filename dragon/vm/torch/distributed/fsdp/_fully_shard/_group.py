@@ -2,6 +2,7 @@
 import functools
 
 from dragon.core import modes
+from dragon.vm.torch.core.gradients import is_within_another
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.distributed.groups import ReduceOp
 
@@ -121,7 +122,7 @@ class ParameterGroup:
 
     def enter_backward(self):
         """Make the parameters ready for their part of a backward pass."""
-        if not self.is_in_backward:
+        if not (self.is_in_backward and self.is_whole):
             self.is_in_backward = True
             if self.gathers_in_backward:
                 self.unshard()
@@ -130,6 +131,8 @@ class ParameterGroup:
         self._arrived.add(id(param))
         if len(self._arrived) == len(self._learning):
             self._reduce()
+            if self.frees_after_backward and not is_within_another():  # otherwise what comes next may need it
+                self.reshard()
 
     def _reduce(self):
         """Begin to reduce the gradients that have arrived."""
