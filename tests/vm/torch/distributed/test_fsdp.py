@@ -139,6 +139,10 @@ for originals in (False, True):
                 again.load_state_dict(FSDP.optim_state_dict_to_load(other, again, state))
         torch.testing.assert_close(torch.tensor(train(other, GPT, again, steps=2, first=3)),
                                    torch.tensor(train(model, GPT, optimizer, steps=2, first=3)))
+    parts = FSDP.sharded_optim_state_dict(model, optimizer)
+    made = FSDP.flatten_sharded_optim_state_dict(parts, model, optimizer)["state"]
+    for number, values in optimizer.state_dict()["state"].items():
+        torch.testing.assert_close(made[number]["exp_avg"], values["exp_avg"])
 model = FSDP(make(), auto_wrap_policy=BLOCKS[GPT])
 whole = model.state_dict()
 with FSDP.state_dict_type(model, StateDictType.LOCAL_STATE_DICT):
@@ -178,6 +182,31 @@ with FSDP.state_dict_type(model, StateDictType.FULL_STATE_DICT,
     assert sorted(state.get("state", ())) == (["bias", "weight"] if rank == 0 else [])
     made = FSDP.optim_state_dict_to_load(model, optimizer, state)
     assert made["param_groups"][0]["params"] == [0] and tuple(made["state"][0]["momentum_buffer"].shape) == (8,)
+for originals in (False, True):  # several forward passes before one backward pass, and others beside it
+    model, alone = FSDP(make(), auto_wrap_policy=BLOCKS[GPT], use_orig_params=originals), make()
+    for each, part in ((model, MINE), (alone, slice(None))):
+        loss = sum(nn.functional.cross_entropy(each(x).flatten(0, -2), y) for x, y in (batch(GPT, 7, part),
+                                                                                     batch(GPT, 8, part)))
+        with torch.no_grad():
+            each(batch(GPT, 9, part)[0])
+        loss.backward(retain_graph=True)
+        loss.backward()
+    if originals:
+        with FSDP.summon_full_params(model, with_grads=True):
+            for one, two in zip(model.parameters(), alone.parameters()):
+                torch.testing.assert_close(one.grad, two.grad, rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(model.clip_grad_norm_(1e9), nn.utils.clip_grad_norm_(alone.parameters(), 1e9),
+                               rtol=1e-4, atol=1e-5)
+    with torch.no_grad():
+        model(batch(GPT, 7)[0])
+        with FSDP.summon_full_params(model):
+            model.words.weight.zero_()
+        assert model(batch(GPT, 7)[0]).abs().max() == 0
+    try:
+        model.half()
+        raise AssertionError("no error")
+    except NotImplementedError as error:
+        assert "before the module is wrapped" in str(error)
 from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
 scaler = ShardedGradScaler("cpu", init_scale=4.0)
 model = FSDP(nn.Linear(4, 3))

@@ -292,8 +292,8 @@ class FullyShardedDataParallel(ModelStates, Module):
                 if param.dtype != handle.kept_dtype:
                     raise NotImplementedError(
                         f"FullyShardedDataParallel: got parameters of {handle.kept_dtype} that are to be of "
-                        f"{param.dtype}, expected that before the module is wrapped; mixed_precision computes in another "
-                        "dtype")
+                        f"{param.dtype}, expected that before the module is wrapped; mixed_precision computes in "
+                        "another")
         return made
 
     def named_parameters(self, *args, **kwargs):
@@ -403,6 +403,8 @@ class FullyShardedDataParallel(ModelStates, Module):
     optim_state_dict = staticmethod(_optimizers.optim_state_dict)
     optim_state_dict_to_load = staticmethod(_optimizers.optim_state_dict_to_load)
     full_optim_state_dict = staticmethod(_optimizers.full_optim_state_dict)
+    sharded_optim_state_dict = staticmethod(_optimizers.sharded_optim_state_dict)
+    flatten_sharded_optim_state_dict = staticmethod(_optimizers.flatten_sharded_optim_state_dict)
     shard_full_optim_state_dict = staticmethod(_optimizers.shard_full_optim_state_dict)
     scatter_full_optim_state_dict = staticmethod(_optimizers.scatter_full_optim_state_dict)
     rekey_optim_state_dict = staticmethod(_optimizers.rekey_optim_state_dict)
