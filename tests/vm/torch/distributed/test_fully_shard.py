@@ -100,6 +100,49 @@ for each in options:
     torch.testing.assert_close(torch.tensor(train(again, other, 2, first=3)),
                                torch.tensor(train(model, mine, 2, first=3)))
 '''
+CORNERS = HEAD + '''
+with torch.device("meta"):  # parameters get their memory once they are cut
+    model = nn.Sequential(nn.Linear(4, 5), nn.Linear(5, 3))
+for layer in model:
+    fully_shard(layer)
+fully_shard(model)
+model.to_empty(device="cpu")
+for layer in model:
+    layer.reset_parameters()
+model(torch.ones(2, 4)).sum().backward()
+assert model[0].weight.grad.full_tensor().shape == (5, 4) and not model[0].weight.to_local().is_meta
+sharded, plain = make(), Model()
+plain.load_state_dict({name: value.full_tensor() for name, value in sharded.state_dict().items()})
+for each in (sharded, plain):  # several forward passes before one backward pass, and others beside it
+    x = torch.zeros(1, 3, dtype=torch.long)
+    loss = each(x).sum() + each(x + 1).square().sum()
+    with torch.no_grad():
+        each(x)
+    loss.backward(retain_graph=True)
+    loss.backward()
+for one, two in zip(sharded.parameters(), plain.parameters()):
+    if two.grad is not None:
+        torch.testing.assert_close(one.grad.full_tensor(), two.grad, rtol=1e-4, atol=1e-5)
+model = fully_shard(nn.Linear(4, 5))
+model(torch.ones(1, 4)).sum().backward()
+model.zero_grad()
+model.to(torch.bfloat16)  # converted once it was used
+y = model(torch.ones(2, 4, dtype=torch.bfloat16))
+y.sum().backward()
+assert {y.dtype, model.weight.dtype, model.weight.grad.dtype} == {torch.bfloat16}
+one, two = fully_shard(nn.Linear(4, 5)), fully_shard(nn.Linear(4, 5))
+two.load_state_dict(one.state_dict(), assign=True)
+two(torch.ones(1, 4)).sum().backward()
+assert torch.equal(two.weight.full_tensor(), one.weight.full_tensor()) and isinstance(two.weight.grad, DTensor)
+model = fully_shard(nn.Linear(4, 5)).requires_grad_(False)
+model(torch.ones(1, 4))
+model.requires_grad_(True)
+optimizer, scaler = torch.optim.AdamW(model.parameters()), torch.amp.GradScaler("cpu", init_scale=8.0)
+scaler.scale(model(torch.ones(1, 4)).sum()).backward()
+assert model.weight.grad.full_tensor().eq(8).all()
+scaler.unscale_(optimizer)
+assert model.weight.grad.full_tensor().eq(1).all()
+'''
 PROGRAM = HEAD + '''
 def show(model, *others, digits=3):
     told(*others, digits=digits)
@@ -184,6 +227,10 @@ print(type(type(model.layers)(model.layers)).__name__, type(type(model.layers[0]
 @pytest.mark.parametrize("size", [2, 4])
 def test_equal_to_one_process(size):
     run_here(EQUAL, size)
+
+
+def test_corners():
+    run_here(CORNERS, 2)
 
 
 def test_a_program_prints_what_it_prints_with_gloo():

@@ -41,7 +41,7 @@ class Unit:
         """End a forward pass; the whole stays for a backward pass that follows at once, if so wished."""
         if self.is_in_backward:  # what was computed again is used now
             return
-        if not (keeps and modes.is_recording()):
+        if not (keeps and self.handle.full.requires_grad and modes.is_recording()):
             self.handle.reshard()
         self.handle.rest()
 

@@ -106,8 +106,8 @@ class ParameterGroup:
     def _hook(self, param):
         if param.whole.requires_grad != param.sharded.requires_grad:
             param.whole.requires_grad_(param.sharded.requires_grad)
-        if param.sharded.requires_grad and id(param) not in self._hooked:
-            self._hooked.add(id(param))
+        if param.sharded.requires_grad and id(param.whole) not in self._hooked:
+            self._hooked.add(id(param.whole))
             param.whole.register_post_accumulate_grad_hook(lambda _: self._on_gradient(param))
         self._learning = [each for each in self.params if each.sharded.requires_grad]
 
@@ -117,7 +117,7 @@ class ParameterGroup:
 
     def leave_forward(self, keeps):
         """End a forward pass; wholes stay for a backward pass that follows at once, if so wished."""
-        if not self.is_in_backward and not (keeps and modes.is_recording()):
+        if not self.is_in_backward and not (keeps and self._learning and modes.is_recording()):
             self.reshard()
 
     def enter_backward(self):

@@ -2,6 +2,7 @@
 from dragon.core import modes
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.distributed.tensor import DTensor, Shard, distribute_tensor
+from dragon.vm.torch.distributed.tensor._dtensor_spec import DTensorSpec
 from dragon.vm.torch.nn.parameter import Parameter
 
 
@@ -29,7 +30,7 @@ class ShardedParameter:
         self.places, self.name = places, name
         self.axis = next(each.dim for each in placements if isinstance(each, Shard)) % param.dim()
         self.count = mesh.size(mesh.ndim - 1)
-        self.dtype = dtype if dtype is not None and param.is_floating_point() else param.dtype
+        self._asked = dtype
         self.sharded = Parameter(distribute_tensor(param.detach(), mesh, placements, src_data_rank=None),
                                  param.requires_grad)
         self._copy_attributes(param, self.sharded)
@@ -39,8 +40,14 @@ class ShardedParameter:
         self._moved = tuple(param.detach().movedim(self.axis, 0).shape)
         self.rows = -(-self._moved[0] // self.count)
         self.size = self.rows * (param.numel() // max(self._moved[0], 1))
-        self.whole, self.is_whole = None, False
+        self.is_whole = False
+        self._begin_with(param.dtype)
         self.show(self.sharded)
+
+    def _begin_with(self, dtype):
+        """Note the dtype of the parts; there is no whole yet."""
+        computes = self._asked is not None and dtype.is_floating_point
+        self.dtype, self._kept, self.whole = self._asked if computes else dtype, dtype, None
 
     @staticmethod
     def _copy_attributes(param, made):
@@ -62,7 +69,18 @@ class ShardedParameter:
         """Take what modules see, if it is a tensor on the mesh, as when a state was loaded into them."""
         seen = self.seen()
         if seen is not self.sharded and isinstance(seen, DTensor):
-            self.sharded, self.spec = seen, seen._spec
+            self.sharded = seen
+        kind = self.sharded.dtype
+        if kind != self._kept:  # the module was converted, which gives its parameters other data
+            self.sharded._local_tensor = self.sharded._local_tensor.to(kind)
+            self.sharded._spec = self._spec_of(kind)
+            self._begin_with(kind)
+        self.spec = self.sharded._spec
+
+    def _spec_of(self, dtype):
+        """Return how the tensor lies on the mesh, in a dtype."""
+        spec = self.sharded._spec
+        return DTensorSpec(spec.mesh, spec.placements, spec.tensor_meta._replace(dtype=dtype))
 
     def part(self):
         """Return this process's part, as it is sent."""
