@@ -6,8 +6,8 @@ import pytest
 from dragon.command import check, refusals
 
 REFUSED = {
-    "import torch\ntorch.distributed.tensor.distribute_tensor(1)\n":
-        ("torch.distributed.tensor.distribute_tensor", 2, "Dragon does not have it"),
+    "import torch\ntorch.distributed.rpc.init_rpc(1)\n":
+        ("torch.distributed.rpc.init_rpc", 2, "Dragon does not have it"),
     "from torch.distributed.optim import DistributedOptimizer as F\n\nF(1)\n":
         ("torch.distributed.optim.DistributedOptimizer", 3, "Dragon does not have it"),
     "import torch\ntorch.ones(2).to_mkldnn()\n": ("torch.Tensor.to_mkldnn", 2, ""),

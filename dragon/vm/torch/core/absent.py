@@ -13,10 +13,7 @@ ROOT = __name__.removesuffix("core.absent")  # "torch." where our modules carry 
 TABLE = """
 distributed.tensor.experimental context_parallel
 distributed.tensor.experimental._attention set_rotate_method
-distributed.fsdp FSDPModule* MixedPrecisionPolicy* CPUOffloadPolicy* OffloadPolicy* fully_shard
-    register_fsdp_forward_method
-distributed._composable.fsdp fully_shard FSDPModule* CPUOffloadPolicy* OffloadPolicy* MixedPrecisionPolicy*
-distributed._composable replicate fully_shard checkpoint contract
+distributed._composable replicate checkpoint contract
 distributed.checkpoint FileSystemReader* FileSystemWriter* load save load_state_dict save_state_dict async_save
     StorageReader* StorageWriter* DefaultLoadPlanner* DefaultSavePlanner*
 distributed.checkpoint.default_planner DefaultLoadPlanner* DefaultSavePlanner*
@@ -40,14 +37,13 @@ distributed.elastic.multiprocessing.errors ChildFailedError*
 distributed.pipelining ScheduleGPipe* SplitPoint* PipelineStage* pipeline
 distributed.utils _sync_module_states
 distributed._symmetric_memory enable_symm_mem_for_group
-fx.passes.splitter_base _SplitterBase* _SplitterSettingBase* FxNetAccNodesFinder* FxNetSplitterInternalError*
-    Subgraph* SplitResult* generate_inputs_for_submodules
+fx.passes.splitter_base _SplitterBase* _SplitterSettingBase* FxNetAccNodesFinder* FxNetSplitterInternalError* Subgraph*
+    SplitResult* generate_inputs_for_submodules
 fx.passes.net_min_base _MinimizerBase* _MinimizerSettingBase* FxNetMinimizerBadModuleError*
     FxNetMinimizerResultMismatchError* FxNetMinimizerRunFuncError*
 fx.passes.split_utils Component* getattr_recursive setattr_recursive split_by_tags move_non_tensor_nodes_on_boundary
 fx.passes.fake_tensor_prop FakeTensorProp*
-fx.passes.graph_manipulation replace_target_nodes_with size_bytes get_size_of_all_nodes get_tensor_meta
-    get_size_of_node
+fx.passes.graph_manipulation replace_target_nodes_with size_bytes get_size_of_all_nodes get_tensor_meta get_size_of_node
 fx.passes.graph_transform_observer GraphTransformObserver*
 fx.passes.param_fetch lift_lowering_attrs_to_nodes extract_attrs_for_lowering default_matching
 fx.passes.pass_manager PassManager* inplace_wrapper log_hook loop_pass this_before_that_pass_constraint

@@ -147,15 +147,22 @@ class Pass:
     """A backward pass; once the outermost one of a thread is done, what was queued within it is called."""
 
     def __enter__(self):
-        self.is_outermost = getattr(_local, "queue", None) is None
-        if self.is_outermost:
+        self.before = getattr(_local, "depth", 0)
+        _local.depth = self.before + 1
+        if self.before == 0:
             _local.queue = []
 
     def __exit__(self, kind, *_):
-        if self.is_outermost:
+        _local.depth = self.before
+        if self.before == 0:
             queue, _local.queue = _local.queue, None
             while queue and kind is None:
                 queue.pop(0)()
+
+
+def is_within_another():
+    """Return whether the backward pass that runs was begun within another one, as by a reentrant checkpoint."""
+    return getattr(_local, "depth", 0) > 1
 
 
 def queue_callback(callback):

@@ -13,6 +13,9 @@ from torch.distributed.fsdp.wrap import (
 from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (
     CheckpointImpl, apply_activation_checkpointing, checkpoint_wrapper)
 
+CPU = torch.device("cpu")
+def shard(module, **options):
+    return FSDP(module, device_id=CPU, **options)  # without it theirs asks for an accelerator
 class Block(nn.Module):
     def __init__(self, width=8):
         super().__init__()
@@ -111,6 +114,111 @@ for kind in (GPT, ResNet):
             torch.testing.assert_close(torch.tensor(train(again, kind, other, steps=2, first=3)),
                                        torch.tensor(train(model, kind, mine, steps=2, first=3)), rtol=1e-5, atol=1e-5)
 '''
+STATES = HEAD + '''
+from torch.distributed.tensor import DTensor
+for originals in (False, True):
+    for strategy in (ShardingStrategy.FULL_SHARD, ShardingStrategy.NO_SHARD):
+        model = FSDP(make(), auto_wrap_policy=BLOCKS[GPT], use_orig_params=originals, sharding_strategy=strategy)
+        optimizer = torch.optim.AdamW(model.parameters(), 0.01, eps=1e-3)
+        train(model, GPT, optimizer)
+        whole, states = model.state_dict(), FSDP.optim_state_dict(model, optimizer)["state"]
+        with FSDP.state_dict_type(model, StateDictType.SHARDED_STATE_DICT):
+            parts = copy.deepcopy(model.state_dict())
+            state = FSDP.optim_state_dict(model, optimizer)
+            assert set(parts) == set(whole) and all(isinstance(each, DTensor) for each in parts.values())
+            for name, part in parts.items():
+                torch.testing.assert_close(part.full_tensor(), whole[name])
+                if part.dim() > 1 and strategy is ShardingStrategy.FULL_SHARD:
+                    assert part.to_local().shape[0] < part.shape[0] or part.shape[0] == 1
+            for name, values in state["state"].items():
+                torch.testing.assert_close(values["exp_avg"].full_tensor(), states[name]["exp_avg"])
+            other = FSDP(make(), auto_wrap_policy=BLOCKS[GPT], use_orig_params=originals)
+            with FSDP.state_dict_type(other, StateDictType.SHARDED_STATE_DICT):
+                print(other.load_state_dict(parts))
+                again = torch.optim.AdamW(other.parameters(), 0.01, eps=1e-3)
+                again.load_state_dict(FSDP.optim_state_dict_to_load(other, again, state))
+        torch.testing.assert_close(torch.tensor(train(other, GPT, again, steps=2, first=3)),
+                                   torch.tensor(train(model, GPT, optimizer, steps=2, first=3)))
+    parts = FSDP.sharded_optim_state_dict(model, optimizer)
+    made = FSDP.flatten_sharded_optim_state_dict(parts, model, optimizer)["state"]
+    for number, values in optimizer.state_dict()["state"].items():
+        torch.testing.assert_close(made[number]["exp_avg"], values["exp_avg"])
+model = FSDP(make(), auto_wrap_policy=BLOCKS[GPT])
+whole = model.state_dict()
+with FSDP.state_dict_type(model, StateDictType.LOCAL_STATE_DICT):
+    parts = {name: value.clone() for name, value in model.state_dict().items()}
+    assert parts and all(name.endswith("_flat_param") and value.dim() == 1 for name, value in parts.items())
+    with torch.no_grad():
+        for param in model.parameters():
+            param.zero_()
+    print(model.load_state_dict(parts))
+    try:
+        FSDP.optim_state_dict(model, torch.optim.SGD(model.parameters(), 0.1))
+    except NotImplementedError as error:
+        print(error)
+for one, two in zip(model.state_dict().values(), whole.values()):
+    torch.testing.assert_close(one, two)
+make().load_state_dict(whole)
+model = FSDP(make(), use_orig_params=True)
+step_of(model, None, GPT, 0, MINE)
+alone = make()
+step_of(alone, None, GPT, 0, slice(None))
+with FSDP.summon_full_params(model, with_grads=True):
+    for one, two in zip(model.parameters(), alone.parameters()):
+        torch.testing.assert_close(one.grad, two.grad, rtol=1e-4, atol=1e-6)
+        one.grad.mul_(2)
+with FSDP.summon_full_params(model, with_grads=True, writeback=False):
+    torch.testing.assert_close(next(model.parameters()).grad, 2 * next(alone.parameters()).grad, rtol=1e-4, atol=1e-6)
+model = FSDP(nn.Linear(4, 3))
+with FSDP.state_dict_type(model, StateDictType.FULL_STATE_DICT,
+                          FullStateDictConfig(offload_to_cpu=True, rank0_only=True),
+                          FullOptimStateDictConfig(rank0_only=True)):
+    assert list(model.state_dict()) == (["weight", "bias"] if rank == 0 else [])
+    assert FSDP.get_state_dict_type(model).state_dict_config == FullStateDictConfig(True, rank0_only=True)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+    model(torch.ones(1, 4)).sum().backward()
+    optimizer.step()
+    state = FSDP.optim_state_dict(model, optimizer)
+    assert sorted(state.get("state", ())) == (["bias", "weight"] if rank == 0 else [])
+    made = FSDP.optim_state_dict_to_load(model, optimizer, state)
+    assert made["param_groups"][0]["params"] == [0] and tuple(made["state"][0]["momentum_buffer"].shape) == (8,)
+for originals in (False, True):  # several forward passes before one backward pass, and others beside it
+    model, alone = FSDP(make(), auto_wrap_policy=BLOCKS[GPT], use_orig_params=originals), make()
+    for each, part in ((model, MINE), (alone, slice(None))):
+        loss = sum(nn.functional.cross_entropy(each(x).flatten(0, -2), y) for x, y in (batch(GPT, 7, part),
+                                                                                     batch(GPT, 8, part)))
+        with torch.no_grad():
+            each(batch(GPT, 9, part)[0])
+        loss.backward(retain_graph=True)
+        loss.backward()
+    if originals:
+        with FSDP.summon_full_params(model, with_grads=True):
+            for one, two in zip(model.parameters(), alone.parameters()):
+                torch.testing.assert_close(one.grad, two.grad, rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(model.clip_grad_norm_(1e9), nn.utils.clip_grad_norm_(alone.parameters(), 1e9),
+                               rtol=1e-4, atol=1e-5)
+    with torch.no_grad():
+        model(batch(GPT, 7)[0])
+        with FSDP.summon_full_params(model):
+            model.words.weight.zero_()
+        assert model(batch(GPT, 7)[0]).abs().max() == 0
+    try:
+        model.half()
+        raise AssertionError("no error")
+    except NotImplementedError as error:
+        assert "before the module is wrapped" in str(error)
+from torch.distributed.fsdp.sharded_grad_scaler import ShardedGradScaler
+scaler = ShardedGradScaler("cpu", init_scale=4.0)
+model = FSDP(nn.Linear(4, 3))
+optimizer = torch.optim.SGD(model.parameters(), 1.0)
+before = next(model.parameters()).detach().clone()
+scaler.scale(model(torch.ones(1, 4)).sum()).backward()
+if rank == 0:
+    next(model.parameters()).grad[0] = float("inf")
+scaler.step(optimizer)
+scaler.update()
+print(torch.equal(before, next(model.parameters())), scaler.get_scale())
+'''
 TRAINING = HEAD + '''
 def show(model, optimizer, clips=None, kind=GPT, steps=3):
     told(*train(model, kind, optimizer, clips=clips, steps=steps), digits=3)
@@ -119,9 +227,9 @@ def show(model, optimizer, clips=None, kind=GPT, steps=3):
     told(*[value.float().abs().sum() for value in state.values()], digits=2)
 def sgd(model, **options):
     return torch.optim.SGD(model.parameters(), 0.1, **options)
-model = FSDP(make(), auto_wrap_policy=functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={Block}))
+model = shard(make(), auto_wrap_policy=functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={Block}))
 print(model)
-print([(name, tuple(param.shape), type(param).__name__) for name, param in model.named_parameters()])
+print([(name, tuple(param.shape), isinstance(param, fsdp.FlatParameter)) for name, param in model.named_parameters()])
 show(model, sgd(model, momentum=0.9), (0.1,))
 show(model, sgd(model), (0.5, float("inf")))
 with FSDP.summon_full_params(model):
@@ -135,10 +243,10 @@ with FSDP.summon_full_params(model, writeback=False):
 with FSDP.summon_full_params(model):
     told(model.layers[0][1].first.weight.sum())
 show(model, sgd(model))
-model = FSDP(make(), auto_wrap_policy=BLOCKS[GPT], use_orig_params=True, sharding_strategy=ShardingStrategy.NO_SHARD)
+model = shard(make(), auto_wrap_policy=BLOCKS[GPT], use_orig_params=True, sharding_strategy=ShardingStrategy.NO_SHARD)
 print([(name, tuple(param.shape)) for name, param in model.named_parameters()][:5])
 show(model, sgd(model), (0.1,))
-model = FSDP(make(), auto_wrap_policy=BLOCKS[GPT])
+model = shard(make(), auto_wrap_policy=BLOCKS[GPT])
 optimizer = sgd(model)
 for _ in range(2):
     optimizer.zero_grad()
@@ -148,7 +256,7 @@ for _ in range(2):
     optimizer.step()
 show(model, optimizer)
 model = make()
-model.layers[0] = FSDP(model.layers[0])  # the outermost is no wrapped one
+model.layers[0] = shard(model.layers[0])  # the outermost is no wrapped one
 optimizer = sgd(model.layers[0])
 step_of(model, optimizer, GPT, 0, MINE)
 optimizer.step()
@@ -172,7 +280,7 @@ class Normed(nn.Module):
     def forward(self, x):
         return self.last(self.block(self.norm(self.first(x) * self.scale)))
 torch.manual_seed(1)
-model = FSDP(Normed(), mixed_precision=low, auto_wrap_policy=ModuleWrapPolicy({Looks}))
+model = shard(Normed(), mixed_precision=low, auto_wrap_policy=ModuleWrapPolicy({Looks}))
 optimizer = sgd(model)
 for step in range(2):
     optimizer.zero_grad()
@@ -183,15 +291,15 @@ for step in range(2):
     optimizer.step()
 print(seen, model.scale.dtype)
 told(*[value.float().sum() for name, value in model.state_dict().items() if "norm.running" not in name], digits=1)
-ignored = FSDP(make(), ignored_states=[*make().parameters()])
+ignored = shard(make(), ignored_states=[*make().parameters()])
 model = make()
-model = FSDP(model, ignored_modules=[model.layers[0]], cpu_offload=CPUOffload(offload_params=True))
+model = shard(model, ignored_modules=[model.layers[0]], cpu_offload=CPUOffload(offload_params=True))
 print(sum(param.numel() for param in model.parameters()) < 2000, type(model.layers[0][0].qkv.weight).__name__)
 said = CustomPolicy(lambda module: {"sharding_strategy": ShardingStrategy.SHARD_GRAD_OP}
                     if isinstance(module, Block) else isinstance(module, Attention))
-model = FSDP(make(), auto_wrap_policy=said)
+model = shard(make(), auto_wrap_policy=said)
 print([each.sharding_strategy.name for each in FSDP.fsdp_modules(model)])
-with enable_wrap(wrapper_cls=FSDP, sharding_strategy=ShardingStrategy.SHARD_GRAD_OP):
+with enable_wrap(wrapper_cls=FSDP, device_id=CPU, sharding_strategy=ShardingStrategy.SHARD_GRAD_OP):
     print(wrap(nn.Linear(2, 2)).sharding_strategy, wrap(nn.Linear(2, 2), use_orig_params=True)._use_orig_params)
 print(type(wrap(nn.Linear(2, 2))).__name__)
 for implementation in CheckpointImpl:
@@ -200,9 +308,9 @@ for implementation in CheckpointImpl:
         if order:
             apply_activation_checkpointing(model, functools.partial(checkpoint_wrapper, checkpoint_impl=implementation),
                                            check_fn=lambda module: isinstance(module, (Block, Attention)))
-            model = FSDP(model, auto_wrap_policy=BLOCKS[GPT])
+            model = shard(model, auto_wrap_policy=BLOCKS[GPT])
         else:
-            model = FSDP(model, auto_wrap_policy=BLOCKS[GPT])
+            model = shard(model, auto_wrap_policy=BLOCKS[GPT])
             apply_activation_checkpointing(model, functools.partial(checkpoint_wrapper, checkpoint_impl=implementation),
                                            check_fn=lambda module: isinstance(module, FSDP))
         told(*train(model, GPT, sgd(model)), digits=3)
@@ -211,37 +319,30 @@ def hook(state, gradient, part):
     state.append(tuple(gradient.shape))
     dist.reduce_scatter_tensor(part, gradient)
     part.zero_()
-model, state = FSDP(nn.Linear(4, 3)), []
+model, state = shard(nn.Linear(4, 3)), []
 model.register_comm_hook(state, hook)
 model(torch.ones(1, 4)).sum().backward()
 print(state, [param.grad.sum().item() for param in model.parameters()])
-with FSDP.state_dict_type(model, StateDictType.FULL_STATE_DICT,
-                          FullStateDictConfig(offload_to_cpu=True, rank0_only=True),
-                          FullOptimStateDictConfig(rank0_only=True)):
-    print(list(model.state_dict()), FSDP.get_state_dict_type(model).state_dict_config)
-    optimizer = sgd(model, momentum=0.9)
-    model(torch.ones(1, 4)).sum().backward()
-    optimizer.step()
-    state = FSDP.optim_state_dict(model, optimizer)
-    print(list(state), sorted(state.get("state", ())))
-    print(FSDP.optim_state_dict_to_load(model, optimizer, state)["param_groups"][0]["params"])
+optimizer = sgd(model, momentum=0.9)
+model(torch.ones(1, 4)).sum().backward()
+optimizer.step()
 state = FSDP.full_optim_state_dict(model, optimizer)
 print(list(state), [tuple(each["momentum_buffer"].shape) for each in state["state"].values()] if state else None)
 print({key: value["momentum_buffer"].shape for key, value in FSDP.scatter_full_optim_state_dict(
     state if rank == 0 else None, model, optim=optimizer)["state"].items()})
 frozen = nn.Linear(4, 3)
 frozen.bias.requires_grad_(False)
-for call in (lambda: FSDP(frozen), lambda: FSDP(nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2).double())),
-             lambda: FSDP(nn.Linear(2, 2), ignored_modules=[3]),
-             lambda: FSDP(nn.Linear(2, 2), sharding_strategy=ShardingStrategy.HYBRID_SHARD, process_group=3),
-             lambda: FSDP(nn.Linear(2, 2), auto_wrap_policy=3),
+for call in (lambda: shard(frozen), lambda: shard(nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2).double())),
+             lambda: shard(nn.Linear(2, 2), ignored_modules=[3]),
+             lambda: shard(nn.Linear(2, 2), sharding_strategy=ShardingStrategy.HYBRID_SHARD, process_group=3),
+             lambda: shard(nn.Linear(2, 2), auto_wrap_policy=3),
              lambda: FSDP.set_state_dict_type(model, StateDictType.FULL_STATE_DICT, fsdp.ShardedStateDictConfig()),
              lambda: FSDP.summon_full_params(model, rank0_only=True).__enter__()):
     try:
         call(); print("no error")
     except Exception as error:
         print(type(error).__name__)
-model = FSDP(frozen, use_orig_params=True)
+model = shard(frozen, use_orig_params=True)
 model(torch.ones(1, 4)).sum().backward()
 print([(name, param.requires_grad, param.grad is None) for name, param in model.named_parameters() if param.numel()])
 with torch.no_grad():
@@ -253,6 +354,14 @@ with torch.no_grad():
 def test_every_strategy_equals_one_process(size):
     for printed in run_here(EQUAL, size):
         assert printed.splitlines() == ["<All keys matched successfully>"] * 20
+
+
+def test_states_of_parts():
+    printed = run_here(STATES, 2)
+    for words in printed:
+        lines = words.splitlines()
+        assert lines[:5] == ["<All keys matched successfully>"] * 5
+        assert "got LOCAL_STATE_DICT" in lines[5] and lines[6] == "True 2.0"
 
 
 @pytest.mark.parametrize("program", [TRAINING, OPTIONS], ids=["training", "options"])

@@ -35,7 +35,7 @@ for kind in DDPCommHookType:
 train(hook(default_hooks.fp16_compress_wrapper(power.powerSGD_hook), power.PowerSGDState(None, 1, 2)))
 for options in ({}, {"use_error_feedback": False}, {"warm_start": False}, {"batch_tensors_with_same_shape": True},
                 {"matrix_approximation_rank": 3}, {"orthogonalization_epsilon": 1e-3}, {"min_compression_rate": 100}):
-    state = power.PowerSGDState(None, **{"matrix_approximation_rank": 2, "min_compression_rate": 0.5, **options},
+    state = power.PowerSGDState(None, **{"matrix_approximation_rank": 2, "min_compression_rate": 1, **options},
                                 start_powerSGD_iter=2)
     train(hook(power.powerSGD_hook, state), steps=6)
     told(state.iter, *state.compression_stats())

@@ -90,10 +90,10 @@ def test_fork_rng():
 
 
 ABSENT = """
-distributed.optim.DistributedOptimizer distributed.tensor.DTensor distributed.tensor.parallel.ColwiseParallel
-distributed.checkpoint.save distributed.fsdp.FSDPModule ao.quantization.prepare distributed.rpc.init_rpc
+distributed.optim.DistributedOptimizer distributed.tensor.parallel.ColwiseParallel
+distributed.checkpoint.save distributed._composable.replicate ao.quantization.prepare distributed.rpc.init_rpc
 quantization.fuse_modules distributed.nn.RemoteModule utils.cpp_extension.load
-utils.mobile_optimizer.optimize_for_mobile package.PackageImporter distributed.tensor.distribute_tensor
+utils.mobile_optimizer.optimize_for_mobile package.PackageImporter
 """.split()
 
 

@@ -108,7 +108,7 @@ class Handle:
         whole_size = self.part_size * group.size if self.is_sharded else self.numel
         whole = ops.cat([piece.param.detach().reshape(-1) for piece in pieces], 0)
         self.flat_param = FlatParameter(self._part_of(self._padded(whole, whole_size)).clone(), any(wanted))
-        self.dtype = dtype or whole.dtype
+        self.kept_dtype, self.dtype = whole.dtype, dtype or whole.dtype
         self._sizes = [piece.numel for piece in pieces] + [whole_size - self.numel]
         self._shares = not self.is_sharded and self.dtype == whole.dtype  # the whole is the part
         made = self.flat_param.detach() if self._shares else ops.zeros(whole_size, dtype=self.dtype)

@@ -37,6 +37,7 @@ class _Names:
 
     def __init__(self, model):
         wrapped = set(_traversal_utils._get_fsdp_states(model))
+        self.wrapped = {}  # the wrapped module of each name
         self.handles, self.of = [], {}  # [(flat parameter's handle, names of its pieces)], {parameter: its names}
         for prefix, module in model.named_modules():
             if module not in wrapped or module._handle is None:
@@ -44,6 +45,7 @@ class _Names:
             handle = module._handle
             names = [_clean(f"{prefix}.{piece.name}" if prefix else piece.name) for piece in handle.pieces]
             self.handles.append((handle, names))
+            self.wrapped.update(dict.fromkeys(names, module))
             if handle.keeps_originals:
                 self.of.update((piece.param, [name]) for piece, name in zip(handle.pieces, names))
             else:
@@ -127,8 +129,7 @@ class _Group:
 
 
 def _require_type(model, who):
-    from dragon.vm.torch.distributed.fsdp.fully_sharded_data_parallel import FullyShardedDataParallel
-    settings = FullyShardedDataParallel.get_state_dict_type(model)
+    settings = _traversal_utils.settings_of(model)
     if settings is not None and settings.state_dict_type is StateDictType.LOCAL_STATE_DICT:
         raise NotImplementedError(f"{who}: got LOCAL_STATE_DICT, expected FULL_STATE_DICT or SHARDED_STATE_DICT: the "
                                   "state of flat parts is the optimizer's own state_dict()")
@@ -159,8 +160,7 @@ def optim_state_dict(model, optim, optim_state_dict=None, group=None):
     config = None if settings is None else settings.optim_state_dict_config
     made = _named_state(model, optim.param_groups, optim_state_dict or optim.state_dict())
     if settings is not None and settings.state_dict_type is StateDictType.SHARDED_STATE_DICT:
-        from dragon.vm.torch.distributed.fsdp._distributed_parts import states_to_parts
-        return states_to_parts(made, _Names(model))
+        return _in_parts(model, made)
     return {} if getattr(config, "rank0_only", False) and get_rank() else made
 
 
@@ -285,6 +285,21 @@ def full_optim_state_dict(model, optim, optim_input=None, rank0_only=True, group
     made = _named_state(model, _groups(model, optim_input, None if optim_input is not None else optim),
                         optim.state_dict())
     return {} if rank0_only and get_rank(group) else made
+
+
+def sharded_optim_state_dict(model, optim, group=None):
+    """Return the state of an optimizer by the names of parameters, of tensors on a mesh."""
+    return _in_parts(model, _named_state(model, optim.param_groups, optim.state_dict()))
+
+
+def flatten_sharded_optim_state_dict(sharded_optim_state_dict, model, optim):
+    """Return a state of tensors on a mesh, by names, as an optimizer of this process loads it."""
+    return _local_state(model, optim.param_groups, sharded_optim_state_dict)
+
+
+def _in_parts(model, state):
+    from dragon.vm.torch.distributed.fsdp._distributed_parts import states_to_parts
+    return states_to_parts(state, _Names(model).wrapped)
 
 
 def shard_full_optim_state_dict(full_optim_state_dict, model, optim_input=None, optim=None):

@@ -1,6 +1,6 @@
 """What happens to flat parameters in forward and backward passes."""
 from dragon.core import modes
-from dragon.vm.torch.core.gradients import queue_callback
+from dragon.vm.torch.core.gradients import is_within_another, queue_callback
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.nn.parallel.distributed import _tensors_of
 
@@ -41,13 +41,13 @@ class Unit:
         """End a forward pass; the whole stays for a backward pass that follows at once, if so wished."""
         if self.is_in_backward:  # what was computed again is used now
             return
-        if not (keeps and modes.is_recording()):
+        if not (keeps and self.handle.full.requires_grad and modes.is_recording()):
             self.handle.reshard()
         self.handle.rest()
 
     def enter_backward(self):
         """Make the whole ready for its part of a backward pass."""
-        if self.is_in_backward:
+        if self.is_in_backward and self.handle.is_whole:
             return
         self.is_in_backward = True
         self.handle.unshard()
@@ -55,8 +55,13 @@ class Unit:
             self.handle.use_views()
 
     def _on_gradient(self, full):
-        if not self.syncs:
-            return
+        if self.syncs:
+            self._begin_reduction(full)
+        if not is_within_another():  # otherwise what is computed again next may need it
+            self.handle.reshard()
+            self.handle.rest()
+
+    def _begin_reduction(self, full):
         gradient, full.grad = full.grad.detach().to(self.reduce_dtype), None
         if self.hook is not None:
             self._arriving.append((None, [self._by_hook(gradient)]))
@@ -121,14 +126,16 @@ class Passes:
         if self._prefetches_forward and place < len(self._last) and self._last[place - 1] is unit:
             self._last[place].handle.begin_unshard()
 
-    def watch(self, unit, made):
-        """Have the backward pass make a flat parameter ready once it comes to a module's outputs."""
+    def watch(self, unit, made, others=()):
+        """Have the backward pass make a flat parameter ready once it comes to a module's outputs, and begin others."""
         if not modes.is_recording():
             return
         place = len(self._order) - 1
 
         def enter(gradient):
             self._enter_backward(unit, place)
+            for other in others:
+                other.handle.begin_unshard()
         for tensor in _tensors_of(made):
             if tensor.requires_grad:
                 tensor.register_hook(enter)
@@ -137,7 +144,7 @@ class Passes:
         if not self._is_queued:
             self._is_queued = True
             queue_callback(self._end)
-        if unit is None or unit.is_in_backward:
+        if unit is None or unit.is_in_backward and unit.handle.is_whole:
             return
         unit.enter_backward()
         if self._prefetches_backward and 0 < place < len(self._order):

@@ -63,6 +63,7 @@ class _Shown:
                                       "wrapped without it")
         if state._unit.is_in_backward:
             raise AssertionError("Cannot manually unshard parameters during forward/backward")
+        self.handle.reshard()  # what is whole after a forward pass would not see what is written now
         self.values = self.handle.gather(self.handle.flat_param)
         if not self.handle.is_sharded:
             self.values = self.values.clone()

@@ -284,6 +284,18 @@ class FullyShardedDataParallel(ModelStates, Module):
         with _summon.whole(states, writeback, rank0_only, with_grads):
             yield
 
+    def _apply(self, fn, recurse=True):
+        made = super()._apply(fn, recurse)
+        for handle in _traversal_utils._get_fsdp_handles(self):
+            held = [piece.param for piece in handle.pieces] if handle.keeps_originals else [handle.flat_param]
+            for param in held:
+                if param.dtype != handle.kept_dtype:
+                    raise NotImplementedError(
+                        f"FullyShardedDataParallel: got parameters of {handle.kept_dtype} that are to be of "
+                        f"{param.dtype}, expected that before the module is wrapped; mixed_precision computes in "
+                        "another")
+        return made
+
     def named_parameters(self, *args, **kwargs):
         """Yield names and parameters; while parameters are whole, by the names that they have unwrapped."""
         for name, param in super().named_parameters(*args, **kwargs):
@@ -373,14 +385,7 @@ class FullyShardedDataParallel(ModelStates, Module):
     @staticmethod
     def get_state_dict_type(module):
         """Return what states have, the same for all wrapped modules within one; None if there are none."""
-        found = None
-        for each in _traversal_utils._get_fsdp_states(module):
-            settings = StateDictSettings(each._state_dict_type, each._state_dict_config, each._optim_state_dict_config)
-            if found is not None and settings != found:
-                raise AssertionError(f"All FSDP modules must have the same state dict settings. Got {settings} and "
-                                     f"{found}.")
-            found = settings
-        return found
+        return _traversal_utils.settings_of(module)
 
     @staticmethod
     @contextlib.contextmanager
@@ -398,6 +403,8 @@ class FullyShardedDataParallel(ModelStates, Module):
     optim_state_dict = staticmethod(_optimizers.optim_state_dict)
     optim_state_dict_to_load = staticmethod(_optimizers.optim_state_dict_to_load)
     full_optim_state_dict = staticmethod(_optimizers.full_optim_state_dict)
+    sharded_optim_state_dict = staticmethod(_optimizers.sharded_optim_state_dict)
+    flatten_sharded_optim_state_dict = staticmethod(_optimizers.flatten_sharded_optim_state_dict)
     shard_full_optim_state_dict = staticmethod(_optimizers.shard_full_optim_state_dict)
     scatter_full_optim_state_dict = staticmethod(_optimizers.scatter_full_optim_state_dict)
     rekey_optim_state_dict = staticmethod(_optimizers.rekey_optim_state_dict)

@@ -272,7 +272,7 @@ def wrap_by_policy(root, policy, wrapper_cls, ignored_modules, ignored_params, o
         _post_order_apply(root, _construct_wrap_fn(root, chosen, wrapper_cls))
         return
     if not callable(policy):
-        raise ValueError(f"Expected {policy} to be callable or be a pre-defined wrap policy")
+        raise TypeError(f"Expected {policy} to be callable or be a pre-defined wrap policy")
     if in_full and any(isinstance(module, tuple(in_full)) for module in root.modules()):
         given = policy
 
@@ -289,5 +289,5 @@ def modules_within(modules):
     """Return modules and all that are in them, as a set; raise for what is none."""
     for module in modules:
         if not isinstance(module, Module):
-            raise TypeError(f"ignored_modules expected nn.Module list elements but got {type(module)}")
+            raise ValueError(f"ignored_modules expects nn.Module list elements but got {type(module)}")
     return {each for module in modules for each in module.modules()}

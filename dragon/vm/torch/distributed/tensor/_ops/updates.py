@@ -139,7 +139,15 @@ def _clip_grad_norm(func, args, kwargs, cls):
     return _shown(cls, tensors, total)
 
 
+def _foreach_scale(func, args, kwargs, cls):
+    """Scale tensors in place, each process its parts."""
+    tensors, *others = args
+    func.run([_local_of(x) for x in tensors], *mapped(_local_of, tuple(others)), **mapped(_local_of, kwargs))
+    return tensors
+
+
 EARLY["dragon.foreach_norm.default"] = _foreach_norm
+EARLY["dragon.foreach_scale.default"] = _foreach_scale
 EARLY["dragon.clip_grad_norm.default"] = _clip_grad_norm
 
 
