@@ -3,6 +3,7 @@
 
 #include "core/bindings/gil.h"
 #include "core/bindings/python.h"
+#include "core/bindings/python_communicator.h"
 #include "core/world/groups.h"
 #include "core/world/shared.h"
 
@@ -79,6 +80,10 @@ void RegisterWorld(py::module_& m) {
       py::arg("size"), py::arg("sheet_bytes"), "Return how much shared memory a group of processes needs.");
   m.def("make_group", &MakeGroup, py::arg("descriptor"), py::arg("rank"), py::arg("size"), py::arg("sheet_bytes"),
         py::arg("timeout"), "Join a group over shared memory of this machine, and return its number.");
+  m.def(
+      "make_carried_group",
+      [](py::object carrier) { return AddGroup(std::make_shared<PythonCommunicator>(std::move(carrier))); },
+      py::arg("carrier"), "Make a group whose bytes an object of Python's carries, and return its number.");
   m.def("remove_group", &RemoveGroup, py::arg("group"), "Forget a group; return whether there was one.");
   m.def(
       "group_barrier",

@@ -3,26 +3,16 @@ import atexit
 import contextlib
 import contextvars
 import os
-import platform
 import weakref
 
 from dragon.core import groups
 from dragon.distributed.errors import DistributedError
+from dragon.distributed.machine import machine, name
 from dragon.distributed.work import Runner
 
 SHEET_BYTES = 512 << 10  # of what a rank shows the others at once
 _default = contextvars.ContextVar("the group of this context", default=None)
 _groups = weakref.WeakSet()
-
-
-def _machine():
-    """Return what tells this machine, as it runs now, from others; a container counts as one."""
-    try:
-        with open("/proc/sys/kernel/random/boot_id") as file:
-            boot = file.read().strip()
-    except OSError:
-        boot = ""
-    return f"{platform.node()} {boot} {os.stat('/proc/self/ns/pid').st_ino}"
 
 
 class ProcessGroup:
@@ -42,17 +32,29 @@ class ProcessGroup:
         The members' numbers in the world; 0, 1, 2... by default.
     sheet_bytes : int, optional
         How much a rank shows the others at once; it takes three times that of shared memory.
+    carry : Callable[[List[int], float], object], optional
+        Where processes are on several machines: given the members' numbers and the timeout, returns what carries their
+        bytes, such as `dragon.distributed.mpi.Carrier`. Those of one machine share memory.
 
     """
 
-    def __init__(self, store, rank, size, timeout=1800.0, ranks=None, sheet_bytes=SHEET_BYTES):
+    def __init__(self, store, rank, size, timeout=1800.0, ranks=None, sheet_bytes=SHEET_BYTES, carry=None):
         if not 0 <= rank < size:
             raise ValueError(f"ProcessGroup: got rank {rank} of {size} processes, expected 0 to {size - 1}")
         self.rank, self.size, self.timeout, self.store = rank, size, timeout, store
         self.ranks = list(range(size)) if ranks is None else list(ranks)
-        self.runner = Runner()
-        self.number = self._meet(sheet_bytes)
+        self.runner, self.carry, self._carrier = Runner(), carry, None
+        self.number = self._meet(sheet_bytes) if carry is None else self._begin_carrying()
         _groups.add(self)
+
+    def _begin_carrying(self):
+        """Join the others by what carries bytes between machines."""
+        self._carrier = self.carry(self.ranks, float(self.timeout))
+        if (self._carrier.rank, self._carrier.size) != (self.rank, self.size):
+            raise DistributedError(f"ProcessGroup: got rank {self.rank} of {self.size} for a process that is "
+                                   f"{self._carrier.rank} of {self._carrier.size} for what carries its bytes, expected "
+                                   "the same")
+        return groups.make_carried(self._carrier)
 
     def _meet(self, sheet_bytes):
         """Join the others over shared memory; the first one makes it."""
@@ -61,7 +63,7 @@ class ProcessGroup:
             mine = os.memfd_create("dragon world", os.MFD_CLOEXEC)
             os.posix_fallocate(mine, 0, groups.bytes_of(self.size, sheet_bytes))
         if self.rank == 0 and self.size > 1:
-            store.set("memory", f"{_machine()}|/proc/{os.getpid()}/fd/{mine}")
+            store.set("memory", f"{machine()}|/proc/{os.getpid()}/fd/{mine}")
         try:
             file = mine if mine is not None else self._find(seconds)
             try:
@@ -77,10 +79,11 @@ class ProcessGroup:
     def _find(self, seconds):
         """Return the memory that the first one has made."""
         self.store.wait(["memory"], seconds)
-        machine, _, place = self.store.get("memory").decode().partition("|")
-        if machine != _machine():
-            raise DistributedError(f"ProcessGroup: got rank 0 on the machine {machine.split()[0]!r} and rank "
-                                   f"{self.rank} on {platform.node()!r}, expected one machine")
+        other, _, place = self.store.get("memory").decode().partition("|")
+        if other != machine():
+            raise DistributedError(f"ProcessGroup: got rank 0 on the machine {other.split()[0]!r} and rank {self.rank} "
+                                   f"on {name()!r}, expected one machine; between machines MPI carries what is said: "
+                                   "start the program by `mpirun`, with the backend 'mpi'")
         try:
             return os.open(place, os.O_RDWR | os.O_CLOEXEC)
         except OSError as error:
@@ -101,6 +104,8 @@ class ProcessGroup:
             self.runner.close()
             groups.remove(self.number)
             self.number = None
+            if self._carrier is not None:
+                self._carrier.close()
 
     @contextlib.contextmanager
     def as_default(self):

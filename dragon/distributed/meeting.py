@@ -1,44 +1,52 @@
 """The group of all processes, as the environment tells them of each other."""
-import os
-
+from dragon.distributed import launched
 from dragon.distributed.errors import DistributedError
 from dragon.distributed.group import ProcessGroup
 from dragon.distributed.stores.memory import MemoryStore
 from dragon.distributed.stores.tcp import TCPStore
 
-WORDS = ("RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
 _held = {}
 
 
-def join_world(timeout=1800.0):
+def join_world(timeout=1800.0, carry=None):
     """Return the group of all processes, which the environment tells of each other.
 
     Parameters
     ----------
     timeout : float, optional, default=1800
         Seconds to wait for the others, here and in each call.
+    carry : Callable[[List[int], float], object], optional
+        Where processes are on several machines: what carries their bytes, as for `ProcessGroup`.
 
     Returns
     -------
     ProcessGroup
-        The group; it is the one that is meant where none is named. A process that was told nothing is alone.
+        The group; it is the one that is meant where none is named. A process that was told nothing is alone. Those of
+        `torchrun`, of `mpirun` (Open MPI's and MPICH's) and of Slurm's `srun` are told.
 
     """
     if "group" in _held:
         raise DistributedError("join_world: got a second call, expected one; `world()` has the group")
-    told = {word: os.environ.get(word) for word in WORDS}
-    if told["WORLD_SIZE"] in (None, "1"):
-        store, rank, size = MemoryStore(), 0, 1
+    place = launched.find_place()
+    if place is not None and place.by == "mpirun" and place.size > 1:
+        _held["group"] = _join_by_mpi(timeout)
+    elif place is None or place.size == 1:
+        _held["group"] = ProcessGroup(MemoryStore(), 0, 1, timeout)
     else:
-        missing = [word for word in WORDS if not told[word]]
-        if missing:
-            raise DistributedError(f"join_world: got WORLD_SIZE={told['WORLD_SIZE']} and nothing of "
-                                   f"{', '.join(missing)}, expected all four in the environment, as `torchrun` sets "
-                                   "them")
-        rank, size = int(told["RANK"]), int(told["WORLD_SIZE"])
-        store = TCPStore(told["MASTER_ADDR"], int(told["MASTER_PORT"]), rank == 0, timeout)
-    _held["group"] = ProcessGroup(store, rank, size, timeout)
+        host, port = launched.find_meeting(place)
+        store = TCPStore(host, port, place.rank == 0, timeout)
+        _held["group"] = ProcessGroup(store, place.rank, place.size, timeout, carry=carry)
     return _held["group"]
+
+
+def _join_by_mpi(timeout):
+    """Return the group of all processes that MPI has started: over memory where they share a machine."""
+    from dragon.distributed.mpi.carrier import Carrier
+    from dragon.distributed.mpi.meeting import meet, share_port
+    rank, size, is_one_machine = meet()
+    host, port = share_port()
+    return ProcessGroup(TCPStore(host, port, rank == 0, timeout), rank, size, timeout,
+                        carry=None if is_one_machine else Carrier)
 
 
 def world():

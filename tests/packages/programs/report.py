@@ -3,20 +3,8 @@ import json
 import os
 import sys
 
+import ready  # noqa: F401: first
 import torch
-
-if "dragon" not in torch.__file__:
-    try:
-        import torchvision  # noqa: F401
-    except RuntimeError:
-        # A torchvision whose compiled half does not fit this torch: what is compared here needs none of it.
-        for name in [name for name in sys.modules if name.startswith("torchvision")]:
-            del sys.modules[name]
-        library = torch.library.Library("torchvision", "FRAGMENT")
-        for operator in ("nms", "qnms"):
-            library.define(f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-    except ImportError:
-        pass
 
 FOLDER, ROLE = sys.argv[1], sys.argv[2]  # "write" makes the weights and hands them on, "read" takes them
 RESULTS = {}

@@ -4,6 +4,7 @@ import logging
 import os
 import sys
 
+from dragon.distributed.mpi import library as _mpi
 from dragon.vm.guest import lookup
 from dragon.vm.torch.distributed import distributed_c10d as _c10d
 from dragon.vm.torch.distributed.groups import DebugLevel, QueueEmptyError  # noqa: F401
@@ -28,8 +29,8 @@ def is_gloo_available():
 
 
 def is_mpi_available():
-    """Return False: there is no MPI."""
-    return False
+    """Return whether mpi4py is installed, which carries what processes on several machines tell each other."""
+    return _mpi.is_there()
 
 
 def is_ucc_available():

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from dragon.distributed import errors
 from dragon.distributed.group import ProcessGroup as Core
+from dragon.distributed.mpi import library as _mpi
 from dragon.vm.torch.distributed import rendezvous as _rendezvous
 from dragon.vm.torch.distributed.groups import (Backend, DistBackendError, GroupMember, ProcessGroup, _pg_map, _world)
 from dragon.vm.torch.distributed.stores import HashStore, PrefixStore
@@ -44,7 +45,9 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     Parameters
     ----------
     backend : str, optional
-        "gloo": processes of one machine share memory, whatever the name.
+        "mpi": MPI carries what processes tell each other that `mpirun` has started, on one machine or many; it gives
+        ranks and their number as well. Otherwise processes of one machine share memory, whatever the name; those that
+        `mpirun` has started on several have MPI.
     init_method : str, optional
         Where processes meet; "env://" reads MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE from the environment.
     timeout : datetime.timedelta, optional
@@ -67,7 +70,9 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
         raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
     timeout = timeout or default_pg_timeout
     names = [part.partition(":")[2] or part for part in (backend or "gloo").split(",")]
-    if store is None:
+    if names == ["mpi"] and store is None and _mpi.is_started():
+        store, rank, world_size = _rendezvous.meet_by_mpi(timeout)
+    elif store is None:
         method = init_method or "env://"
         if not _rendezvous.is_custom(method) and _rendezvous.read_place(method, rank, world_size) == (0, 1):
             store, rank, world_size = HashStore(), 0, 1  # alone, there is nobody to meet
@@ -80,14 +85,21 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     for name in names:
         if name.lower() not in _BACKENDS:
             raise ValueError(f"Unknown backend name: init_process_group got {name!r}, expected one of {_BACKENDS}")
+    by_mpi = world_size > 1 and _mpi.is_started() and ("mpi" in names or _mpi.spans_machines())
     _world["default"] = _make(backend if backend and ":" not in backend else names[0], "0", "default_pg", store,
-                              PrefixStore("default_pg", store), rank, list(range(world_size)), timeout)
+                              PrefixStore("default_pg", store), rank, list(range(world_size)), timeout,
+                              _carrier() if by_mpi else None)
     GroupMember.WORLD = _world["default"]
 
 
-def _make(backend, name, description, store, meeting, rank, ranks, timeout):
+def _carrier():
+    from dragon.distributed.mpi.carrier import Carrier  # which needs NumPy
+    return Carrier
+
+
+def _make(backend, name, description, store, meeting, rank, ranks, timeout, carry):
     try:
-        core = Core(_Meeting(meeting), rank, len(ranks), timeout.total_seconds(), ranks)
+        core = Core(_Meeting(meeting), rank, len(ranks), timeout.total_seconds(), ranks, carry=carry)
     except errors.DistributedError as error:
         raise DistBackendError(str(error)) from None
     made = ProcessGroup(core, backend, name, description, meeting)
@@ -175,7 +187,7 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local
     store = _pg_map[world][1]
     timeout = timeout or timedelta(seconds=world._core.timeout)
     return _make(backend or world._backend, name, group_desc, store, PrefixStore(f"group {name}", store),
-                 ranks.index(me), ranks, timeout)
+                 ranks.index(me), ranks, timeout, world._core.carry)
 
 
 _local = {}  # {ranks: how many groups they have made by themselves}

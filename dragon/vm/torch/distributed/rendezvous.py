@@ -51,6 +51,14 @@ def read_place(address, rank, world_size):
     return tuple(found)
 
 
+def meet_by_mpi(timeout):
+    """Return a store of all processes that MPI has started, the rank of this one and their number."""
+    from dragon.distributed.mpi.meeting import meet, share_port
+    rank, size, _ = meet()
+    host, port = share_port()
+    return TCPStore(host, port, size, rank == 0, timeout), rank, size
+
+
 def is_custom(address):
     """Return whether a handler of the user's answers for an address; raise if nobody does."""
     scheme = urlsplit(address).scheme
