@@ -40,14 +40,10 @@ distributed.fsdp.sharded_grad_scaler ShardedGradScaler*
 distributed.fsdp._traversal_utils _get_fsdp_states
 distributed._composable.fsdp fully_shard FSDPModule* CPUOffloadPolicy* OffloadPolicy* MixedPrecisionPolicy*
 distributed._composable replicate fully_shard checkpoint contract
-distributed.checkpoint FileSystemReader* FileSystemWriter* load save load_state_dict save_state_dict async_save
-    StorageReader* StorageWriter* DefaultLoadPlanner* DefaultSavePlanner*
-distributed.checkpoint.default_planner DefaultLoadPlanner* DefaultSavePlanner*
-distributed.checkpoint.format_utils _EmptyStateDictLoadPlanner* _load_state_dict dcp_to_torch_save torch_save_to_dcp
+distributed.checkpoint HuggingFaceStorageReader* HuggingFaceStorageWriter* QuantizedHuggingFaceStorageReader*
+    load_sharded_optimizer_state_dict
 distributed.checkpoint.hf_storage HuggingFaceStorageReader* HuggingFaceStorageWriter*
 distributed.checkpoint.optimizer load_sharded_optimizer_state_dict
-distributed.checkpoint.state_dict_loader _load_state_dict load load_state_dict
-distributed.checkpoint.stateful Stateful*
 distributed.checkpoint._consolidate_hf_safetensors consolidate_safetensors_files
 distributed.algorithms.ddp_comm_hooks DDPCommHookType* register_ddp_comm_hook
 distributed.algorithms.ddp_comm_hooks.post_localSGD_hook PostLocalSGDState* post_localSGD_hook
@@ -64,12 +60,6 @@ distributed.rpc init_rpc shutdown rpc_async rpc_sync remote get_worker_info RRef
 distributed.rpc.api _all_gather _require_initialized@
 distributed.rpc.functions async_execution@
 distributed.autograd backward context get_gradients
-distributed.launcher
-distributed.launcher.api LaunchConfig* elastic_launch
-distributed.elastic
-distributed.elastic.multiprocessing
-distributed.elastic.multiprocessing.errors ChildFailedError*
-distributed.pipelining ScheduleGPipe* SplitPoint* PipelineStage* pipeline
 distributed.utils _sync_module_states
 distributed._functional_collectives all_gather_tensor all_to_all_single all_to_all_single_autograd permute_tensor
     all_reduce reduce_scatter_tensor wait_tensor AsyncCollectiveTensor*
