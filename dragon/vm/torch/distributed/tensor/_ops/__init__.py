@@ -1,0 +1,54 @@
+"""Rules of operators for tensors on a mesh: which parts they can work with, and what comes of them then."""
+from dragon.distributed.globals.choosing import choose
+from dragon.vm.torch.distributed.tensor._calls import Decision, replicated
+from dragon.vm.torch.distributed.tensor._ops import (creation, handlers, joining, losses, matrices,
+                                                    normalization, pointwise, reductions, updates, views)
+from dragon.vm.torch.distributed.tensor._ops.table import (EARLY, HANDLERS, RULES, TAKE_PLAIN, WAYS,  # noqa: F401
+                                                            name_of)
+
+_FAMILIES = (creation, handlers, joining, losses, matrices, normalization, pointwise, reductions, updates,
+             views)
+
+
+def takes_plain(func):
+    """Return whether an operator takes plain tensors for what all processes have: masks, and targets of cut classes."""
+    name = str(func)
+    return name in TAKE_PLAIN or name.startswith("dragon.") or losses.classes_are_cut() and "nll_loss" in name
+
+
+def handle(call, cls):
+    """Return what a handler makes of a call that does more than compute parts; NotImplemented where there is none."""
+    found = HANDLERS.get(name_of(call))
+    return NotImplemented if found is None else found(call, cls)
+
+
+def decide(call):
+    """Return what is to be made of a call, as its rule says; None where there is no rule."""
+    name = name_of(call)
+    custom = CUSTOM.get(str(call.func))
+    if custom is not None:
+        return custom(call)
+    rule = RULES.get(name)
+    if rule is not None:
+        found = rule(call)
+        return replicated(call) if found is None else found
+    ways = WAYS.get(name)
+    if ways is None:
+        return replicated(call) if all(operand.spec.is_replicated() for operand in call.operands) else None
+    found = ways(call)
+    return chosen(call, found)
+
+
+def chosen(call, ways, compute=None):
+    """Return the decision for the cheapest of some ways."""
+    count = max((len(results) for _, results in ways), default=1)
+    kept = call.written[0] if call.written else None
+    found = choose(call.mesh.shape, [(operand.signatures, operand.bytes) for operand in call.operands], ways, count,
+                   kept)
+    if found is None:
+        raise RuntimeError(f"{call.func}: in-place operations that require placement changes are not supported: got "
+                           f"{', '.join(str(operand.spec) for operand in call.operands)}")
+    return Decision(*found, compute=compute)
+
+
+CUSTOM = {}  # what programs register for operators of their own, by their full names
