@@ -50,7 +50,7 @@ class Failure:
         return f"ended with exit code {self.code}"
 
 
-def _die_with(parent):
+def die_with(parent):
     """Run in a new process: end it when its parent ends, however that does."""
     ctypes.CDLL(None, use_errno=True).prctl(DIES_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:
@@ -88,6 +88,7 @@ class Launcher:
         self.world_size = count if world_size is None else world_size
         self.environment, self.restarts, self.output = dict(environment or {}), restarts, output
         self.restarted, self.processes = 0, []
+        self.special = lambda local: {}  # what a process finds in its environment that others do not
 
     def run(self):
         """Run until all have ended well; raise `RankFailed` when one has not, and nothing is left to be tried."""
@@ -113,15 +114,20 @@ class Launcher:
         raise SystemExit(128 + which)
 
     def _start(self):
-        me = os.getpid()
         for local in range(self.count):
-            environment = {**os.environ, **self.environment, "LOCAL_RANK": str(local),
-                           "RANK": str(self.first_rank + local), "LOCAL_WORLD_SIZE": str(self.count),
-                           "WORLD_SIZE": str(self.world_size),
-                           self.restart_name: str(self.restarted)}
-            out, errors = self.output(local, self.restarted) if self.output else (None, None)
-            self.processes.append(subprocess.Popen(self.command, env=environment, stdout=out, stderr=errors,
-                                                   preexec_fn=lambda: _die_with(me)))
+            environment = {**self.environment, "LOCAL_RANK": str(local), "RANK": str(self.first_rank + local),
+                           "LOCAL_WORLD_SIZE": str(self.count), "WORLD_SIZE": str(self.world_size),
+                           self.restart_name: str(self.restarted), **self.special(local)}
+            outputs = self.output(local, self.restarted) if self.output else (None, None)
+            self.processes.append(self._begin(local, environment, outputs))
+            for output in filter(None, outputs):
+                output.close()  # the process has it
+
+    def _begin(self, local, environment, outputs):
+        """Start a process, and return it."""
+        me = os.getpid()
+        return subprocess.Popen(self.command, env={**os.environ, **environment}, stdout=outputs[0], stderr=outputs[1],
+                                preexec_fn=lambda: die_with(me))
 
     def _watch(self):
         """Wait until all have ended well, or one has not; return the failures."""

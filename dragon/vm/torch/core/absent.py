@@ -14,14 +14,10 @@ TABLE = """
 distributed.tensor.experimental context_parallel
 distributed.tensor.experimental._attention set_rotate_method
 distributed._composable replicate checkpoint contract
-distributed.checkpoint FileSystemReader* FileSystemWriter* load save load_state_dict save_state_dict async_save
-    StorageReader* StorageWriter* DefaultLoadPlanner* DefaultSavePlanner*
-distributed.checkpoint.default_planner DefaultLoadPlanner* DefaultSavePlanner*
-distributed.checkpoint.format_utils _EmptyStateDictLoadPlanner* _load_state_dict dcp_to_torch_save torch_save_to_dcp
+distributed.checkpoint HuggingFaceStorageReader* HuggingFaceStorageWriter* QuantizedHuggingFaceStorageReader*
+    load_sharded_optimizer_state_dict
 distributed.checkpoint.hf_storage HuggingFaceStorageReader* HuggingFaceStorageWriter*
 distributed.checkpoint.optimizer load_sharded_optimizer_state_dict
-distributed.checkpoint.state_dict_loader _load_state_dict load load_state_dict
-distributed.checkpoint.stateful Stateful*
 distributed.checkpoint._consolidate_hf_safetensors consolidate_safetensors_files
 distributed.optim DistributedOptimizer*
 distributed.rpc init_rpc shutdown rpc_async rpc_sync remote get_worker_info RRef* TensorPipeRpcBackendOptions*
@@ -29,12 +25,6 @@ distributed.rpc init_rpc shutdown rpc_async rpc_sync remote get_worker_info RRef
 distributed.rpc.api _all_gather _require_initialized@
 distributed.rpc.functions async_execution@
 distributed.autograd backward context get_gradients
-distributed.launcher
-distributed.launcher.api LaunchConfig* elastic_launch
-distributed.elastic
-distributed.elastic.multiprocessing
-distributed.elastic.multiprocessing.errors ChildFailedError*
-distributed.pipelining ScheduleGPipe* SplitPoint* PipelineStage* pipeline
 distributed.utils _sync_module_states
 distributed._symmetric_memory enable_symm_mem_for_group
 fx.passes.splitter_base _SplitterBase* _SplitterSettingBase* FxNetAccNodesFinder* FxNetSplitterInternalError* Subgraph*

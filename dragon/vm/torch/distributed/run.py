@@ -1,11 +1,14 @@
 """`torchrun`: a program in several processes of this machine, each told its rank by the environment."""
 import argparse
 import os
-import socket
 import sys
 import uuid
 
-from dragon.distributed.launch import Launcher, RankFailed
+from dragon.distributed.launch import Launcher
+from dragon.vm.torch.distributed.elastic.multiprocessing.api import LogsSpecs, Std
+from dragon.vm.torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+from dragon.vm.torch.distributed.elastic.utils.distributed import get_free_port
+from dragon.vm.torch.distributed.launcher.api import run_watched, worker_environment
 
 _DEFAULT_PORT = 29500
 
@@ -64,34 +67,14 @@ def _count(text):
         raise ValueError(f"Unsupported nproc_per_node value: {text}") from None
 
 
-def _free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
 def _place(options):
     """Return the address and the port of rank 0."""
     if options.standalone:
-        return "127.0.0.1", _free_port()
+        return "127.0.0.1", get_free_port()
     if options.rdzv_endpoint:
         host, _, port = options.rdzv_endpoint.rpartition(":")
         return (host, int(port)) if host else (port, _DEFAULT_PORT)
     return options.master_addr, options.master_port
-
-
-def _outputs(options):
-    """Return what opens the files of a process's output and errors; None where they go where the launcher's do."""
-    which = int(options.redirects)
-    if not options.log_dir or not which:
-        return None
-
-    def open_files(local, attempt):
-        folder = os.path.join(options.log_dir, options.rdzv_id, f"attempt_{attempt}", str(local))
-        os.makedirs(folder, exist_ok=True)
-        return tuple(open(os.path.join(folder, name), "w") if which & bit else None
-                     for bit, name in ((1, "stdout.log"), (2, "stderr.log")))
-    return open_files
 
 
 def run(args):
@@ -105,25 +88,20 @@ def run(args):
     else:
         # The processes import what this one would.
         command = [sys.executable, "-u", "-m", "dragon", "run", *(["-m"] if args.module else []), args.training_script]
-    environment = {"MASTER_ADDR": host, "MASTER_PORT": str(port), "GROUP_RANK": "0", "GROUP_WORLD_SIZE": "1",
-                   "ROLE_NAME": args.role, "ROLE_WORLD_SIZE": str(count),
-                   "TORCHELASTIC_MAX_RESTARTS": str(args.max_restarts),
-                   "TORCHELASTIC_RUN_ID": args.rdzv_id if args.rdzv_id != "none" else uuid.uuid4().hex,
-                   "TORCHELASTIC_USE_AGENT_STORE": "False"}
-    if "OMP_NUM_THREADS" not in os.environ and count > 1:
-        environment["OMP_NUM_THREADS"] = "1"
-    launcher = Launcher(command + args.training_script_args, count, environment=environment,
-                        restarts=args.max_restarts, output=_outputs(args))
-    launcher.restart_name = "TORCHELASTIC_RESTART_COUNT"
-    launcher.run()
+    name = args.rdzv_id if args.rdzv_id != "none" else uuid.uuid4().hex
+    logs = LogsSpecs(args.log_dir, Std.from_str(args.redirects) if args.log_dir else Std.NONE)
+    launcher = Launcher(command + args.training_script_args, count, restarts=args.max_restarts,
+                        environment=worker_environment(args.role, count, host, port, args.max_restarts, name),
+                        output=lambda local, attempt: logs.open(name, attempt, local))
+    run_watched(launcher, args.training_script)
 
 
 def main(args=None):
     """Run the program of a command line, and end with status 1 when one of its processes ends badly."""
     try:
         run(parse_args(args))
-    except RankFailed as error:
-        print(f"torchrun: {error}", file=sys.stderr)
+    except ChildFailedError as error:
+        print(f"torchrun: {error.__cause__}\n{error}", file=sys.stderr)
         sys.exit(1)
     except (ValueError, NotImplementedError) as error:
         print(f"torchrun: {error}", file=sys.stderr)

@@ -30,7 +30,7 @@ class ArchiveWriter:
     """
 
     def __init__(self, file, name):
-        self.zip = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED)
+        self.zip = zipfile.ZipFile(_from_here(file), "w", zipfile.ZIP_STORED)
         self.name = name
         self.checksums = []
 
@@ -53,6 +53,44 @@ class ArchiveWriter:
     def close(self):
         """Write the directory."""
         self.zip.close()
+
+
+class _FileFromHere:
+    """An open file whose places are counted from where it stands.
+
+    Parameters
+    ----------
+    file : BinaryIO
+        The file.
+    start : int
+        Where it stands.
+
+    """
+
+    def __init__(self, file, start):
+        self._file, self._start = file, start
+        self.write, self.flush = file.write, file.flush
+
+    def seekable(self):
+        """Return True."""
+        return True
+
+    def tell(self):
+        """Return the place."""
+        return self._file.tell() - self._start
+
+    def seek(self, offset, whence=os.SEEK_SET):
+        """Go to a place; return it."""
+        return self._file.seek(offset + (self._start if whence == os.SEEK_SET else 0), whence) - self._start
+
+
+def _from_here(file):
+    """Return a file in which an archive may begin: archives count from their own beginning, whatever is before them."""
+    try:
+        start = file.tell() if file.seekable() else 0
+    except (AttributeError, OSError):
+        start = 0
+    return _FileFromHere(file, start) if start else file
 
 
 class ArchiveReader:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from dragon.vm import torch
 from dragon.vm.torch.distributed.checkpoint._optimizers import (_init_optim_state, flatten, load_optimizers,
                                                                 named_state, unflatten)
+from dragon.vm.torch.distributed.checkpoint._sharing import is_left_out, of_first
 from dragon.vm.torch.nn.modules._state import _IncompatibleKeys
 
 
@@ -16,7 +17,7 @@ class StateDictOptions:
     full_state_dict : bool, optional, default=False
         Whether whole tensors come out, as they do from one process; what a dictionary lacks is left as it is.
     cpu_offload : bool, optional, default=False
-        Whether tensors come out on the CPU.
+        Whether tensors come out on the CPU; whole ones do so in the first process alone, others get nothing.
     ignore_frozen_params : bool, optional, default=False
         Whether parameters that do not learn are left out.
     keep_submodule_prefixes : bool, optional, default=True
@@ -63,6 +64,8 @@ def _name_of(model, key, options):
 
 def _as_asked(state, options):
     """Return a dictionary with its tensors where they are asked for."""
+    if is_left_out(options):
+        return {}
     if isinstance(state, dict):
         return {key: _as_asked(value, options) for key, value in state.items()}
     if isinstance(state, (list, tuple)):
@@ -129,9 +132,12 @@ def set_model_state_dict(model, model_state_dict, *, options=None):
 
     """
     options = _checked(options)
-    if not model_state_dict:
+    given = _by_name(model, model_state_dict, options) if model_state_dict else {}
+    if options.broadcast_from_rank0:
+        given = of_first(given)
+    if not given:
         return _IncompatibleKeys({}, {})
-    given, own = _by_name(model, model_state_dict, options), model.state_dict()
+    own = model.state_dict()
     loaded = {}
     for key, value in own.items():
         name = _name_of(model, key, options)
@@ -213,6 +219,8 @@ def set_optimizer_state_dict(model, optimizers, optim_state_dict, *, options=Non
 
     """
     options = _checked(options)
+    if options.broadcast_from_rank0:
+        optim_state_dict = of_first(optim_state_dict)
     if not optim_state_dict:
         return
     state = unflatten(optim_state_dict) if options.flatten_optimizer_state_dict else optim_state_dict

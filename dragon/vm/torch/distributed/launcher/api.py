@@ -1,0 +1,197 @@
+"""Programs and functions in several processes of this machine, started anew when one of them ends badly."""
+import os
+import tempfile
+import uuid
+from dataclasses import dataclass, field
+
+from dragon.distributed.functions import FunctionLauncher
+from dragon.distributed.launch import Launcher, RankFailed
+from dragon.vm.torch.distributed.elastic.multiprocessing.api import DefaultLogsSpecs, LogsSpecs
+from dragon.vm.torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure, record
+from dragon.vm.torch.distributed.elastic.utils.distributed import get_free_port
+
+
+@dataclass
+class LaunchConfig:
+    """How processes are started.
+
+    Parameters
+    ----------
+    min_nodes, max_nodes : int
+        How many machines; one.
+    nproc_per_node : int
+        How many processes.
+    logs_specs : LogsSpecs, optional
+        Where outputs go.
+    run_id : str, optional
+        The name of this run.
+    role : str, optional
+        What the processes are called.
+    rdzv_endpoint : str, optional
+        host:port where they meet; a free port of this machine unless given.
+    rdzv_backend : str, optional
+        Accepted: on one machine they meet where they are told.
+    rdzv_configs : Dict[str, Any], optional
+        Accepted, as `rdzv_backend`.
+    rdzv_timeout : int, optional
+        Put into `rdzv_configs`.
+    max_restarts : int, optional, default=3
+        How often all are started anew after one has ended badly.
+    monitor_interval : float, optional
+        Accepted: ends are noticed at once.
+    start_method : str, optional, default="spawn"
+        How functions get their processes: spawn, fork or forkserver.
+    log_line_prefix_template : str, optional
+        Accepted: lines are as the processes write them.
+    metrics_cfg, local_addr, event_log_handler, numa_options, signals_to_handle, virtual_local_rank, shutdown_timeout
+        Accepted: of services that a machine alone does not have.
+    duplicate_stdout_filters, duplicate_stderr_filters : List[str], optional
+        Accepted: outputs are not written twice.
+
+    """
+
+    min_nodes: int
+    max_nodes: int
+    nproc_per_node: int
+    logs_specs: LogsSpecs | None = None
+    run_id: str = ""
+    role: str = "default_role"
+    rdzv_endpoint: str = ""
+    rdzv_backend: str = "etcd"
+    rdzv_configs: dict = field(default_factory=dict)
+    rdzv_timeout: int = -1
+    max_restarts: int = 3
+    monitor_interval: float = 0.1
+    start_method: str = "spawn"
+    log_line_prefix_template: str | None = None
+    metrics_cfg: dict = field(default_factory=dict)
+    local_addr: str | None = None
+    event_log_handler: str = "null"
+    numa_options: object = None
+    signals_to_handle: str = "SIGTERM,SIGINT,SIGHUP,SIGQUIT"
+    duplicate_stdout_filters: list | None = None
+    duplicate_stderr_filters: list | None = None
+    virtual_local_rank: bool = False
+    shutdown_timeout: int | None = None
+
+    def __post_init__(self):
+        if self.rdzv_timeout != -1:
+            self.rdzv_configs["timeout"] = self.rdzv_timeout
+        self.rdzv_configs.setdefault("timeout", 900)
+        self.logs_specs = self.logs_specs or DefaultLogsSpecs()
+        if self.shutdown_timeout is None:
+            self.shutdown_timeout = int(os.environ.get("TORCH_ELASTIC_SHUTDOWN_TIMEOUT", "30"))
+        elif self.shutdown_timeout < 0:
+            raise ValueError(f"shutdown_timeout must be non-negative, got {self.shutdown_timeout}")
+
+
+class elastic_launch:
+    """A function, or a program, that runs in several processes when it is called.
+
+    Parameters
+    ----------
+    config : LaunchConfig
+        How they are started.
+    entrypoint : Union[Callable, str]
+        The function, or the program's path.
+    health_check_server : Any, optional
+        Accepted: nobody asks a machine alone whether it is well.
+
+    """
+
+    def __init__(self, config, entrypoint, health_check_server=None):
+        self._config, self._entrypoint = config, entrypoint
+
+    def __call__(self, *args):
+        return launch_agent(self._config, self._entrypoint, list(args))
+
+
+def _place(config):
+    """Return the address and the port of rank 0."""
+    host, _, port = config.rdzv_endpoint.strip().rpartition(":")
+    if host and port.isdigit() and int(port):
+        return host.strip("[]"), int(port)
+    return host or port or "127.0.0.1", get_free_port()
+
+
+def worker_environment(role, count, host, port, restarts, run):
+    """Return what each process of a run finds in its environment, besides its rank."""
+    environment = {"MASTER_ADDR": host, "MASTER_PORT": str(port), "GROUP_RANK": "0", "GROUP_WORLD_SIZE": "1",
+                   "ROLE_NAME": role, "ROLE_WORLD_SIZE": str(count), "TORCHELASTIC_MAX_RESTARTS": str(restarts),
+                   "TORCHELASTIC_RUN_ID": run, "TORCHELASTIC_USE_AGENT_STORE": "False"}
+    if "OMP_NUM_THREADS" not in os.environ and count > 1:
+        environment["OMP_NUM_THREADS"] = "1"
+    return environment
+
+
+def run_watched(launcher, name):
+    """Run a launcher's processes; raise `ChildFailedError` with what they have written of their errors.
+
+    Parameters
+    ----------
+    launcher : dragon.distributed.launch.Launcher
+        What starts and watches them.
+    name : str
+        What they run.
+
+    Returns
+    -------
+    Any
+        What the launcher returns.
+
+    """
+    launcher.restart_name = "TORCHELASTIC_RESTART_COUNT"
+    with tempfile.TemporaryDirectory(prefix="torchelastic_") as folder:
+        def path_of(local):
+            return os.path.join(folder, f"{launcher.restarted}-{local}.json")
+        launcher.special = lambda local: {"TORCHELASTIC_ERROR_FILE": path_of(local),
+                                          "ROLE_RANK": str(launcher.first_rank + local)}
+        try:
+            return launcher.run()
+        except RankFailed as error:
+            failures = {one.rank: ProcessFailure(one.local_rank, one.process, one.code, path_of(one.local_rank))
+                        for one in error.failures}
+            raise ChildFailedError(name, failures) from error
+
+
+def _call_recorded(function, *args):
+    """Call a function in a new process; its error goes to a file."""
+    return record(function)(*args)
+
+
+def launch_agent(config, entrypoint, args, health_check_server=None):
+    """Run a function, or a program, in several processes; see `elastic_launch`.
+
+    Parameters
+    ----------
+    config : LaunchConfig
+        How they are started.
+    entrypoint : Union[Callable, str]
+        The function, or the program's path.
+    args : List[Any]
+        Its arguments.
+    health_check_server : Any, optional
+        Accepted: nobody asks a machine alone whether it is well.
+
+    Returns
+    -------
+    Dict[int, Any]
+        What the function returned in each process; None of a program.
+
+    """
+    if config.max_nodes != 1:
+        raise NotImplementedError(f"elastic_launch: got max_nodes={config.max_nodes}, expected 1: processes share the "
+                                  "memory of one machine")
+    config.run_id = config.run_id or uuid.uuid4().hex
+    count, logs = config.nproc_per_node, config.logs_specs
+    options = {"environment": worker_environment(config.role, count, *_place(config), config.max_restarts,
+                                                 config.run_id),
+               "restarts": config.max_restarts,
+               "output": lambda local, attempt: logs.open(config.run_id, attempt, local)}
+    if callable(entrypoint):
+        launcher = FunctionLauncher(_call_recorded, [entrypoint, *args], count, config.start_method, **options)
+        name = entrypoint.__name__
+    else:
+        launcher, name = Launcher([entrypoint, *map(str, args)], count, **options), entrypoint
+    values = run_watched(launcher, name)
+    return values or dict.fromkeys(range(count))
