@@ -128,3 +128,15 @@ def test_the_end_of_the_keeper_is_told():
         other.get("never")
     with pytest.raises(StoreError, match="expected none"):
         other.get("never")
+
+
+def test_a_wait_that_is_as_good_as_endless():
+    keeper = TCPStore("127.0.0.1", 0, True, 5.0)
+    waiter = threading.Thread(target=lambda: TCPStore("127.0.0.1", keeper.port, timeout=5.0).wait(["late"], 1e9))
+    waiter.start()
+    keeper.set("early", b"1")
+    assert keeper.get("early") == b"1"
+    keeper.set("late", b"2")
+    waiter.join(5.0)
+    assert not waiter.is_alive()
+    keeper.close()

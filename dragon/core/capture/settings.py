@@ -85,6 +85,17 @@ def eager():
 
 
 @contextlib.contextmanager
+def given_up():
+    """Have this thread be at no capture within a `with` block: those in progress have been given up."""
+    previous, _local.captures = _local.captures, None
+    try:
+        with eager():
+            yield
+    finally:
+        _local.captures = previous
+
+
+@contextlib.contextmanager
 def every_loop():
     """Have loops captured as loops whatever their length for a `with` block, in this thread: it may be any later."""
     previous, _local.every_loop = stages_every_loop(), True

@@ -1,4 +1,5 @@
 """The table of a store behind a port, which one thread serves."""
+import math
 import selectors
 import socket
 import threading
@@ -88,7 +89,8 @@ class Server:
 
     def _patience(self):
         ends = [client.awaiting[2] for client in self._clients.values() if client.awaiting]
-        return max(min(ends, default=time.monotonic() + IDLE_SECONDS) - time.monotonic(), 0)
+        # A wait that is as good as endless is more than the selector takes.
+        return min(max(min(ends, default=math.inf) - time.monotonic(), 0), IDLE_SECONDS)
 
     def _accept(self):
         try:

@@ -9,6 +9,7 @@ from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.scopes import (
     Concrete, current_path, get_autocast_scope, get_stateless_scope, in_symbolic_scope)
 from dragon.vm.keras.core.shapes import shape_equal, standardize_shape
+from dragon.vm.shared import strategies
 from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
 from dragon.vm.shared.tensors.variable import living, write
 
@@ -78,6 +79,7 @@ class Variable(Base):
         self._overwrite_with_gradient = False
         self._note_trainable()
         living.set(self, None)
+        strategies.note_made(self)
         return self
 
     def __init__(self, *args, **kwargs):
@@ -123,16 +125,22 @@ class Variable(Base):
         scope = get_stateless_scope()
         if scope is not None:
             scope.add_update((self, value))
+        elif strategies.joins(self):
+            return strategies.local.replica.memory.write_together(self, "assign", value)
         elif not in_symbolic_scope():
             write(self, value)
         return value
 
     def assign_add(self, value):
         """Add to the numbers; returns the sum."""
+        if strategies.joins(self):  # what is added is joined, not the sums
+            return strategies.local.replica.memory.write_together(self, "assign_add", convert_to_tensor(value))
         return self.assign(self + value)
 
     def assign_sub(self, value):
         """Subtract from the numbers; returns the difference."""
+        if strategies.joins(self):
+            return strategies.local.replica.memory.write_together(self, "assign_sub", convert_to_tensor(value))
         return self.assign(self - value)
 
     def numpy(self):

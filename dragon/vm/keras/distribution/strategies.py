@@ -1,7 +1,11 @@
-"""Rules for where variables and data lie; those that need one device are carried out."""
+"""Rules for where variables and data lie.
+
+A mesh of devices that one was cut into shares that one's memory: whatever the layouts, tensors are whole there, and
+each number is computed once, which is what the devices would compute together.
+"""
 import contextlib
 
-from dragon.core import warnings
+from dragon.core import config, warnings
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.distribution.devices import list_devices
@@ -13,14 +17,17 @@ BATCH = "batch"
 
 
 def _the_device(mesh):
-    """Return the one device of a mesh, by name."""
+    """Return the first device of a mesh, by name; all of them must be parts of one, whose memory they share."""
     devices = [str(device) for device in mesh.devices.flat]
-    if len(devices) != 1:
-        raise NotImplementedError("distribution: one process with one device is what there is. "
-                                  f"Received: {mesh} of devices {devices}")
-    kind = devices[0].split(":")[0]
-    if devices[0] not in list_devices(kind):
-        raise ValueError(f"There is no such device. Received: {devices[0]!r}, expected one of {list_devices(kind)}")
+    kinds = {device.split(":")[0] for device in devices}
+    for device in devices:
+        known = list_devices(device.split(":")[0])
+        if device not in known:
+            raise ValueError(f"There is no such device. Received: {device!r}, expected one of {known}; "
+                             "`tf.config.set_logical_device_configuration` cuts one into several")
+    if len(devices) > 1 and (len(kinds) > 1 or "cpu" not in kinds and config.device_count("cuda") > 1):
+        raise NotImplementedError("distribution: got devices of different memories, expected one, or those that one "
+                                  f"was cut into. Received: {mesh} of devices {devices}")
     return devices[0]
 
 
@@ -191,5 +198,19 @@ def distribute_tensor(tensor, layout):
         raise ValueError(f"Cannot create sharding when device mesh is not set for TensorLayout. Received: {layout}")
     from dragon.vm.keras.core.device import device
     from dragon.vm.shared.arrays.creation import identity
+    _check_sizes(tensor, layout)
     with device(_the_device(layout.device_mesh)):
         return identity(tensor)
+
+
+def _check_sizes(tensor, layout):
+    """Raise a ValueError where an axis cannot be cut as a layout says."""
+    mesh, shape = layout.device_mesh, tuple(tensor.shape)
+    if len(layout.axes) > len(shape):
+        raise ValueError(f"distribute_tensor: got a layout of {len(layout.axes)} axes, {layout.axes}, for a tensor of "
+                         f"shape {shape}, expected at most {len(shape)}")
+    for size, axis in zip(shape, layout.axes):
+        parts = 1 if axis is None else mesh.shape[list(mesh.axis_names).index(axis)]
+        if size % parts:
+            raise ValueError(f"distribute_tensor: got a tensor of shape {shape} for the layout {layout.axes}, expected "
+                             f"a size that is divisible by {parts}, the devices along {axis!r}")

@@ -6,6 +6,7 @@ from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.masking import get_keras_mask
 from dragon.vm.keras.core.naming import own_name
+from dragon.vm.shared.strategies import scaled
 from dragon.vm.shared.tensors.tensor import ops
 
 REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
@@ -144,9 +145,9 @@ def reduce_values(values, sample_weight=None, reduction="sum_over_batch_size"):
     if reduction in (None, "none") or shape in ((), (0,)):
         return values
     if reduction == "mean_with_sample_weight" and sample_weight is not None:
-        return divide_no_nan(ops.sum(values), ops.cast(ops.sum(sample_weight), values.dtype))
+        return scaled(divide_no_nan(ops.sum(values), ops.cast(ops.sum(sample_weight), values.dtype)))
     # A mean is the sum over the count whatever the batch; only emptiness would make it NaN.
-    return ops.mean(values) if reduction in MEANS and 0 not in shape else ops.sum(values)
+    return scaled(ops.mean(values)) if reduction in MEANS and 0 not in shape else ops.sum(values)
 
 
 def apply_mask(sample_weight, mask, dtype, reduction):

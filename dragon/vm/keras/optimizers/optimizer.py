@@ -15,6 +15,7 @@ from dragon.vm.keras.optimizers.gradients import clip
 from dragon.vm.keras.optimizers.memory import numbers_of
 from dragon.vm.keras.optimizers.schedules.schedule import LearningRateSchedule
 from dragon.vm.keras.optimizers.state import State
+from dragon.vm.shared import strategies
 from dragon.vm.shared.tensors.slices import whole_all
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.tensors.variable import settle
@@ -54,6 +55,8 @@ class Optimizer(State, WeightDecay, Configured):
         What it is called in its variables' paths.
 
     """
+
+    _clips = True  # whether gradients are still to be clipped; those of replicas are before they are added up
 
     def __init__(self, learning_rate, weight_decay=None, clipnorm=None, clipvalue=None, global_clipnorm=None,
                  use_ema=False, ema_momentum=0.99, ema_overwrite_frequency=None, loss_scale_factor=None,
@@ -211,13 +214,29 @@ class Optimizer(State, WeightDecay, Configured):
         if steps:
             self._accumulate(grads, variables, steps)
         else:
-            self._update(grads, variables)
+            self._update_all(grads, variables)
         if self.use_ema:
             self._update_model_variables_moving_average(self._trainable_variables)
             if self.ema_overwrite_frequency:
                 due = ops.remainder(self.iterations + 1, self.ema_overwrite_frequency) == 0
                 with self._writing_if(due):
                     self._overwrite_model_variables_with_average_value(self._trainable_variables)
+
+    def _update_all(self, grads, variables):
+        """Update variables; of several replicas, once, with the sums of their gradients."""
+        replica = strategies.local.replica
+        if replica is None:
+            self._update(grads, variables)
+            return
+
+        def update(parts):
+            object.__setattr__(self, "_clips", False)
+            try:
+                self._update(replica.memory.sum_all(parts), variables)
+            finally:
+                object.__setattr__(self, "_clips", True)
+            return [None] * len(parts)
+        replica.merge(update, self._clip_gradients(grads))
 
     def _update(self, grads, variables):
         grads = self._clip_gradients(grads)
@@ -231,10 +250,10 @@ class Optimizer(State, WeightDecay, Configured):
         due = ops.remainder(numbers_of(self._iterations) + 1, steps) == 0
         if is_capturing():
             with self._writing_if(due):
-                self._update([gradient / steps for gradient in grads], variables)
+                self._update_all([gradient / steps for gradient in grads], variables)
             grads = [ops.where(due, 0, gradient) for gradient in grads]
         elif bool(due):
-            self._update([gradient / steps for gradient in grads], variables)
+            self._update_all([gradient / steps for gradient in grads], variables)
             grads = [ops.zeros_like(gradient) for gradient in grads]
         for total, gradient in zip(sums, grads):
             self.assign(total, gradient)
@@ -244,7 +263,7 @@ class Optimizer(State, WeightDecay, Configured):
             self.update_step(gradient, variable, learning_rate)
 
     def _clip_gradients(self, grads):
-        return clip(grads, self.clipnorm, self.global_clipnorm, self.clipvalue)
+        return clip(grads, self.clipnorm, self.global_clipnorm, self.clipvalue) if self._clips else grads
 
     def stateless_apply(self, optimizer_variables, grads, trainable_variables):
         """Refuse: with TensorFlow's tongue, optimizers change their variables."""

@@ -5,6 +5,7 @@ import threading
 from dragon.core.capture import settings
 from dragon.core.capture.function import Function
 from dragon.vm.keras.core import global_state, tree
+from dragon.vm.keras.trainers import spreading
 from dragon.vm.keras.trainers.data_adapters.convert import is_host_tensor
 from dragon.vm.shared.recording.function import eagerly
 
@@ -36,14 +37,26 @@ class Step:
 
     def __init__(self, model, method, name, is_ready):
         self._method, self._is_ready, self._together = method, is_ready, model.steps_per_execution
-        self.function = method if model.run_eagerly else StepFunction(method, name=name)
+        self._strategy = model._distribute_strategy
+        is_plain = model.run_eagerly or self._strategy is not None
+        self.function = method if is_plain else StepFunction(method, name=name)
         self._is_first, self._name = self.function is not method, name
 
     def __reduce__(self):
         return type(None), ()  # a copy of the model makes its own
 
+    def _run_spread(self, batch):
+        """Return what the step returns on average of all replicas, each of which takes a part of the batch."""
+        strategy = self._strategy
+        parts = spreading.parts_of(batch, strategy)
+        with strategy.scope():
+            found = strategy.run(self._method, (parts,))
+        return spreading.together(found, strategy, "concat" if self._name == "predict_step" else "mean")
+
     def run(self, batch):
         """Return what the step returns."""
+        if self._strategy is not None:
+            return self._run_spread(batch)
         if self._is_first:
             self._is_first = False
             if any(map(is_host_tensor, tree.flatten(batch))):  # strings are no part of graphs

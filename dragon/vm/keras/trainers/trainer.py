@@ -23,7 +23,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
                   steps_per_execution=1, _initial_epoch=None, stop_training=False, stop_evaluating=False,
                   stop_predicting=False, _compile_loss=None, _compile_metrics=None, _loss_tracker=None,
                   _compile_arguments=None, train_function=None, test_function=None,
-                  predict_function=None, _validation=None)
+                  predict_function=None, _validation=None, _distribute_strategy=strategies.several())
         self._put(_compute_loss_has_training_arg="training" in inspect.signature(self.compute_loss).parameters)
 
     def _put(self, **values):
@@ -92,7 +92,9 @@ class Trainer(OlderNames, TrainingState, Fitting):
 
     @property
     def distribute_strategy(self):
-        """Strategy: the one of TensorFlow's that is in use."""
+        """Strategy: the one of TensorFlow's in whose scope the model was made, or the one in use."""
+        if self._distribute_strategy is not None:
+            return self._distribute_strategy
         if not strategies.current:
             raise AttributeError("Model.distribute_strategy: TensorFlow, which has the strategies, is not imported; "
                                  "expected `import tensorflow` before")
@@ -221,7 +223,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
             loss = self._compile_loss(y, y_pred, sample_weight)
             if loss is not None:
                 terms.append(loss)
-        terms += [_total(loss) for loss in self.losses]
+        terms += [strategies.scaled(_total(loss)) for loss in self.losses]
         if not terms:
             raise ValueError("No loss to compute. Provide a `loss` argument in `compile()`. "
                              f"Received: loss={self.loss}")
@@ -239,7 +241,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
 
     def _track_loss(self, x, loss):
         size = count_samples(next(leaf for leaf in tree.flatten(x) if leaf is not None))
-        self._loss_tracker.update_state(loss, sample_weight=size)
+        self._loss_tracker.update_state(strategies.unscaled(loss), sample_weight=size)
 
     def train_step(self, data):
         """Train with a batch; override it for training of another kind. ...

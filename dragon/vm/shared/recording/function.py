@@ -9,7 +9,7 @@ from dragon.core.capture.function import Function as Captured
 from dragon.core.capture.guards import Guards
 from dragon.core.capture.rewind import Rewind, made_again
 from dragon.core.capture.settings import is_capturing
-from dragon.vm.shared import nest, seed
+from dragon.vm.shared import nest, seed, strategies
 from dragon.vm.shared.autograph import status
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.recording.body import Body, bound_to
@@ -216,7 +216,7 @@ class Function:
     def __call__(self, *args, **kwargs):
         if self._signature is not None:
             args, kwargs = self._bind(args, kwargs)
-        if eagerly[0]:
+        if eagerly[0] or strategies.exists[0] and strategies.takes_turns(nest.flatten((args, kwargs))):
             return self._python_function(*args, **kwargs)
         if is_capturing():
             return self._graphs.call_within(self._traced_call, args, kwargs)

@@ -12,6 +12,7 @@ PhysicalDevice.__doc__ = "A device of the machine."
 LogicalDevice = collections.namedtuple("LogicalDevice", ["name", "device_type"])
 LogicalDevice.__doc__ = "A device that programs name."
 _hidden = set()
+_cut = {}  # by the name of a device, how those that it was cut into are used
 _soft_placement = [True]
 
 
@@ -44,8 +45,9 @@ def list_physical_devices(device_type=None):
 
 def list_logical_devices(device_type=None):
     """Return the devices that programs name, of a kind or all."""
-    return [LogicalDevice(item.name.replace("physical_", ""), item.device_type)
-            for item in list_physical_devices(device_type) if item.name not in _hidden]
+    kinds = [item.device_type for item in list_physical_devices(device_type) if item.name not in _hidden
+             for _ in _cut.get(item.name, (None,))]
+    return [LogicalDevice(f"/device:{kind}:{kinds[:number].count(kind)}", kind) for number, kind in enumerate(kinds)]
 
 
 def get_visible_devices(device_type=None):
@@ -91,20 +93,32 @@ def _check_device(device):
 
 
 def get_logical_device_configuration(device):
-    """Return how a device is used."""
-    _check_device(device)
-    return None
+    """Return how those are used that a device was cut into, or None."""
+    return _cut.get(_check_device(device).name)
 
 
 def set_logical_device_configuration(device, logical_devices):
-    """Limit the memory of a device; it cannot be cut in several."""
+    """Cut a device into several, which share it and its memory, and limit how much they take together.
+
+    Parameters
+    ----------
+    device : PhysicalDevice
+        The device.
+    logical_devices : List[LogicalDeviceConfiguration]
+        How each one of the several is used.
+
+    """
     _check_device(device)
-    if len(logical_devices) != 1:
-        raise NotImplementedError(f"A device stays one device. Received: {len(logical_devices)} logical devices")
-    limit = logical_devices[0].memory_limit
-    if limit is not None:
+    if not logical_devices or not all(isinstance(item, LogicalDeviceConfiguration) for item in logical_devices):
+        raise ValueError(f"set_logical_device_configuration: got {logical_devices!r}, expected one or more "
+                         "LogicalDeviceConfiguration")
+    limits = [item.memory_limit for item in logical_devices]
+    if any(limit is None for limit in limits) and any(limit is not None for limit in limits):
+        raise ValueError(f"set_logical_device_configuration: got the limits {limits}, expected one for each or none")
+    _cut[device.name] = list(logical_devices)
+    if limits[0] is not None:
         kind, index = device.name.split(":")[1:]
-        config.set_memory_limit(int(limit) << 20, "cpu" if kind == "CPU" else f"cuda:{index}")
+        config.set_memory_limit(sum(map(int, limits)) << 20, "cpu" if kind == "CPU" else f"cuda:{index}")
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ import threading
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.settings import is_capturing
+from dragon.vm.shared import strategies
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype, fits_into, string
@@ -68,6 +69,7 @@ def write(variable, value):
     """
     if inferring[0]:
         return
+    strategies.note_written(variable)
     before = modes.set_recording(False)
     try:
         if _C.storage_owners(variable) > 1 and not is_capturing():
@@ -82,6 +84,7 @@ def write_with(variable, operator, value):
     """Apply an in-place operator (`ops.add_`) to a variable; whoever looks at the old numbers keeps them."""
     if inferring[0]:
         return
+    strategies.note_written(variable)
     before = modes.set_recording(False)
     try:
         if _C.storage_owners(variable) > 1 and not is_capturing():
@@ -152,7 +155,7 @@ class Variable(VariableParts, Base, metaclass=_Kind):
     constraint : Callable, optional
         What optimizers apply after each step.
     synchronization, aggregation : Any, optional
-        Kept for whoever asks.
+        When values of several replicas meet, and what becomes of them.
     shape : TensorShape, optional
         Which shapes it may take on; by default that of the value.
     experimental_enable_variable_lifting : bool, optional
@@ -209,6 +212,7 @@ class Variable(VariableParts, Base, metaclass=_Kind):
 
     def __init__(self, *args, **kwargs):
         living.set(self, None)
+        strategies.note_made(self)
 
     def __repr__(self):
         from dragon.vm.shared.tensors.host import describe
@@ -292,7 +296,9 @@ class Variable(VariableParts, Base, metaclass=_Kind):
     def assign(self, value, use_locking=False, name=None, read_value=True):
         """Replace the value; returns the variable."""
         value = self._incoming(value)
-        if value.shape == self.shape:
+        if strategies.joins(self):
+            strategies.local.replica.memory.write_together(self, "assign", value)
+        elif value.shape == self.shape:
             write(self, value)
         elif not inferring[0]:
             self.data = ops.clone(as_tensor(value.detach()))
@@ -300,12 +306,20 @@ class Variable(VariableParts, Base, metaclass=_Kind):
 
     def assign_add(self, delta, use_locking=False, name=None, read_value=True):
         """Add to the value; returns the variable."""
-        write_with(self, ops.add_, self._broadcast(delta, "assign_add"))
+        delta = self._broadcast(delta, "assign_add")
+        if strategies.joins(self):
+            strategies.local.replica.memory.write_together(self, "assign_add", delta)
+        else:
+            write_with(self, ops.add_, delta)
         return self if read_value else None
 
     def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
         """Subtract from the value; returns the variable."""
-        write_with(self, ops.sub_, self._broadcast(delta, "assign_sub"))
+        delta = self._broadcast(delta, "assign_sub")
+        if strategies.joins(self):
+            strategies.local.replica.memory.write_together(self, "assign_sub", delta)
+        else:
+            write_with(self, ops.sub_, delta)
         return self if read_value else None
 
     def _broadcast(self, delta, verb):

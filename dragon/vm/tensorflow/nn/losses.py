@@ -1,4 +1,5 @@
 """Distances between what a net says and what it should say."""
+from dragon.vm.shared import strategies
 from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.arrays.reducing import NOTHING_IGNORED
 from dragon.vm.shared.errors import invalid_argument
@@ -92,17 +93,17 @@ def log_poisson_loss(targets, log_input, compute_full_loss=False, name=None):
 
 
 def compute_average_loss(per_example_loss, sample_weight=None, global_batch_size=None):
-    """Return the sum of losses divided by how many there are, or by the size of the whole batch."""
+    """Return the sum of losses divided by how many there are of all replicas, or by the size of the whole batch."""
     losses = take(per_example_loss)
-    count = losses.shape[0] if losses.ndim else 1
+    count = (losses.shape[0] if losses.ndim else 1) * strategies.count()
     if sample_weight is not None:
         losses = ops.mul(losses, take(sample_weight, losses.dtype))
     return ops.div(ops.sum(losses), float(count if global_batch_size is None else global_batch_size))
 
 
 def scale_regularization_loss(regularization_loss):
-    """Return the sum of a regularization loss; there is one replica."""
-    return ops.sum(take(regularization_loss))
+    """Return a replica's part of the sum of a regularization loss."""
+    return strategies.scaled(ops.sum(take(regularization_loss)))
 
 
 def ctc_loss(labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=None,

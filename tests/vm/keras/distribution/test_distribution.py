@@ -41,6 +41,34 @@ def test_one_device_trains_as_without_rules():
         assert distribution.distribution() is None
 
 
+@pytest.fixture
+def four():
+    """Have the CPU be four devices."""
+    from dragon.vm import tensorflow as tf
+    cpu, cut = tf.config.list_physical_devices("CPU")[0], tf.config.LogicalDeviceConfiguration
+    tf.config.set_logical_device_configuration(cpu, [cut() for _ in range(4)])
+    yield
+    tf.config.set_logical_device_configuration(cpu, [cut()])
+
+
+def test_devices_that_share_memory_train_as_one(four):
+    alone = trained()
+    assert distribution.list_devices() == [f"cpu:{number}" for number in range(4)]
+    distribution.set_distribution(distribution.DataParallel())
+    assert distribution.distribution().num_model_replicas == 4 and trained() == alone
+    mesh = distribution.DeviceMesh((2, 2), ("batch", "model"))
+    layouts = distribution.LayoutMap(mesh)
+    layouts[".*dense.*kernel"] = (None, "model")
+    with distribution.ModelParallel(layout_map=layouts).scope():
+        assert trained() == alone
+    layout = distribution.TensorLayout(("batch", None), mesh)
+    assert distribution.distribute_tensor(keras.ops.ones((4, 3)), layout).numpy().sum() == 12
+    with pytest.raises(ValueError, match="divisible by 2"):
+        distribution.distribute_tensor(keras.ops.ones((3, 3)), layout)
+    with pytest.raises(ValueError, match="expected at most 1"):
+        distribution.distribute_tensor(keras.ops.ones((4,)), layout)
+
+
 def test_names_are_those_of_genuine_keras():
     for family in ("distribution", "distillation", "export"):
         expected = [name for name in dir(getattr(genuine.keras, family)) if not name.startswith("_")]
@@ -82,14 +110,15 @@ def test_descriptions():
     assert described(distribution) == described(genuine.keras.distribution)
 
 
-def test_more_devices_are_named():
+def test_devices_that_are_not_there_are_named():
     mesh = distribution.DeviceMesh((2,), ("batch",), ["cpu:0", "cpu:1"])
     rule, layout = distribution.DataParallel(mesh), distribution.TensorLayout(("batch",), mesh)
     for act in (lambda: distribution.set_distribution(rule), lambda: rule.scope().__enter__(),
-                lambda: distribution.distribute_tensor(keras.ops.ones((2,)), layout),
-                lambda: distribution.initialize("a:1,b:1", 2, 0)):
-        with pytest.raises(NotImplementedError, match="one"):
+                lambda: distribution.distribute_tensor(keras.ops.ones((2,)), layout)):
+        with pytest.raises(ValueError, match="There is no such device. Received: 'cpu:1'"):
             act()
+    with pytest.raises(NotImplementedError, match="one"):
+        distribution.initialize("a:1,b:1", 2, 0)
     distribution.initialize()
     assert distribution.list_devices("cpu") == CPU and distribution.get_device_count("cpu") == 1
 

@@ -7,6 +7,8 @@ from dragon.vm.keras.core.settings import store
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.normalization.renorm import Renorm, require_clipping
 from dragon.vm.keras.layers.normalization.scaled import Scaled, like, moved, wide
+from dragon.vm.keras.ops.nn.normalization import moments
+from dragon.vm.shared import strategies
 from dragon.vm.shared.tensors.tensor import ops
 
 _train, _infer = ops.native_batch_norm, ops.batch_norm
@@ -31,7 +33,7 @@ class BatchNormalization(Renorm, Scaled):
     renorm_momentum : float, optional, default=0.99
         The momentum of the averages that the correction uses.
     synchronized : bool, optional, default=False
-        Whether statistics are shared by replicas: with one replica they are.
+        Whether statistics are those of the samples of all replicas.
 
     Examples
     --------
@@ -83,7 +85,7 @@ class BatchNormalization(Renorm, Scaled):
                               like(self.beta, x))
         elif self.renorm:
             made = self.apply(x, *self.renormed(x, *self.moments(x, mask)))
-        elif mask is None and math.prod(x.shape) != x.shape[self.axis]:
+        elif mask is None and math.prod(x.shape) != x.shape[self.axis] and not self.meets():
             made = self.trained(x)
         else:
             mean, variance = self.moments(x, mask)
@@ -128,9 +130,15 @@ class BatchNormalization(Renorm, Scaled):
         shift = shift if beta is None else ops.add(shift, beta)
         return ops.add(ops.mul(x, ops.reshape(factor, shape)), ops.reshape(shift, shape))
 
+    def meets(self):
+        """Return whether statistics are those of several replicas."""
+        return self.synchronized and strategies.local.replica is not None
+
     def moments(self, x, mask):
         """Return mean and variance of each channel, over what a mask leaves."""
         axes = [axis for axis in range(x.ndim) if axis != self.axis % x.ndim]
+        if mask is None and self.meets():
+            return moments(x, axes, synchronized=True)
         if mask is None:
             variance, mean = ops.var_mean(x, axes, correction=0)
             return mean, variance

@@ -2,6 +2,7 @@
 from dragon.core import warnings
 from dragon.vm.keras.core.config import epsilon as default_epsilon
 from dragon.vm.keras.ops.common import along, canonical_axis, cast_to, dtype_of, operation, ops, tensor
+from dragon.vm.shared import strategies
 
 
 @operation
@@ -15,7 +16,7 @@ def moments(x, axes, keepdims=False, synchronized=False):
     keepdims : bool, optional, default=False
         Whether they stay, with size 1.
     synchronized : bool, optional, default=False
-        Over all replicas; there is one.
+        Over all replicas.
 
     Returns
     -------
@@ -26,11 +27,24 @@ def moments(x, axes, keepdims=False, synchronized=False):
     x = tensor(x)
     dtype = dtype_of(x)
     x, *how = along(cast_to(x, "float32") if dtype in ("float16", "bfloat16") else x, axes, keepdims)
-    var, mean = ops.var_mean(x, how[0], correction=0, keepdims=how[1])
+    if synchronized and strategies.local.replica is not None:
+        mean, var = _of_all_replicas(x, *how)
+    else:
+        var, mean = ops.var_mean(x, how[0], correction=0, keepdims=how[1])
     if dtype in ("float16", "bfloat16"):
         # The bounds are those of float16 for both, as elsewhere.
         mean, var = (cast_to(ops.clamp(item, -65504.0, 65504.0), dtype) for item in (mean, var))
     return mean, var
+
+
+def _of_all_replicas(x, axes, keepdims):
+    """Return mean and variance over the samples of all replicas, however many each of them has."""
+    from dragon.vm.shared.replicas.meetings import all_reduce
+    total, squares = ops.sum(x, axes, keepdims), ops.sum(ops.square(x), axes, keepdims)
+    count = ops.sum(ops.ones_like(x), axes, keepdims)
+    total, squares, count = all_reduce("sum", [total, squares, count])
+    mean = total / count
+    return mean, squares / count - ops.square(mean)
 
 
 @operation

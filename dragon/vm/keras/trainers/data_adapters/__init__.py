@@ -5,7 +5,8 @@ from dragon.core import warnings
 from dragon.vm.keras.trainers.data_adapters.adapter import DataAdapter
 from dragon.vm.keras.trainers.data_adapters.arrays import ArrayAdapter, are_arrays
 from dragon.vm.keras.trainers.data_adapters.iterables import (
-    DatasetAdapter, GeneratorAdapter, GrainAdapter, IteratorAdapter, LoaderAdapter, is_grain, is_iterator)
+    DatasetAdapter, GeneratorAdapter, GrainAdapter, IteratorAdapter, LoaderAdapter, SpreadAdapter, is_grain,
+    is_iterator)
 from dragon.vm.keras.trainers.data_adapters.py_dataset import PyDataset, PyDatasetAdapter
 
 
@@ -13,6 +14,11 @@ def is_dataset(value):
     """Return whether a value is a `tf.data.Dataset`."""
     return any(kind.__name__ in ("Dataset", "DatasetV2") and "tensorflow" in kind.__module__
                for kind in type(value).__mro__) and hasattr(value, "cardinality")
+
+
+def is_spread_dataset(value):
+    """Return whether a value is a dataset that a strategy has shared out among replicas."""
+    return getattr(type(value), "is_spread_dataset", False)
 
 
 def is_loader(value):
@@ -25,6 +31,8 @@ def _kind_of(x):
     """Return (how errors call it, whether it takes class weights), or None."""
     if is_dataset(x):
         return "tf.data.Dataset", True
+    if is_spread_dataset(x):
+        return "tf.distribute.DistributedDataset", False
     if isinstance(x, PyDataset):
         return "PyDataset", True
     if is_loader(x):
@@ -80,6 +88,8 @@ def get_data_adapter(x, y=None, sample_weight=None, batch_size=None, steps_per_e
                       "which is expected to be shuffled already.")
     if name == "tf.data.Dataset":
         return DatasetAdapter(x, class_weight)
+    if is_spread_dataset(x):
+        return SpreadAdapter(x)
     if name == "PyDataset":
         return PyDatasetAdapter(x, class_weight, shuffle)
     if name == "torch DataLoader":

@@ -3,6 +3,7 @@ from dragon.vm.keras.core import tree
 from dragon.vm.keras.trainers.data_adapters.adapter import DataAdapter
 from dragon.vm.keras.trainers.data_adapters.convert import to_tensor
 from dragon.vm.keras.trainers.data_adapters.data import with_class_weight
+from dragon.vm.shared.replicas.values import PerReplica, is_spread
 
 
 def to_batch(batch):
@@ -38,6 +39,25 @@ class DatasetAdapter(DataAdapter):
     def num_batches(self):
         """Optional[int]: how many an epoch has."""
         count = int(self._dataset.cardinality())
+        return None if count < 0 else count
+
+
+class SpreadAdapter(DataAdapter):
+    """Take the batches of a dataset that a strategy has shared out among replicas."""
+
+    varies = True
+
+    def __init__(self, dataset):
+        self._dataset = dataset
+
+    def __iter__(self):
+        for batch in self._dataset:
+            yield batch if is_spread(batch) else PerReplica((batch,))
+
+    @property
+    def num_batches(self):
+        """Optional[int]: how many an epoch has."""
+        count = int(self._dataset.cardinality)
         return None if count < 0 else count
 
 

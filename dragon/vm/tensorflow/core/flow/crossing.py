@@ -1,6 +1,7 @@
 """What strategies take beside devices: how values of replicas are joined, and how input and runs go.
 
-With one replica nothing is moved: a value is its own sum and mean, whichever way of joining a program names.
+With one replica nothing is moved: a value is its own sum and mean, whichever way of joining a program names. Replicas
+of one process share memory, so of several there is one sum, which is every device's.
 """
 import collections
 import enum
@@ -9,8 +10,22 @@ from dragon.vm.shared.data.dataset import Dataset
 from dragon.vm.shared.data.iterator import Iterator
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.tensors.convert import convert_to_tensor
-from dragon.vm.shared.tensors.tensor import Base
-from dragon.vm.tensorflow.core.flow.strategies import Strategy, reduce_op_of
+from dragon.vm.shared.replicas.values import PerReplica
+from dragon.vm.shared.tensors.tensor import Base, ops
+from dragon.vm.tensorflow.core.flow import spread_data
+from dragon.vm.tensorflow.core.flow.strategies import ReduceOp, Strategy, reduce_op_of
+
+
+def _add_all(values):
+    total = values[0]
+    for value in values[1:]:
+        total = ops.add(total, value)
+    return total
+
+
+def _joined(reduce_op, values, add):
+    total = add([convert_to_tensor(value) for value in values])
+    return total if reduce_op is ReduceOp.SUM else ops.div(total, len(values))
 
 
 class CrossDeviceOps:
@@ -40,7 +55,9 @@ class CrossDeviceOps:
 
     def reduce_implementation(self, reduce_op, per_replica_value, destinations, options):
         """Return the sum or mean of the replicas' values; what `reduce` does."""
-        return convert_to_tensor(per_replica_value)
+        if not isinstance(per_replica_value, PerReplica):
+            return convert_to_tensor(per_replica_value)
+        return _joined(reduce_op, per_replica_value.values, _add_all)
 
     def batch_reduce(self, reduce_op, value_destination_pairs, options=None):
         """Return the sums or means of several values.
@@ -101,7 +118,7 @@ class ReductionToOneDevice(CrossDeviceOps):
     reduce_to_device : str, optional
         Its name.
     accumulation_fn : Callable, optional
-        Adds a list of values; there is one here.
+        Adds a list of values.
 
     """
 
@@ -109,7 +126,9 @@ class ReductionToOneDevice(CrossDeviceOps):
         self.reduce_to_device, self.accumulation_fn = reduce_to_device, accumulation_fn
 
     def reduce_implementation(self, reduce_op, per_replica_value, destinations, options):
-        """Return what the user's function makes of the one value, or the value."""
+        """Return what the user's function makes of the values, or their sum or mean."""
+        if isinstance(per_replica_value, PerReplica):
+            return _joined(reduce_op, per_replica_value.values, self.accumulation_fn or _add_all)
         value = convert_to_tensor(per_replica_value)
         return value if self.accumulation_fn is None else self.accumulation_fn([value])
 
@@ -214,21 +233,21 @@ class _Seen(type):
 
 
 class DistributedValues(metaclass=_Seen):
-    """Values of replicas: with one replica those are variables and tensors."""
+    """Values of replicas; with one replica those are variables and tensors."""
 
-    _kinds = (Base,)
+    _kinds = (Base, PerReplica)
 
 
 class DistributedDataset(metaclass=_Seen):
     """Datasets that replicas read: with one replica those are datasets."""
 
-    _kinds = (Dataset,)
+    _kinds = (Dataset, spread_data.DistributedDataset)
 
 
 class DistributedIterator(metaclass=_Seen):
     """Iterators over datasets that replicas read: with one replica those are iterators."""
 
-    _kinds = (Iterator,)
+    _kinds = (Iterator, spread_data.DistributedIterator)
 
 
 class StrategyExtended(metaclass=_Seen):

@@ -1,12 +1,9 @@
-"""Strategies of distribution with one replica: programs written for several run on the one device there is."""
+"""Strategies of distribution: what they share, and those of one replica; `spread.py` has those of several."""
 import contextlib
 import enum
-import json
-import os
 import threading
 
-from dragon.core import config
-from dragon.vm.shared import nest
+from dragon.vm.shared import nest, strategies
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.tensors.devices import device
@@ -43,6 +40,28 @@ class InputContext:
         return global_batch_size // self.num_replicas_in_sync
 
 
+class ValueContext:
+    """What `experimental_distribute_values_from_function` tells of a replica.
+
+    Parameters
+    ----------
+    replica_id_in_sync_group : int, optional, default=0
+        Which one it is.
+    num_replicas_in_sync : int, optional, default=1
+        How many there are.
+
+    """
+
+    def __init__(self, replica_id_in_sync_group=0, num_replicas_in_sync=1):
+        self._number, self._count = replica_id_in_sync_group, num_replicas_in_sync
+
+    replica_id_in_sync_group = property(lambda self: self._number, doc="int: which replica it is.")
+    num_replicas_in_sync = property(lambda self: self._count, doc="int: how many replicas there are.")
+
+    def __repr__(self):
+        return f"tf.distribute.ValueContext(replica id {self._number},  total replicas in sync: {self._count})"
+
+
 class ReplicaContext:
     """The place where a replica's code runs.
 
@@ -57,21 +76,38 @@ class ReplicaContext:
 
     def __init__(self, strategy, replica_id_in_sync_group=0):
         self.strategy, self.replica_id_in_sync_group = strategy, replica_id_in_sync_group
-        self.num_replicas_in_sync = 1
+
+    num_replicas_in_sync = property(lambda self: self.strategy.num_replicas_in_sync,
+                                    doc="int: how many replicas there are.")
+
+    @property
+    def devices(self):
+        """List[str]: the device of this replica."""
+        replica = strategies.local.replica
+        return [self.strategy.worker_devices[0 if replica is None else replica.number]]
 
     def all_reduce(self, reduce_op, value, options=None):
-        """Return the sum or mean of all replicas' values."""
-        reduce_op_of(reduce_op, "all_reduce")
-        return value
+        """Return the sum or mean of all replicas' values; gradients are joined in the same way."""
+        kind = reduce_op_of(reduce_op, "all_reduce")
+        if strategies.local.replica is None:
+            return value
+        from dragon.vm.shared.replicas.meetings import all_reduce
+        return all_reduce("sum" if kind is ReduceOp.SUM else "mean", value)
 
     def all_gather(self, value, axis, options=None):
         """Return all replicas' values one after the other."""
-        return value
+        if strategies.local.replica is None:
+            return value
+        from dragon.vm.tensorflow.core.flow.meetings import all_gather
+        return all_gather(self.strategy, value, axis)
 
     def merge_call(self, merge_fn, args=(), kwargs=None):
-        """Call a function with the values of all replicas."""
-        with _context(None):
-            return merge_fn(self.strategy, *args, **(kwargs or {}))
+        """Call a function, once, with the values of all replicas, and return what it returns for this one."""
+        if strategies.local.replica is None:
+            with _context(None):
+                return merge_fn(self.strategy, *args, **(kwargs or {}))
+        from dragon.vm.tensorflow.core.flow.meetings import merge_call
+        return merge_call(self.strategy, merge_fn, args, kwargs or {})
 
 
 def reduce_op_of(value, who):
@@ -108,6 +144,7 @@ class Strategy:
             raise NotImplementedError(f"tf.distribute.Strategy: extended is not supported. Received: {extended!r}")
         self._device = None
 
+    is_spread = False  # whether there are several replicas
     num_replicas_in_sync = property(lambda self: 1, doc="int: how many replicas there are.")
     cluster_resolver = property(lambda self: None, doc="None: there is one machine.")
     extended = property(lambda self: self, doc="Strategy: itself.")
@@ -191,7 +228,7 @@ class Strategy:
 
     def experimental_distribute_values_from_function(self, value_fn):
         """Return what a function makes of the replica's number."""
-        return value_fn(ReplicaContext(self))
+        return value_fn(ValueContext())
 
     def update(self, var, fn, args=(), kwargs=None, group=True):
         """Call a function with a variable."""
@@ -211,52 +248,6 @@ class OneDeviceStrategy(Strategy):
     def __init__(self, device):
         super().__init__()
         self._device = device
-
-
-class MirroredStrategy(Strategy):
-    """One replica for each GPU of the machine, of which there may be one here.
-
-    Parameters
-    ----------
-    devices : Sequence[str], optional
-        Their names; by default the GPUs, or the CPU.
-    cross_device_ops : CrossDeviceOps, optional
-        How values are joined: with one replica there is nothing to be moved.
-
-    """
-
-    def __init__(self, devices=None, cross_device_ops=None):
-        super().__init__()
-        devices = list(devices) if devices is not None else [f"/GPU:{n}" for n in range(config.device_count("cuda"))]
-        if len(devices) > 1:
-            raise NotImplementedError("tf.distribute.MirroredStrategy: one device is driven; name one. Received: "
-                                      f"devices={devices}")
-        self._device = devices[0] if devices else None
-
-
-class MultiWorkerMirroredStrategy(MirroredStrategy):
-    """A replica in each of several processes, of which there may be one here.
-
-    Parameters
-    ----------
-    cluster_resolver : ClusterResolver, optional
-        Which processes there are; by default those that the environment variable `TF_CONFIG` tells.
-    communication_options : CommunicationOptions, optional
-        How values are joined: with one process there is nothing to be moved.
-
-    """
-
-    def __init__(self, cluster_resolver=None, communication_options=None):
-        super().__init__()
-        cluster = json.loads(os.environ.get("TF_CONFIG") or "{}").get("cluster", {}) if cluster_resolver is None else (
-            cluster_resolver.cluster_spec().as_dict())
-        tasks = [address for job in cluster.values() for address in job]
-        if len(tasks) > 1:
-            raise NotImplementedError("tf.distribute.MultiWorkerMirroredStrategy: got a cluster of "
-                                      f"{len(tasks)} tasks, {tasks}, expected one: training runs in one process")
-        self._resolver = cluster_resolver
-
-    cluster_resolver = property(lambda self: self._resolver, doc="Optional[ClusterResolver]: what tells the processes.")
 
 
 class ParameterServerStrategy(Strategy):

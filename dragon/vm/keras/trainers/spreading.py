@@ -1,0 +1,50 @@
+"""Batches of replicas, and what their steps return."""
+from dragon.vm.keras.core import tree
+from dragon.vm.shared.replicas.values import PerReplica, is_spread, select, split
+from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.tensor import ops
+
+
+def parts_of(batch, strategy):
+    """Return a batch as values of the replicas of this process, which take its parts.
+
+    Parameters
+    ----------
+    batch : Any
+        A structure of tensors: the samples of all replicas, of all processes; or values of replicas already.
+    strategy : Strategy
+        Whose replicas.
+
+    """
+    here = strategy.local_count
+    if is_spread(batch):
+        parts = [select(number, batch) for number in range(here)]
+    else:
+        first = strategy.worker_index * here
+        parts = split(batch, strategy.num_replicas_in_sync)[first:first + here]
+    return parts[0] if here == 1 else PerReplica(parts)
+
+
+def together(outputs, strategy, how):
+    """Return what steps of replicas return as what one step would.
+
+    Parameters
+    ----------
+    outputs : Any
+        What `Strategy.run` returned.
+    strategy : Strategy
+        Whose replicas.
+    how : str
+        "mean", or "concat" along the samples.
+
+    """
+    def join(value):
+        if how == "concat":
+            return strategy.gather(value, 0)
+        if strategy.worker_count > 1:
+            return strategy.reduce("mean", value)
+        if not isinstance(value, PerReplica):
+            return value
+        parts = [convert_to_tensor(part) for part in value.values]
+        return ops.mean(ops.stack(parts), 0)
+    return tree.map_structure(join, outputs)

@@ -1,0 +1,1 @@
+"""Several replicas in one process: they take turns, meet, and each has its own memory where values differ."""

@@ -1,0 +1,171 @@
+"""Several replicas in one process: what genuine TensorFlow's MirroredStrategy gives on two virtual CPUs."""
+import numpy as np
+import pytest
+
+from dragon.vm import tensorflow as tf
+
+d = tf.distribute
+CPU = tf.config.list_physical_devices("CPU")[0]
+
+
+@pytest.fixture
+def two():
+    """Return a strategy of two replicas."""
+    cut = tf.config.LogicalDeviceConfiguration
+    tf.config.set_logical_device_configuration(CPU, [cut(), cut()])
+    yield d.MirroredStrategy(["/cpu:0", "/cpu:1"])
+    tf.config.set_logical_device_configuration(CPU, [cut()])
+
+
+def number():
+    """Return the replica's number as a float."""
+    return tf.cast(d.get_replica_context().replica_id_in_sync_group, tf.float32)
+
+
+def parts(strategy, value):
+    """Return the values of all replicas as lists."""
+    return [np.asarray(part).tolist() for part in strategy.experimental_local_results(value)]
+
+
+def test_devices(two):
+    assert [device.name for device in tf.config.list_logical_devices("CPU")] == ["/device:CPU:0", "/device:CPU:1"]
+    assert len(tf.config.get_logical_device_configuration(CPU)) == 2
+    assert two.num_replicas_in_sync == d.MirroredStrategy().num_replicas_in_sync == 2
+    assert two.extended.worker_devices[1] == "/job:localhost/replica:0/task:0/device:CPU:1"
+    assert d.MirroredStrategy(["/cpu:1"]).num_replicas_in_sync == 1
+    with pytest.raises(AssertionError, match="No duplicates allowed"):
+        d.MirroredStrategy(["/cpu:0", "cpu:0"])
+    with pytest.raises(NotImplementedError, match="share its memory"):
+        d.MirroredStrategy(["/cpu:0", "/gpu:0"])
+    with pytest.raises(ValueError, match="one or more"):
+        tf.config.set_logical_device_configuration(CPU, [])
+
+
+def test_run_reduce_and_gather(two):
+    assert two.run(lambda: 3) == 3 and two.run(lambda: None) is None
+    rows = two.run(lambda x: x + 10 * number(), (tf.range(3.0),))
+    assert parts(two, rows) == [[0, 1, 2], [10, 11, 12]]
+    assert repr(two.run(number)) == ("PerReplica:{\n  0: <tf.Tensor: shape=(), dtype=float32, numpy=0.0>,\n"
+                                     "  1: <tf.Tensor: shape=(), dtype=float32, numpy=1.0>\n}")
+    assert two.reduce("SUM", rows, axis=None).numpy().tolist() == [10, 12, 14]
+    assert float(two.reduce("SUM", rows, axis=0)) == 36 and float(two.reduce(d.ReduceOp.MEAN, rows, axis=0)) == 6
+    uneven = two.run(lambda: tf.range(3.0 + number()))
+    assert float(two.reduce("SUM", uneven, axis=0)) == 9
+    assert float(two.reduce("MEAN", uneven, axis=0)) == pytest.approx(9 / 7)
+    assert two.gather(uneven, 0).numpy().tolist() == [0, 1, 2, 0, 1, 2, 3]
+    with pytest.raises(ValueError, match="expected equal"):
+        two.reduce("SUM", uneven, axis=None)
+    with pytest.raises(ValueError, match="A non-DistributedValues value 3.0"):
+        two.reduce("SUM", 3.0, axis=None)
+    assert two.reduce("MEAN", 3.0, axis=None) == 3.0
+    whole = two.reduce("MEAN", two.run(lambda: d.get_replica_context().replica_id_in_sync_group), axis=None)
+    assert float(whole) == 0.5 and whole.dtype == tf.float64
+    slices = two.run(lambda: tf.IndexedSlices(tf.constant([[1.0]]), tf.constant([0]), tf.constant([2, 1])))
+    assert two.reduce("SUM", slices, axis=None).indices.numpy().tolist() == [0, 0]
+
+
+def test_replicas_meet(two):
+    def inside():
+        context = d.get_replica_context()
+        assert d.get_strategy() is two and not d.in_cross_replica_context()
+        return (context.all_reduce("sum", number() + 1), context.all_reduce("mean", {"x": number()}),
+                context.all_gather(tf.fill([2], number()), 0))
+    total, mean, rows = two.run(inside)
+    assert parts(two, total) == [3, 3] and parts(two, mean["x"]) == [0.5, 0.5] and parts(two, rows)[1] == [0, 0, 1, 1]
+    assert parts(two, two.run(tf.function(inside))[0]) == [3, 3]
+    assert parts(two, tf.function(lambda: two.run(inside))()[0]) == [3, 3]
+    seen = []
+
+    def merged(strategy, x):
+        seen.append(parts(strategy, x))
+        return strategy.reduce("sum", x, axis=None)
+    assert float(two.run(lambda: d.get_replica_context().merge_call(merged, args=(number() + 1,)))) == 3
+    assert seen == [[1, 2]]
+    with pytest.raises(RuntimeError, match="different number of replica_context"):
+        two.run(lambda: number() if number() else d.get_replica_context().merge_call(merged, args=(number(),)))
+    with pytest.raises(ZeroDivisionError):
+        two.run(lambda: d.get_replica_context().all_reduce("sum", number()) / (1 // int(1 - number())))
+    with pytest.raises(RuntimeError, match="cross-replica context"):
+        two.run(lambda: two.run(number))
+    assert parts(two, two.run(inside)[0]) == [3, 3]  # nothing is left of what failed
+
+
+def test_gradients_meet(two):
+    def inside():
+        x = number() + 1
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = d.get_replica_context().all_reduce("sum", x * x) * x
+        with tf.GradientTape() as other:
+            other.watch(x)
+            z = tf.reduce_sum(d.get_replica_context().all_gather(x[None], 0) * [2.0, 3.0])
+        return tape.gradient(y, x), other.gradient(z, x)
+    first, second = two.run(inside)
+    assert parts(two, first) == [11, 17] and parts(two, second) == [4, 6]
+
+
+def test_variables(two):
+    aggregation, synchronization = tf.VariableAggregation, tf.VariableSynchronization
+    outside = tf.Variable(0.0)
+    with two.scope():
+        own, mean = tf.Variable(1.0), tf.Variable(3.0, aggregation=aggregation.MEAN)
+        total = tf.Variable(2.0, synchronization=synchronization.ON_READ, aggregation=aggregation.SUM)
+        first = tf.Variable(5.0, synchronization=synchronization.ON_READ,
+                            aggregation=aggregation.ONLY_FIRST_REPLICA)
+    two.run(lambda: [total.assign_add(number() + 1), first.assign(number() + 7), own.assign(number()),
+                     mean.assign(number()), outside.assign_add(1.0)])
+    assert parts(two, total) == [3, 4] and float(total) == 7 and float(total + 1) == 8
+    assert parts(two, own) == [0, 1] and float(own) == 0 and float(first) == 7 and float(outside) == 2
+    assert float(mean) == 0.5
+    two.run(lambda: mean.assign_add(number() + 1))
+    assert float(mean) == 2
+    total.assign(9.0)
+    own.assign(11.0)
+    assert parts(two, total) == [4.5, 4.5] and parts(two, own) == [11, 11]
+    assert parts(two, two.run(lambda: own + number())) == [11, 12]
+    two.extended.update(own, lambda v, y: v.assign(y), args=(two.run(number),))
+    assert parts(two, own) == [0, 1]
+    assert two.extended.variable_created_in_scope(own) and not two.extended.variable_created_in_scope(outside)
+
+
+@pytest.mark.parametrize("size, expected", [
+    (4, [[[0, 1], [2, 3]], [[4, 5], [6, 7]], [[8], []]]), (5, [[[0, 1, 2], [3, 4]], [[5, 6], [7, 8]]]),
+    (1, [[[value], []] for value in range(9)])])
+def test_batches_are_shared_out(two, size, expected):
+    data = two.experimental_distribute_dataset(tf.data.Dataset.range(9).batch(size))
+    assert [parts(two, batch) for batch in data] == expected
+    assert isinstance(data, d.DistributedDataset) and isinstance(iter(data), d.DistributedIterator)
+    assert "PerReplicaSpec(TensorSpec(shape=(None,), dtype=tf.int64" in repr(data.element_spec)
+    assert int(data.cardinality) == len(expected)
+
+
+def test_batches_of_functions(two):
+    def make(context):
+        assert context.num_input_pipelines == 1 and context.num_replicas_in_sync == 2
+        return tf.data.Dataset.range(6).batch(context.get_per_replica_batch_size(4))
+    data = two.distribute_datasets_from_function(make)
+    assert [parts(two, batch) for batch in data] == [[[0, 1], [2, 3]], [[4, 5], []]]
+    iterator = iter(data)
+    assert parts(two, iterator.get_next()) == [[0, 1], [2, 3]] and bool(iterator.get_next_as_optional().has_value())
+    assert not bool(iterator.get_next_as_optional().has_value())
+    with pytest.raises(tf.errors.OutOfRangeError):
+        iterator.get_next()
+    options = d.InputOptions(experimental_replication_mode=d.InputReplicationMode.PER_REPLICA)
+    data = two.distribute_datasets_from_function(
+        lambda context: tf.data.Dataset.range(4).shard(2, context.input_pipeline_id).batch(1), options)
+    assert [parts(two, batch) for batch in data] == [[[0], [1]], [[2], [3]]]
+    with pytest.raises(ValueError, match="expected batches"):
+        next(iter(two.experimental_distribute_dataset(tf.data.Dataset.range(4))))
+    values = two.experimental_distribute_values_from_function(lambda context: context.replica_id_in_sync_group)
+    assert values.values == (0, 1)
+
+
+def test_older_names(two):
+    older = d.experimental
+    assert older.CentralStorageStrategy().num_replicas_in_sync == 2
+    assert older.MultiWorkerMirroredStrategy(older.CollectiveCommunication.RING).num_replicas_in_sync == 2
+    options = older.CommunicationOptions(implementation="nccl")
+    assert options.implementation is older.CommunicationImplementation.NCCL and options.bytes_per_pack == 0
+    assert repr(older.ValueContext(1, 2)) == "tf.distribute.ValueContext(replica id 1,  total replicas in sync: 2)"
+    with pytest.raises(ValueError, match="bytes_per_pack"):
+        older.CommunicationOptions(-1)
