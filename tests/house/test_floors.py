@@ -61,7 +61,7 @@ PACKAGE = {
     "vm.torchvision": {"core", "native", "io", "vm.guest", "vm.docstrings", "vm.torch"},
     "vm.dali": {"core", "native", "io", "vm.guest", "vm.docstrings"},
     "vm": {"vm.guest"},
-    "command": {"core", "native", "onnx", "io", "vm", "vm.guest", "vm.torch"},
+    "command": {"core", "native", "onnx", "io", "distributed", "vm", "vm.guest", "vm.torch"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"core/([^"]+)"', re.MULTILINE)
 PYTHON_HEADERS = re.compile(r'^\s*#\s*include\s+[<"](Python\.h|pybind11/)', re.MULTILINE)
