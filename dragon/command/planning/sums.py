@@ -1,14 +1,13 @@
-"""A program of two processes that times sums of some sizes; the first one writes the middle times as JSON."""
+"""A program of two processes that times sums of some sizes; the first one writes the least times as JSON."""
 import json
 import os
-import statistics
 import sys
 import time
 
 from dragon import ops
 from dragon.distributed.meeting import join_world, leave_world
 
-REPEATS, FEW, LARGE_BYTES = 30, 5, 1 << 20
+REPEATS, FEW, LARGE_BYTES = 200, 20, 1 << 20
 
 
 def main():
@@ -22,7 +21,7 @@ def main():
             start = time.perf_counter()
             ops.all_reduce(held, group.number, out=held)
             times.append(time.perf_counter() - start)
-        found.append(statistics.median(times))
+        found.append(min(times))  # what others of this machine take does not count
     if os.environ["RANK"] == "0":
         with open(path, "w", encoding="utf-8") as file:
             json.dump(found, file)
