@@ -26,6 +26,43 @@ for step in range(8):
     if loss.item() < 0:
         break
 """
+LOADER = """
+import math
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+from torch.utils.data import DataLoader, TensorDataset
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1, self.conv2 = nn.Conv2d(1, 16, 3), nn.Conv2d(16, 32, 3)
+        self.norm, self.head = nn.BatchNorm2d(32), nn.Linear(32 * 100, 10)
+
+    def forward(self, x):
+        x = checkpoint(lambda x: torch.relu(self.conv2(torch.relu(self.conv1(x)))), x, use_reentrant=False)
+        return self.head(nn.functional.max_pool2d(self.norm(x), 2).flatten(1))
+
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), 0.1, momentum=0.9)
+schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+data = TensorDataset(torch.randn(800, 1, 24, 24), torch.randint(0, 10, (800,)))
+correct = 0
+for x, y in DataLoader(data, 64, shuffle=True, drop_last=True):
+    optimizer.zero_grad(set_to_none=False)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        out = net(x)
+    loss = nn.functional.cross_entropy(out.float(), y)
+    loss.backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    optimizer.step()
+    schedule.step()
+    assert math.isfinite(loss.item())
+    correct += (out.argmax(1) == y).sum().item()
+    print(f"{loss:.3f} {loss}")
+"""
 LARGE = PROGRAM.replace("else 64", "else 16384")  # 34 GiB of weights
 
 
@@ -51,6 +88,17 @@ def test_memory_is_what_the_engine_counts(script):
     total = strategies.plan(alone, strategies.Layout())["memory"]["total"]
     assert total == pytest.approx(measured["step"]["peak"], rel=0.02)
     assert foretold["asked"] == [[script, 17, 1]] and measured["asked"] == []
+
+
+def test_a_program_with_a_loader_checkpoints_and_16_bits(tmp_path):
+    path = str(tmp_path / "loader.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(LOADER)
+    foretold, = dry_run.run(path, [], 300)
+    measured, = dry_run.run(path, [], 300, steps=4, real=True)
+    alone = strategies.Setting(foretold["step"], costs.Roofline(1e12, 1e11), network.Network(1e9, 1e8), 1, 1)
+    total = strategies.plan(alone, strategies.Layout())["memory"]["total"]
+    assert total == pytest.approx(measured["step"]["peak"], rel=0.1)
 
 
 def test_two_processes_take_what_was_foretold(script, tmp_path, execute):
@@ -157,6 +205,7 @@ def test_programs_without_a_step(tmp_path, program, letter):
     (["x.py", "--world", "1x2", "--flops", "1T"], "got --flops alone, expected --flops and --memory-speed"),
     (["x.py", "--world", "1x2", "--flops", "1T", "--memory-speed", "1T"], "got --flops without --bandwidth"),
     (["x.py", "--world", "2x2"], "without --network, expected the bytes per second between them"),
+    (["x.py", "--world", "2x2", "--flops", "1T", "--costs", "y"], "got --flops alone"),
     (["x.py", "--world", "1x2", "--level", "3"], "got --level with 'x.py', expected it with a saved graph"),
     (["x.dragon", "--world", "1x2"], "got --world with 'x.dragon', expected it with a program that ends in .py"),
     (["x.py", "--world", "1x2", "--device-memory", "much"], "got 'much' for --device-memory, expected a number with"),

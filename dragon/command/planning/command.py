@@ -57,9 +57,10 @@ def main(options, rest):
         plans = [strategies.plan(setting, layout) for layout in
                  strategies.layouts(machines, local, len(setting.units), options.tensor, options.pipeline)]
         if not plans:
-            raise Mistake(f"got --world {machines}x{local} with --tensor {options.tensor} and --pipeline "
-                          f"{options.pipeline}, expected numbers that divide {machines * local}, and no more stages "
-                          f"than the model has units ({len(setting.units)})")
+            asked = " and ".join(f"--{name} {getattr(options, name)}" for name in ("tensor", "pipeline")
+                                 if getattr(options, name))
+            raise Mistake(f"got --world {machines}x{local} with {asked}, expected numbers that divide "
+                          f"{machines * local}, and no more stages than the model has units ({len(setting.units)})")
         fitting = [plan for plan in plans if report.fits(plan, options.device_memory)]
         best = max(fitting, key=lambda plan: plan["speed-up"], default=None)
         found["worlds"].append({"machines": machines, "local": local, "plans": plans,

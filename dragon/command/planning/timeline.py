@@ -118,9 +118,13 @@ class Pool:
         """Somebody holds a result from now on, who counts it by himself."""
         self.bytes -= self._find(size)
 
-    def read(self, size):
-        """A call reads a result, which lives as long as the call does."""
-        self._dying += self._find(size)
+    def read(self, count, item):
+        """A call reads a result of so many numbers, probably of a width; it lives as long as the call does."""
+        for width in (item, 4, 2, 8):
+            found = self._find(count * width)
+            if found:
+                self._dying += found
+                return
 
     def _find(self, size):
         """Return the bytes of a result that is no longer waited for: its own, and the rest of those it came with."""
@@ -155,7 +159,7 @@ def trace_memory(step, calls, nodes):
             open_node = row["node"]
         item = item_size(row)
         for shape in row["shapes"]:
-            pool.read(math.prod(shape) * item)
+            pool.read(math.prod(shape), item)
         if not row["view"] and row["name"] not in WRITES and row["phase"] != "update":
             pool.add(row["bytes"], row["several"])
         while place < len(changes) and changes[place][0] <= row["end"]:
