@@ -1,4 +1,4 @@
-"""`dragon plan`: what the optimizer makes of a saved graph, how many calls remain, and what memory the plan takes."""
+"""`dragon plan`: what the optimizer makes of a saved graph, and its memory; what many processes make of a program."""
 import collections
 import json
 
@@ -9,26 +9,52 @@ EXAMPLES = (
     ("dragon plan model.dragon", "the graph that runs, and its memory"),
     ("dragon plan model.dragon --at batch=32", "with a number for a size that the graph leaves open"),
     ("dragon plan model.dragon --level 0 --svg model.svg", "a drawing of the calls as they were captured"),
+    ("dragon plan train.py --world 1x2,1x4 -- --epochs 1", "a program's step in several processes of this machine; "
+                                                           "behind -- are its own words"),
+    ("dragon plan train.py --world 8x4 --device-memory 80G --flops 312T --memory-speed 2T --bandwidth 300G "
+     "--network 50G", "the same on devices that are told in figures"),
 )
+WORDS = {"usage": "dragon plan [options] model.dragon\n"
+                  "       dragon plan --world MxP [options] train.py [-- arguments ...]"}
+OF_GRAPHS = ("level", "skip", "at", "svg", "measure")
 
 
 def describe(parser):
     """Tell the parser the command's words."""
-    parser.add_argument("graph", help="a saved graph")
-    parser.add_argument("--level", type=int, choices=range(4), default=3, help="optimisation, 0 to 3 (default 3)")
-    parser.add_argument("--skip", action="append", default=[], metavar="PASS", help="a pass to leave out; may be "
+    parser.add_argument("graph", metavar="model.dragon",
+                        help="a saved graph, or a program that trains with PyTorch's API")
+    graphs = parser.add_argument_group("of saved graphs")
+    programs = parser.add_argument_group("of programs")
+    graphs.add_argument("--level", type=int, choices=range(4), help="optimisation, 0 to 3 (default 3)")
+    graphs.add_argument("--skip", action="append", default=[], metavar="PASS", help="a pass to leave out; may be "
                                                                                     "repeated")
-    parser.add_argument("--at", action="append", default=[], metavar="NAME=SIZE", help="a size that the graph leaves "
+    graphs.add_argument("--at", action="append", default=[], metavar="NAME=SIZE", help="a size that the graph leaves "
                                                                                        "open; may be repeated")
-    parser.add_argument("--svg", metavar="FILE", help="write a drawing instead of printing the calls; - is the "
+    graphs.add_argument("--svg", metavar="FILE", help="write a drawing instead of printing the calls; - is the "
                                                       "standard output")
-    parser.add_argument("--measure", type=number(1), metavar="N", help="run N times on random inputs, and tell the "
+    graphs.add_argument("--measure", type=number(1), metavar="N", help="run N times on random inputs, and tell the "
                                                                        "time and the peak of memory")
+    from dragon.command.planning import command
+    command.describe(programs)
     add_json(parser)
 
 
-def main(options):
-    """Print the plan of a graph."""
+def split(words):
+    """Return (our words, the program's own, which stand behind --)."""
+    place = words.index("--") if "--" in words else len(words)
+    return words[:place], words[place + 1:]
+
+
+def main(options, rest=()):
+    """Print the plan of a graph, or of a program."""
+    if options.graph.endswith(".py"):
+        from dragon.command.planning import command
+        refuse(options, OF_GRAPHS, "a saved graph")
+        return command.main(options, rest)
+    refuse(options, [name for name in ("world", "costs", "save_costs", "time", "flops")], "a program that ends in .py")
+    if rest:
+        raise Mistake(f"got {rest[0]!r} behind --, expected nothing: a graph has no words of its own")
+    options.level = 3 if options.level is None else options.level
     if options.json and options.svg == "-":
         raise Mistake("got --json and --svg -, expected one of them on the standard output")
     graph = load_graph(options.graph, options.at)
@@ -43,6 +69,13 @@ def main(options):
     else:
         print("\n".join(([] if options.svg else [str(plan.graph), ""]) + as_lines(report)))
     return 0
+
+
+def refuse(options, names, what):
+    """Refuse options that belong to something else."""
+    for name in names:
+        if getattr(options, name) not in (None, []):
+            raise Mistake(f"got --{name.replace('_', '-')} with {options.graph!r}, expected it with {what}")
 
 
 def load_graph(path, sizes=()):

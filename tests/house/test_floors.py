@@ -62,7 +62,7 @@ PACKAGE = {
     "vm.torchvision": {"core", "native", "io", "vm.guest", "vm.docstrings", "vm.torch"},
     "vm.dali": {"core", "native", "io", "vm.guest", "vm.docstrings"},
     "vm": {"vm.guest"},
-    "command": {"core", "native", "onnx", "io", "vm", "vm.guest", "vm.torch"},
+    "command": {"core", "native", "onnx", "io", "distributed", "vm", "vm.guest", "vm.torch"},
     "start": {"command"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"core/([^"]+)"', re.MULTILINE)
