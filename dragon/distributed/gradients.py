@@ -16,18 +16,26 @@ def average(gradients, group):
 
     """
     if group.size > 1:
-        group.runner.run(lambda: _average(gradients, group.number))
+        for gradient, mean in zip(gradients, group.runner.run(lambda: _means(gradients, group.number, True))):
+            if mean is not gradient:
+                ops.copy(mean, out=gradient)
 
 
-def _average(gradients, number):
-    small = {}
-    for gradient in gradients:
+def means(gradients, group):
+    """Return the means of gradients over all ranks, as new tensors; `average` puts them in place."""
+    return group.runner.run(lambda: _means(gradients, group.number, False)) if group.size > 1 else list(gradients)
+
+
+def _means(gradients, number, in_place):
+    made, small = list(gradients), {}
+    for place, gradient in enumerate(gradients):
         if gradient.nbytes >= ALONE_BYTES:
-            ops.all_reduce(gradient, number, "average", out=gradient)
+            made[place] = ops.all_reduce(gradient, number, "average", out=gradient if in_place else None)
         else:
-            small.setdefault(gradient.dtype, []).append(gradient)
-    for held in small.values():
-        packed = ops.cat([gradient.reshape([-1]) for gradient in held], 0)
-        means = ops.split_with_sizes(ops.all_reduce(packed, number, "average"), [each.numel() for each in held], 0)
-        for gradient, mean in zip(held, means):
-            ops.copy(mean.reshape(gradient.shape), out=gradient)
+            small.setdefault(gradient.dtype, []).append(place)
+    for places in small.values():
+        rows = [ops.reshape(gradients[place], [-1]) for place in places]
+        packed = ops.all_reduce(ops.cat(rows, 0), number, "average")
+        for place, part in zip(places, ops.split_with_sizes(packed, [int(row.shape[0]) for row in rows], 0)):
+            made[place] = ops.reshape(part, list(gradients[place].shape))
+    return made

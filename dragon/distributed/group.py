@@ -111,7 +111,7 @@ class ProcessGroup:
     def as_default(self):
         """Have what is done in a `with` block be done by this group where no other is named.
 
-        Optimizers of all faces average gradients over it before they use them.
+        Optimizers of PyTorch's and Keras's faces average gradients over it before they use them.
         """
         token = _default.set(self)
         try:

@@ -54,6 +54,28 @@ def test_optimizers_average_gradients():
     ''', 2, JOIN)
 
 
+def test_keras_averages_gradients():
+    run_ranks('''
+    import keras
+    import numpy as np
+    def train(x, y, **options):
+        keras.utils.set_random_seed(3)
+        model = keras.Sequential([keras.Input((6,)), keras.layers.Dense(300), keras.layers.Dense(300),
+                                  keras.layers.Dense(2)])
+        model.compile(keras.optimizers.SGD(0.05, momentum=0.9), "mse", **options)
+        model.fit(x, y, batch_size=len(x) // 3, epochs=2, shuffle=False, verbose=0)
+        return np.concatenate([weight.ravel() for weight in model.get_weights()])
+    x = np.random.default_rng(0).normal(size=(3, 2, 4, 6)).astype("float32")  # batches, ranks, samples
+    y = x[..., :2].copy()
+    for eagerly in (False, True):
+        alone = train(x.reshape(24, 6), y.reshape(24, 2), run_eagerly=eagerly)
+        with world.as_default():
+            together = train(x[:, rank].reshape(12, 6), y[:, rank].reshape(12, 2), run_eagerly=eagerly)
+        assert np.abs(alone - together).max() < 1e-5, np.abs(alone - together).max()
+    distributed.barrier()
+    ''', 2, JOIN)
+
+
 def test_sparse_gradients_are_answered():
     run_ranks('''
     table = torch.nn.Embedding(5, 2, sparse=True)

@@ -3,6 +3,8 @@
 from dragon.core import warnings
 from dragon.core.capture.settings import is_capturing
 from dragon.core.modes import no_grad
+from dragon.distributed.gradients import means
+from dragon.distributed.group import default_group
 from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.configuration import Configured
@@ -170,6 +172,8 @@ class Optimizer(State, WeightDecay, Configured):
             if grads:
                 if self.loss_scale_factor is not None:
                     grads = [gradient / self.loss_scale_factor for gradient in grads]
+                if (group := default_group()) is not None:
+                    grads = means(grads, group)
                 self._backend_apply_gradients(grads, variables)
                 for variable in variables:
                     if getattr(variable, "constraint", None) is not None:
