@@ -9,7 +9,7 @@ torch.library : dragon.Function for gradients of one's own, or an operator in a 
 torch.cuda : the same code on the CPU
 torch.utils.benchmark : torch.utils.benchmark.Timer, or timeit
 torch.profiler : dragon.profile
-tensorflow.distribute : one process trains here: tf.distribute.get_strategy() is a strategy of one replica
+tensorflow.distribute : MirroredStrategy or MultiWorkerMirroredStrategy, which train with several replicas
 """
 LINES = [line.split(" : ", 1) for line in TABLE.strip().splitlines()]
 

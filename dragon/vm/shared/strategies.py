@@ -13,6 +13,7 @@ class _Local(threading.local):
 
 local = _Local()
 exists = [False]  # whether there has been a strategy of several replicas
+_spread = []  # those that models were made with; models say numbers, so that graphs of their steps know no more of them
 
 
 def count():
@@ -24,6 +25,21 @@ def several():
     """Return the strategy in use if there are several replicas, else None."""
     strategy = current[0]() if current else None
     return strategy if strategy is not None and strategy.is_spread else None
+
+
+def number_of_several():
+    """Return the number by which `by_number` knows the strategy in use; None if it has one replica."""
+    strategy = several()
+    if strategy is None:
+        return None
+    if strategy not in _spread:
+        _spread.append(strategy)
+    return _spread.index(strategy)
+
+
+def by_number(number):
+    """Return a strategy that `number_of_several` has told the number of, or None."""
+    return None if number is None else _spread[number]
 
 
 def takes_turns(values):

@@ -7,6 +7,7 @@ from dragon.core.capture.function import Function
 from dragon.vm.keras.core import global_state, tree
 from dragon.vm.keras.trainers import spreading
 from dragon.vm.keras.trainers.data_adapters.convert import is_host_tensor
+from dragon.vm.shared import strategies
 from dragon.vm.shared.recording.function import eagerly
 
 
@@ -37,8 +38,8 @@ class Step:
 
     def __init__(self, model, method, name, is_ready):
         self._method, self._is_ready, self._together = method, is_ready, model.steps_per_execution
-        self._strategy = model._distribute_strategy
-        is_plain = model.run_eagerly or self._strategy is not None
+        self._strategy = strategy = strategies.by_number(model._strategy_number)
+        is_plain = model.run_eagerly or strategy is not None and strategy.local_count > 1
         self.function = method if is_plain else StepFunction(method, name=name)
         self._is_first, self._name = self.function is not method, name
 
@@ -50,13 +51,15 @@ class Step:
         strategy = self._strategy
         parts = spreading.parts_of(batch, strategy)
         with strategy.scope():
-            found = strategy.run(self._method, (parts,))
+            found = strategy.run(self._run_alone, (parts,))
         return spreading.together(found, strategy, "concat" if self._name == "predict_step" else "mean")
 
     def run(self, batch):
         """Return what the step returns."""
-        if self._strategy is not None:
-            return self._run_spread(batch)
+        return self._run_alone(batch) if self._strategy is None else self._run_spread(batch)
+
+    def _run_alone(self, batch):
+        """Return what the step returns for one replica's batch."""
         if self._is_first:
             self._is_first = False
             if any(map(is_host_tensor, tree.flatten(batch))):  # strings are no part of graphs

@@ -23,7 +23,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
                   steps_per_execution=1, _initial_epoch=None, stop_training=False, stop_evaluating=False,
                   stop_predicting=False, _compile_loss=None, _compile_metrics=None, _loss_tracker=None,
                   _compile_arguments=None, train_function=None, test_function=None,
-                  predict_function=None, _validation=None, _distribute_strategy=strategies.several())
+                  predict_function=None, _validation=None, _strategy_number=strategies.number_of_several())
         self._put(_compute_loss_has_training_arg="training" in inspect.signature(self.compute_loss).parameters)
 
     def _put(self, **values):
@@ -93,8 +93,8 @@ class Trainer(OlderNames, TrainingState, Fitting):
     @property
     def distribute_strategy(self):
         """Strategy: the one of TensorFlow's in whose scope the model was made, or the one in use."""
-        if self._distribute_strategy is not None:
-            return self._distribute_strategy
+        if self._strategy_number is not None:
+            return strategies.by_number(self._strategy_number)
         if not strategies.current:
             raise AttributeError("Model.distribute_strategy: TensorFlow, which has the strategies, is not imported; "
                                  "expected `import tensorflow` before")

@@ -2,6 +2,7 @@
 
 Only one of them runs at any time, so nothing that they share has to be locked, and the order is always the same.
 """
+import contextlib
 import threading
 
 from dragon.core.capture import settings
@@ -90,19 +91,22 @@ class Team:
 
     def __init__(self, count, memory, surroundings):
         self.count, self.memory, self._surroundings = count, memory, surroundings
-        self._seats, self._replicas, self._failed = [], [], False
+        self._seats, self._failed = [], False
+        self._replicas = [Replica(self, 0)] if count == 1 else []  # graphs know it by who it is
 
     def run(self, functions):
         """Return what functions return, one for each replica."""
         while len(self._seats) < self.count - 1:
             self._seats.append(_Seat())
         before = self._replicas, self._failed
-        self._replicas, self._failed = [Replica(self, number) for number in range(self.count)], False
+        if self.count > 1:
+            self._replicas, self._failed = [Replica(self, number) for number in range(self.count)], False
         within = self._surroundings()
         for replica, seat, function in zip(self._replicas[1:], self._seats, functions[1:]):
             seat.task = lambda replica=replica, function=function: self._work(replica, function, within)
         try:
-            with settings.given_up():
+            # One replica alone waits for nobody here: what it captures may be a graph, collectives and all.
+            with contextlib.nullcontext() if self.count == 1 and not settings.is_capturing() else settings.given_up():
                 first = self._replicas[0]
                 first.result = self._call(first, functions[0])
                 first.ended = True
@@ -145,6 +149,9 @@ class Team:
 
     def meet(self, replica):
         """Wait for all replicas; the first one then calls the function of the meeting."""
+        if self.count == 1:  # there is one memory, and in a graph it is not to be exchanged
+            self._meet_all()
+            return self._taken(replica)
         self.memory.switch(None)
         if replica.number:
             self._seats[replica.number - 1].pause()
@@ -153,6 +160,10 @@ class Team:
         else:
             self._meet_all()
         self.memory.switch(replica.number)
+        return self._taken(replica)
+
+    @staticmethod
+    def _taken(replica):
         result, replica.result, replica.meeting = replica.result, None, None
         return result
 
@@ -162,7 +173,8 @@ class Team:
             self._turn(replica)
             if replica.ended:
                 raise RuntimeError(UNEVEN)
-        self.memory.switch(None)
+        if others:
+            self.memory.switch(None)
         local.replica = None
         try:
             function = first.meeting[0]

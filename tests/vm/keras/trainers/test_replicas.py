@@ -131,3 +131,42 @@ def test_datasets_and_loops_of_users(two):
         total = sum(float(train(batch)) for batch in spread)
         assert np.allclose((total, float(accuracy.result())), expected, atol=1.5e-5)
         accuracy.reset_state()
+
+
+def test_mixed_precision_and_steps_of_users(two):
+    data = {"batch_size": 8, "epochs": 3, "shuffle": False, "verbose": 0}
+    x = np.random.default_rng(0).normal(size=(32, 4)).astype("float32")
+    layers = keras.layers
+    keras.mixed_precision.set_global_policy("mixed_float16")
+    try:
+        with two.scope():
+            model = keras.Sequential([
+                keras.Input((4,)), layers.Dense(3, "tanh", kernel_initializer="ones"),
+                layers.Dense(1, kernel_initializer="ones", dtype="float32")])
+            model.compile(keras.optimizers.SGD(0.05), "mse")
+        assert np.allclose(model.fit(x, x.sum(1), **data).history["loss"], [0.710, 0.543, 0.500], atol=2e-3)
+    finally:
+        keras.mixed_precision.set_global_policy("float32")
+
+    class Own(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = layers.Dense(1, kernel_initializer="ones")
+            self.mean = keras.metrics.Mean(name="mine")
+
+        def call(self, x):
+            return self.dense(x)
+
+        def train_step(self, data):
+            x, y = data
+            with tf.GradientTape() as tape:
+                loss = self.compute_loss(y=y, y_pred=self(x, training=True))
+            weights = self.trainable_variables
+            self.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+            self.mean.update_state(loss)
+            return {"mine": self.mean.result()}
+    with two.scope():
+        model = Own()
+        model.compile(keras.optimizers.Adam(0.05), "mse")
+    history = model.fit(x, x.sum(1, keepdims=True) * 2, **data).history
+    assert np.allclose(history["mine"], [1.70615, 1.08346, 0.63302], atol=1.5e-5)

@@ -160,6 +160,32 @@ def test_batches_of_functions(two):
     assert values.values == (0, 1)
 
 
+def test_optimizers_of_old_take_one_step(two):
+    with two.scope():
+        v, optimizer = tf.Variable([1.0, 2.0]), tf.compat.v1.train.MomentumOptimizer(0.1, 0.9)
+    found = []
+    for _ in range(3):
+        two.run(lambda: optimizer.minimize(lambda: tf.reduce_sum(v * v) * (1 + number()), var_list=[v]))
+        found.append(v.numpy())
+    assert np.allclose(found, [[0.4, 0.8], [-0.38, -0.76], [-0.854, -1.708]])
+    two.run(lambda: optimizer.apply_gradients([(tf.constant([1.0, 2.0]) * (1 + number()), v)]))
+    assert np.allclose(v, [-1.5806, -3.1612])
+
+
+def test_rows_of_gradients(two):
+    with two.scope():
+        table, optimizer = tf.Variable(tf.ones([4, 2])), tf.keras.optimizers.SGD(0.5)
+    rows = two.experimental_distribute_values_from_function(
+        lambda context: tf.constant([[0, 1, 1], [1, 2, 2]][context.replica_id_in_sync_group]))
+
+    def step(rows):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.gather(table, rows) ** 2)
+        optimizer.apply_gradients([(tape.gradient(loss, table), table)])
+    two.run(step, (rows,))
+    assert table.numpy().tolist() == [[0, 0], [-2, -2], [-1, -1], [1, 1]]
+
+
 def test_older_names(two):
     older = d.experimental
     assert older.CentralStorageStrategy().num_replicas_in_sync == 2

@@ -1,4 +1,5 @@
 """`tf.compat.v1.train.Optimizer`: what the optimizers of TensorFlow 1 share, with slots beside each variable."""
+from dragon.vm.shared import strategies
 from dragon.vm.shared.arrays.gathering import gather
 from dragon.vm.shared.arrays.reducing import unsorted_segment_sum
 from dragon.vm.shared.recording.tape import GradientTape
@@ -92,6 +93,8 @@ class Optimizer:
                 for grad, variable in pairs if grad is not None]
         if not used:
             raise ValueError(f"No gradients provided for any variable: {[str(one) for _, one in pairs]}.")
+        if strategies.local.replica is not None:
+            return self._apply_together(used, global_step, name)
         self._create_slots([variable for _, variable in used])
         self._prepare()
         for grad, variable in used:
@@ -105,6 +108,16 @@ class Optimizer:
         self._finish([], name or self._name)
         if global_step is not None:
             global_step.assign_add(1)
+
+    def _apply_together(self, used, global_step, name):
+        """Take one step along the sums of the gradients of all replicas."""
+        grads, variables = zip(*used)
+        memory = strategies.local.replica.memory
+
+        def step(parts):
+            self.apply_gradients(zip(memory.sum_all(parts), variables), global_step, name)
+            return [None] * len(parts)
+        strategies.local.replica.merge(step, grads)
 
     # --- what a class of optimizers says
 

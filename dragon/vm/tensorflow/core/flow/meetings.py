@@ -5,13 +5,12 @@ from dragon.vm.shared.recording.gradient import custom_gradient
 from dragon.vm.shared.replicas.meetings import alike, all_reduce
 from dragon.vm.shared.replicas.values import regroup, select
 from dragon.vm.shared.tensors.convert import convert_to_tensor
-from dragon.vm.tensorflow.core.flow.strategies import _context
 
 
-def merge_call(strategy, function, args, kwargs):
+def merge_call(strategy, function, args, kwargs, within):
     """Return what a function, called once with the values of all replicas, returns for this one. ..."""
     def together(all_args, all_kwargs):
-        with _context(None):
+        with within(None):
             result = function(strategy, *regroup(all_args), **regroup(all_kwargs))
         return [select(number, result) for number in range(strategy.local_count)]
     return strategies.local.replica.merge(together, tuple(args), dict(kwargs))

@@ -82,7 +82,7 @@ class MultiWorkerMirroredStrategy(SpreadStrategy):
     def cluster_resolver(self):
         """Optional[ClusterResolver]: what tells the processes."""
         if self._resolver is None and self._task[0] is not None:
-            from dragon.vm.tensorflow.distribute.cluster_resolver import TFConfigClusterResolver
+            from dragon.vm.tensorflow.core.resolvers import TFConfigClusterResolver
             self._resolver = TFConfigClusterResolver()
         return self._resolver
 

@@ -107,7 +107,7 @@ class ReplicaContext:
             with _context(None):
                 return merge_fn(self.strategy, *args, **(kwargs or {}))
         from dragon.vm.tensorflow.core.flow.meetings import merge_call
-        return merge_call(self.strategy, merge_fn, args, kwargs or {})
+        return merge_call(self.strategy, merge_fn, args, kwargs or {}, _context)
 
 
 def reduce_op_of(value, who):
