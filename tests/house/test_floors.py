@@ -52,6 +52,7 @@ PACKAGE = {
     "onnx": {"core"},
     "io": {"core"},
     "distributed": {"core", "native"},
+    "ray": {"core", "native", "distributed", "vm"},
     "vm.guest": set(),
     "vm.docstrings": {"vm.guest"},
     "vm.torch": {"core", "native", "onnx", "io", "distributed", "vm.guest", "vm.docstrings"},

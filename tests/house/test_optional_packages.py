@@ -7,11 +7,12 @@ import sys
 PACKAGES = ("onnx", "ml_dtypes", "onnxruntime", "PIL", "h5py", "sklearn", "scipy", "requests", "pydot", "matplotlib",
             "google.protobuf", "tensorboard", "torch", "torchvision", "tensorflow", "keras", "cupy", "safetensors",
             "optree", "rich", "absl", "pandas", "tqdm", "sympy", "pyarrow", "fsspec", "zstandard", "compression.zstd",
-            "mpi4py")
+            "mpi4py", "ray")
 IMPORTS = ("dragon", "dragon.io", "dragon.io.sources", "dragon.io.records", "dragon.onnx", "dragon.core.proto",
            "dragon.vm.torch", "dragon.vm.torch.onnx", "dragon.vm.torch.utils.tensorboard", "dragon.vm.torch.utils.data",
            "dragon.vm.keras", "dragon.vm.keras.wrappers", "dragon.vm.keras.saving", "dragon.vm.keras.utils",
-           "dragon.vm.tensorflow", "dragon.command.info", "dragon.command.data", "dragon.distributed.mpi")
+           "dragon.vm.tensorflow", "dragon.command.info", "dragon.command.data", "dragon.ray", "dragon.ray.trainer",
+           "dragon.distributed.mpi")
 # What is done: the package that the error names.
 USES = {
     "from dragon import onnx; onnx.export(lambda x: x + 1, dragon.ones(3))": "onnx",
@@ -31,6 +32,7 @@ USES = {
     "from dragon.io.sources import open_file; open_file('s3://bucket/a.tar')": "fsspec",
     "from dragon.io.records import KPLRecordWriter; KPLRecordWriter('a.kpl', compression='zstd')": "zstandard",
     "from dragon.distributed.mpi import load; load()": "mpi4py",
+    "from dragon.ray import Trainer; Trainer(print)": "ray",
     "from dragon.vm import keras; keras.initializers.STFT('real', 'hann')((8, 1, 5))": "scipy",
 }
 PROGRAM = """
