@@ -79,7 +79,7 @@ def plan(shape, item, mesh_shape, source, target):
     first = (0,) * len(mesh_shape)  # whose parts are the largest
     count, known = itertools.count(), set()
     heap = [(0.0, next(count), source, ())]
-    while heap:
+    while True:  # all can be put together, and then be cut
         cost, _, state, steps = heapq.heappop(heap)
         if state == target:
             return cost, steps
@@ -96,8 +96,6 @@ def plan(shape, item, mesh_shape, source, target):
                 if step < math.inf:
                     heapq.heappush(heap, (cost + step, next(count), (*state[:place], then, *state[place + 1:]),
                                           (*steps, (place, then))))
-    raise ValueError(f"box: got a tensor of {' '.join(map(str, source))}, expected a way to "
-                     f"{' '.join(map(str, target))}")
 
 
 def box(ops, x, layout, target):
@@ -123,7 +121,7 @@ def box(ops, x, layout, target):
     state, target, mesh = layout.signatures, tuple(target), layout.mesh
     if state == target or mesh.coordinate is None:
         return x
-    _, steps = plan(layout.shape, x.element_size(), mesh.shape, state, target)
+    _, steps = plan(layout.shape, x.itemsize, mesh.shape, state, target)
     for place, then in steps:
         x = moves.move(ops, x, moves.Place(mesh, layout.shape, state, place), then)
         state = (*state[:place], then, *state[place + 1:])

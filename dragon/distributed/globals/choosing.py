@@ -37,7 +37,9 @@ def choose(mesh_shape, operands, ways, count=1, kept=None):
                 continue
             cost = sum(step_cost(size, parts, signatures[axis], signature)
                        for (signatures, size), signature in zip(operands, wanted))
-            if cost < math.inf and (best is None or cost < best[0]):
+            # Where costs are equal, as along an axis of one process, what is there stays.
+            cost = cost, sum(signatures[axis] != signature for (signatures, _), signature in zip(operands, wanted))
+            if cost[0] < math.inf and (best is None or cost < best[0]):
                 best = cost, wanted, results
         if best is None:
             return None

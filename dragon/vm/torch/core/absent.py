@@ -11,17 +11,8 @@ from dragon.vm.guest import lookup
 
 ROOT = __name__.removesuffix("core.absent")  # "torch." where our modules carry the guest's names
 TABLE = """
-distributed.tensor DTensor* Shard* Replicate* Partial* Placement* distribute_tensor distribute_module ones zeros
-    empty full rand randn
-distributed.tensor.placement_types Placement* Shard* Replicate* Partial* _StridedShard*
-distributed.tensor.parallel ColwiseParallel* RowwiseParallel* SequenceParallel* PrepareModuleInput*
-    PrepareModuleOutput* ParallelStyle* parallelize_module loss_parallel
-distributed.tensor.parallel.style ParallelStyle* ColwiseParallel* RowwiseParallel*
-distributed.tensor.experimental context_parallel implicit_replication local_map register_sharding
+distributed.tensor.experimental context_parallel
 distributed.tensor.experimental._attention set_rotate_method
-distributed.tensor._utils compute_local_shape_and_global_offset
-distributed._tensor.placement_types DTensorSpec* TensorMeta* Shard* Replicate* Placement*
-distributed._tensor.experimental implicit_replication
 distributed._composable replicate checkpoint contract
 distributed.checkpoint FileSystemReader* FileSystemWriter* load save load_state_dict save_state_dict async_save
     StorageReader* StorageWriter* DefaultLoadPlanner* DefaultSavePlanner*
@@ -45,8 +36,6 @@ distributed.elastic.multiprocessing
 distributed.elastic.multiprocessing.errors ChildFailedError*
 distributed.pipelining ScheduleGPipe* SplitPoint* PipelineStage* pipeline
 distributed.utils _sync_module_states
-distributed._functional_collectives all_gather_tensor all_to_all_single all_to_all_single_autograd permute_tensor
-    all_reduce reduce_scatter_tensor wait_tensor AsyncCollectiveTensor*
 distributed._symmetric_memory enable_symm_mem_for_group
 fx.passes.splitter_base _SplitterBase* _SplitterSettingBase* FxNetAccNodesFinder* FxNetSplitterInternalError* Subgraph*
     SplitResult* generate_inputs_for_submodules

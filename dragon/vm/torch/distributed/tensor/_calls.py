@@ -51,7 +51,7 @@ class Operand:
     @property
     def bytes(self):
         """int: what the whole tensor takes."""
-        found = self.local.element_size()
+        found = self.local.itemsize
         for size in self.shape:
             found *= size
         return found
@@ -114,20 +114,20 @@ class Call:
         return next((place for place, operand in enumerate(self.operands) if operand.tensor is value), None)
 
     def splits(self, operand, axis):
-        """Return the ways in which an axis of an operand is cut by some axis of the mesh: others would move all of it."""
+        """Return how axes of the mesh cut an axis of an operand: other cuts would move all of it."""
         found = []
         for signature in operand.signatures:
             if is_split(signature, axis) and signature not in found:
                 found.append(signature)
         return found
 
-    def form(self):
-        """Return what the call gives of whole tensors, without numbers."""
+    def form(self, read=lambda whole: whole):
+        """Return what the call gives of whole tensors, without numbers, or what is read off that."""
         phantom, recording = switches.set_phantom(True), switches.set_recording(False)
         disabled = switches.set_override_disabled(True)
         try:
             with asking_nobody():
-                return self.func.run(*mapped(stand_in, self.args), **mapped(stand_in, self.kwargs))
+                return read(self.func.run(*mapped(stand_in, self.args), **mapped(stand_in, self.kwargs)))
         finally:
             switches.set_override_disabled(disabled)
             switches.set_recording(recording)
@@ -170,7 +170,7 @@ class Decision:
         self.operands, self.results, self.compute, self.forms = list(operands), list(results), compute, forms
 
 
-def replicated(call, count=1):
-    """Return the decision that all processes do all of it."""
+def replicated(call):
+    """Return the decision that all processes do all of it, whatever comes of it."""
     whole = (BROADCAST,) * call.mesh.ndim
-    return Decision([whole] * len(call.operands), [whole] * count)
+    return Decision([whole] * len(call.operands), [whole])

@@ -39,7 +39,7 @@ def _gather_operands(func, args, kwargs):
                                    "mesh")
             operands.append(Operand(item, spec, item._local_tensor))
             continue
-        if item.ndim and not _settings["implicit"] and str(func) not in _ops.TAKE_PLAIN:
+        if item.ndim and not _settings["implicit"] and not _ops.takes_plain(func):
             raise RuntimeError(f"{func} got mixed torch.Tensor and DTensor, need to convert all torch.Tensor to "
                                f"DTensor before calling distributed operators! The plain one has shape "
                                f"{tuple(item.shape)}; `implicit_replication` takes such for what all processes have")
@@ -95,11 +95,15 @@ def _fall_back(call):
     if name not in _told and any(not operand.spec.is_replicated() for operand in call.operands):
         _told.add(name)
         warnings.warn(f"{name}: got tensors that are cut, and no rule for them: all processes compute the whole")
-    return replicated(call, -1)
+    return replicated(call)
 
 
 def _is_list(result):
     return isinstance(result, (list, tuple)) and not isinstance(result, Tensor)
+
+
+def _forms(result):
+    return [meta_of(item) if isinstance(item, Tensor) else None for item in (result if _is_list(result) else [result])]
 
 
 def show(cls, call, decision, result):
@@ -135,9 +139,7 @@ def show(cls, call, decision, result):
         if all(not isinstance(item, Tensor) for item in results):
             return result
         needs = any(map(is_split, itertools.chain(*signatures)))
-        whole = call.form() if needs else result
-        forms = [meta_of(item) if isinstance(item, Tensor) else None
-                 for item in (whole if many else [whole])]
+        forms = call.form(_forms) if needs else _forms(result)
     made = [cls(item, call.spec(each, form), requires_grad=False) if isinstance(item, Tensor) else item
             for item, each, form in zip(results, signatures, forms)]
     return type(result)(made) if many and type(result) in (list, tuple) else made if many else made[0]

@@ -1,13 +1,19 @@
 """Rules of operators for tensors on a mesh: which parts they can work with, and what comes of them then."""
 from dragon.distributed.globals.choosing import choose
 from dragon.vm.torch.distributed.tensor._calls import Decision, replicated
-from dragon.vm.torch.distributed.tensor._ops import (creation, handlers, joining, losses, matrices,
-                                                     normalization, pointwise, reductions, updates, views)
-from dragon.vm.torch.distributed.tensor._ops.table import (EARLY, HANDLERS, RULES, TAKE_PLAIN, WAYS,  # noqa: F401
-                                                            name_of)
+from dragon.vm.torch.distributed.tensor._ops import (
+    creation, handlers, joining, losses, matrices, normalization, pointwise, reductions, updates, views)
+from dragon.vm.torch.distributed.tensor._ops.table import (  # noqa: F401
+    EARLY, HANDLERS, RULES, TAKE_PLAIN, WAYS, name_of)
 
 _FAMILIES = (creation, handlers, joining, losses, matrices, normalization, pointwise, reductions, updates,
              views)
+
+
+def takes_plain(func):
+    """Return whether an operator takes plain tensors for what all processes have: masks, and targets of cut classes."""
+    name = str(func)
+    return name in TAKE_PLAIN or name.startswith("dragon.") or losses.classes_are_cut() and "nll_loss" in name
 
 
 def handle(call, cls):
@@ -25,10 +31,10 @@ def decide(call):
     rule = RULES.get(name)
     if rule is not None:
         found = rule(call)
-        return replicated(call, -1) if found is None else found
+        return replicated(call) if found is None else found
     ways = WAYS.get(name)
     if ways is None:
-        return replicated(call, -1) if all(operand.spec.is_replicated() for operand in call.operands) else None
+        return replicated(call) if all(operand.spec.is_replicated() for operand in call.operands) else None
     found = ways(call)
     return chosen(call, found)
 

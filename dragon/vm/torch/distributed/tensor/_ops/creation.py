@@ -1,4 +1,7 @@
-"""Random numbers: every process draws those of the whole tensor and keeps its part, so that their number does not matter."""
+"""Random numbers: each process draws those of the whole tensor and keeps its part.
+
+So they are the same however many processes there are, if all have the same seed.
+"""
 from dragon.distributed.globals.boxing import box
 from dragon.distributed.globals.layout import Layout
 from dragon.distributed.globals.signatures import BROADCAST, is_partial, is_split

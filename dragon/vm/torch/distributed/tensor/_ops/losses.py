@@ -20,6 +20,11 @@ def with_cut_classes():
         _settings["classes"] = before
 
 
+def classes_are_cut():
+    """Return whether the program is in a block that takes classes as they are cut."""
+    return _settings["classes"]
+
+
 def _reduced(call, signatures, axis, local, reduction="sum"):
     """Reduce over the processes among which an axis is cut."""
     for place, cut in enumerate(signatures):
@@ -194,5 +199,3 @@ def _nll_loss_backward(call):
             return made
         return made.scatter(picked.axis, ops.unsqueeze(at, picked.axis), ops.unsqueeze(terms, picked.axis))
     return Decision(_operands(call, picked), [picked.wanted], compute, [meta_of(call.operand("self").tensor)])
-
-

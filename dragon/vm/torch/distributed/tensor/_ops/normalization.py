@@ -1,4 +1,6 @@
 """Layers that normalize, and convolutions: cut along the batch, and where channels do not meet, along them."""
+import math
+
 from dragon.distributed.globals.signatures import BROADCAST, Partial, Split, is_split
 from dragon.vm.torch.distributed.tensor._ops.table import ways
 
@@ -67,7 +69,15 @@ def _windows(call):
     spatial = next((int(digit) for digit in "123" if f"{digit}d" in call.packet), 2)
     free = x.ndim - spatial if call.packet not in ("pixel_shuffle", "pixel_unshuffle", "im2col") else x.ndim - 3
     count = 2 if "indices" in call.packet or call.packet.startswith("adaptive_max") else 1
-    return [([cut], [cut] * count) for axis in range(free) for cut in call.splits(x, axis)]
+    return [([cut], [cut] * count) for axis in range(free) if axis == 0 or _all_have(call, x, axis)
+            for cut in call.splits(x, axis)]
+
+
+def _all_have(call, x, axis):
+    """Return whether each process has something of an axis: windows refuse pictures without channels."""
+    parts = math.prod(size for cut, size in zip(x.signatures, call.mesh.shape) if is_split(cut, axis))
+    return x.shape[axis] % parts == 0 or -(-x.shape[axis] // parts) * (parts - 1) < x.shape[axis] and sum(
+        is_split(cut, axis) for cut in x.signatures) == 1
 
 
 @ways("max_pool2d_with_indices_backward avg_pool2d_backward _adaptive_avg_pool2d_backward "
@@ -76,7 +86,7 @@ def _windows_backward(call):
     grad = call.operands[0]
     spatial = 3 if "3d" in call.packet else 2
     return [([cut] * len(call.operands), [cut]) for axis in range(grad.ndim - spatial)
-            for cut in call.splits(grad, axis)]
+            if axis == 0 or _all_have(call, grad, axis) for cut in call.splits(grad, axis)]
 
 
 @ways("native_batch_norm")

@@ -2,20 +2,20 @@
 from dragon.distributed.globals.signatures import BROADCAST, Split, is_partial, is_split
 from dragon.vm.torch.distributed.tensor._ops.table import ways
 
-_ANY = """abs acos acosh add addcdiv addcmul alias angle asin asinh atan atan2 atanh bitwise_and bitwise_left_shift
-    bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil celu clamp clamp_max clamp_min clip clone conj conj_physical
-    copy copysign cos cosh deg2rad detach digamma div elu elu_backward eq erf erfc erfinv exp exp2 expm1 fill float_power
-    floor floor_divide fmax fmin fmod frac ge gelu gelu_backward gt hardshrink hardsigmoid hardsigmoid_backward
-    hardswish hardswish_backward hardtanh hardtanh_backward heaviside hypot i0 isfinite isinf isnan isneginf isposinf
-    isreal ldexp le leaky_relu leaky_relu_backward lerp lgamma log log10 log1p log2 log_sigmoid_forward
-    log_sigmoid_backward logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logit logit_backward lt
-    masked_fill maximum minimum mish mish_backward mul multiply nan_to_num ne neg nextafter polar positive pow
-    rad2deg reciprocal relu relu6 remainder round rsqrt rsub selu sgn sigmoid sigmoid_backward sign signbit silu
-    silu_backward sin sinc sinh softplus softplus_backward softshrink softshrink_backward special_entr
-    special_erfcx special_i0e special_i1 special_i1e special_log_ndtr special_ndtri special_xlog1py sqrt square sub
-    subtract tan tanh tanh_backward threshold threshold_backward true_divide trunc where
-    xlogy zero _to_copy lift_fresh positive zeros_like ones_like full_like empty_like real imag _conj complex
-    true_divide contiguous"""
+_ANY = """_conj _to_copy abs acos acosh add addcdiv addcmul alias angle asin asinh atan atan2 atanh bitwise_and
+    bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor ceil celu clamp clamp_max
+    clamp_min clip clone complex conj conj_physical contiguous copy copysign cos cosh deg2rad detach digamma div
+    elu elu_backward empty_like eq erf erfc erfinv exp exp2 expm1 fill float_power floor floor_divide fmax fmin
+    fmod frac full_like ge gelu gelu_backward gt hardshrink hardsigmoid hardsigmoid_backward hardswish
+    hardswish_backward hardtanh hardtanh_backward heaviside hypot i0 imag isfinite isinf isnan isneginf isposinf
+    isreal ldexp le leaky_relu leaky_relu_backward lerp lgamma lift_fresh log log10 log1p log2
+    log_sigmoid_backward log_sigmoid_forward logaddexp logaddexp2 logical_and logical_not logical_or logical_xor
+    logit logit_backward lt masked_fill maximum minimum mish mish_backward mul multiply nan_to_num ne neg
+    nextafter ones_like polar positive pow rad2deg real reciprocal relu relu6 remainder round rsqrt rsub selu
+    sgn sigmoid sigmoid_backward sign signbit silu silu_backward sin sinc sinh softplus softplus_backward
+    softshrink softshrink_backward special_entr special_erfcx special_i0e special_i1 special_i1e
+    special_log_ndtr special_ndtri special_xlog1py sqrt square sub subtract tan tanh tanh_backward threshold
+    threshold_backward true_divide trunc where xlogy zero zeros_like"""
 # What takes a sum of operands to the sum of results: all operands are summands,
 _ADDITIVE = frozenset("add sub rsub copy positive neg clone detach alias _to_copy contiguous lift_fresh conj".split())
 # or one of them is, and the others are the same everywhere.
@@ -75,5 +75,3 @@ def _adds_tensors(call, name):
     if name in ("add", "sub", "rsub"):
         return len(call.operands) == 2
     return name != "_to_copy" or call.kwargs.get("dtype") is None or call.kwargs["dtype"].is_floating_point
-
-

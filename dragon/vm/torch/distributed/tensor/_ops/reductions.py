@@ -25,15 +25,18 @@ def kept_axis(axis, axes, keepdim):
     return axis if keepdim else axis - sum(other < axis for other in axes)
 
 
-def is_even(operand, mesh, axis):
-    """Return whether all processes have as much of an axis, however it is cut, or as it is cut."""
-    length = operand.shape[axis]
-    if length % math.prod(mesh.shape) == 0:
+def is_even(call, axis):
+    """Return whether all processes have as much of an axis, counted from the last, however operands are cut there."""
+    length = max(operand.shape[axis] for operand in call.operands if operand.ndim >= -axis)
+    if length % math.prod(call.mesh.shape) == 0:
         return True
-    if any(is_partial(signature) for signature in operand.signatures):
-        return False
-    return length % math.prod(size for signature, size in zip(operand.signatures, mesh.shape)
-                              if is_split(signature, axis)) == 0
+    parts = 1
+    for place, size in enumerate(call.mesh.shape):
+        cuts = [(operand.signatures[place], operand.ndim) for operand in call.operands]
+        if any(is_partial(cut) for cut, _ in cuts):
+            return False
+        parts *= size if any(is_split(cut, ndim + axis) for cut, ndim in cuts) else 1
+    return length % parts == 0
 
 
 @ways("sum mean max amax min amin prod")
@@ -47,7 +50,7 @@ def _reduce(call):
             if axis not in axes:
                 result = Split(kept_axis(axis, axes, keepdim), cut.pieces)
                 found.append(([cut], [result] * count))
-            elif not pairs and (name != "mean" or is_even(x, call.mesh, axis)) and _is_reducible(x, name, axis, call):
+            elif not pairs and (name != "mean" or is_even(call, axis - x.ndim)) and _is_reducible(x, name, axis, call):
                 found.append(([cut], [Partial(_REDUCTIONS[name])]))
     for signature in {each for each in x.signatures if is_partial(each)}:
         if name in _LINEAR and signature.reduction in ("sum", "average"):
@@ -57,7 +60,7 @@ def _reduce(call):
 
 def _is_reducible(x, name, axis, call):
     """Return whether each process has something to reduce, where nothing has no largest."""
-    return name in ("sum", "prod", "mean") or x.shape[axis] > 0 and is_even(x, call.mesh, axis)
+    return name in ("sum", "prod", "mean") or x.shape[axis] > 0 and is_even(call, axis - x.ndim)
 
 
 def along(name="dim"):
@@ -102,7 +105,7 @@ def _loss(call):
         axis = results[0].axis
         if reduction == 0:
             found.append((wanted, results))
-        elif reduction == 2 or is_even(whole, call.mesh, axis):
+        elif reduction == 2 or is_even(call, axis - whole.ndim):
             found.append((wanted, [Partial("sum" if reduction == 2 else "average")]))
     return found
 

@@ -8,8 +8,7 @@ from dragon.vm.torch.distributed.tensor._ops.table import rule, ways
 
 
 def moved(call, where, count=1):
-    """Return the ways of an operator that moves axes: `where(axis)` tells their new places, None of one that must be whole.
-    """
+    """Return the ways of an operator that moves axes: `where` tells their places, None of one that must be whole."""
     x = call.operands[0]
     found = []
     for axis in range(x.ndim):
@@ -208,7 +207,7 @@ def carry(before, after, signatures, mesh_shape):
             if target is None:
                 cut = target = BROADCAST
             else:
-                # What the mesh's next axes find; where parts differ in size, they find it so alone if nothing else moved.
+                # What the mesh's next axes find.
                 before[cut.axis] = -(-before[cut.axis] // parts)
                 after[target.axis] = -(-after[target.axis] // parts)
         wanted.append(cut)
