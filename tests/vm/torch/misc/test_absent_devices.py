@@ -90,7 +90,7 @@ def test_fork_rng():
 
 
 ABSENT = """
-distributed.optim.DistributedOptimizer distributed.tensor.parallel.ColwiseParallel
+distributed.optim.DistributedOptimizer distributed.rpc.RRef
 distributed.checkpoint.save distributed._composable.replicate ao.quantization.prepare distributed.rpc.init_rpc
 quantization.fuse_modules distributed.nn.RemoteModule utils.cpp_extension.load
 utils.mobile_optimizer.optimize_for_mobile package.PackageImporter
