@@ -91,7 +91,7 @@ def test_fork_rng():
 
 ABSENT = """
 distributed.fsdp.FullyShardedDataParallel distributed.tensor.DTensor distributed.tensor.parallel.ColwiseParallel
-distributed.checkpoint.HuggingFaceStorageReader distributed.fsdp.wrap.ModuleWrapPolicy ao.quantization.prepare
+distributed.checkpoint.QuantizedHuggingFaceStorageReader distributed.fsdp.wrap.ModuleWrapPolicy ao.quantization.prepare
 distributed.rpc.init_rpc
 quantization.fuse_modules distributed.nn.RemoteModule utils.cpp_extension.load
 utils.mobile_optimizer.optimize_for_mobile package.PackageImporter distributed.tensor.distribute_tensor
