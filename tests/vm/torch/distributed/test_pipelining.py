@@ -304,7 +304,7 @@ def check_order(orders, stages_of, count):
     assert len(done) == 3 * count * (last + 1)
 
 
-@pytest.mark.parametrize("ranks, turns, count", itertools.product((1, 2, 3, 4), (1, 2, 3), (1, 4, 6, 9)))
+@pytest.mark.parametrize("ranks, turns, count", list(itertools.product((1, 2, 3, 4), (1, 2, 3), (1, 4, 6, 9))))
 def test_orders_come_to_an_end(ranks, turns, count):
     loop = [list(range(rank, ranks * turns, ranks)) for rank in range(ranks)]
     check_order([_orders.breadth_first(stages, count) for stages in loop], loop, count)
