@@ -14,11 +14,8 @@ TABLE = """
 distributed.tensor.experimental context_parallel
 distributed.tensor.experimental._attention set_rotate_method
 distributed._composable replicate checkpoint contract
-distributed.checkpoint HuggingFaceStorageReader* HuggingFaceStorageWriter* QuantizedHuggingFaceStorageReader*
-    load_sharded_optimizer_state_dict
-distributed.checkpoint.hf_storage HuggingFaceStorageReader* HuggingFaceStorageWriter*
+distributed.checkpoint QuantizedHuggingFaceStorageReader* load_sharded_optimizer_state_dict
 distributed.checkpoint.optimizer load_sharded_optimizer_state_dict
-distributed.checkpoint._consolidate_hf_safetensors consolidate_safetensors_files
 distributed.optim DistributedOptimizer*
 distributed.rpc init_rpc shutdown rpc_async rpc_sync remote get_worker_info RRef* TensorPipeRpcBackendOptions*
     BackendType*

@@ -371,3 +371,121 @@ def test_the_command_converts(tmp_path):
     said = subprocess.run([*command, "dcp_to_torch", "nothing", "b.pt"], cwd=tmp_path, check=True, timeout=60,
                           capture_output=True, text=True).stdout
     assert "No checkpoint found at nothing" in said
+
+
+MESH = """
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
+numbers = torch.arange(35.0).reshape(7, 5)
+def make(mesh, fill=1):
+    places = [Shard(0), Shard(1), Replicate()]
+    pairs = [(one,) if mesh.ndim == 1 else (one, other) for one in places
+             for other in (places if mesh.ndim == 2 else [None])]
+    state = {f"{index}": distribute_tensor(numbers * fill * (index + 1), mesh, pair)
+             for index, pair in enumerate(pairs * (3 if mesh.ndim == 1 else 1))}
+    row = distribute_tensor(torch.arange(2.0) * fill, mesh, [Shard(0)] + [Replicate()] * (mesh.ndim - 1))
+    return {**state, "plain": torch.arange(3) * fill, "row": row}
+def check(state):
+    for key, value in state.items():
+        if key.isdigit():
+            assert torch.equal(value.full_tensor(), numbers * (int(key) + 1)), key
+    assert state["row"].full_tensor().tolist() == [0.0, 1.0] and state["plain"].tolist() == [0, 1, 2]
+    print("whole")
+"""
+SQUARE = MESH + """
+dcp.save(make(init_device_mesh("cpu", (2, 2))), checkpoint_id=FOLDER)
+"""
+LINE = MESH + """
+state = make(init_device_mesh("cpu", (size,)), 0)
+dcp.load(state, checkpoint_id=FOLDER)
+check(state)
+dcp.async_save(state, checkpoint_id=FOLDER + "-again").result()
+state = make(init_device_mesh("cpu", (size,)), 0)
+dcp.load(state, checkpoint_id=FOLDER + "-again")
+check(state)
+"""
+
+
+def test_tensors_over_a_mesh_are_read_over_another(run):
+    run(SQUARE, 4)
+    assert run(LINE, 3) == ["whole\nwhole\n"] * 3
+
+
+def test_tensors_over_a_mesh_go_between_us_and_pytorch(run):
+    run(SQUARE, 4)
+    assert run(LINE, 2, False) == ["whole\nwhole\n"] * 2  # PyTorch reads ours and writes its own
+    assert run(MESH + """
+state = make(init_device_mesh("cpu", (2, 1)), 0)
+dcp.load(state, checkpoint_id=FOLDER + "-again")
+check(state)
+""", 2) == ["whole\n"] * 2
+
+
+WHOLE = MESH + """
+from torch.distributed.checkpoint.state_dict import (StateDictOptions, get_model_state_dict, get_optimizer_state_dict,
+                                                     set_model_state_dict, set_optimizer_state_dict)
+mesh = init_device_mesh("cpu", (size,))
+def build(fill):
+    model = torch.nn.Linear(5, 7)
+    model.weight = torch.nn.Parameter(distribute_tensor(numbers * fill, mesh, [Shard(0)]))
+    model.bias = torch.nn.Parameter(distribute_tensor(torch.arange(7.0) * fill, mesh, [Replicate()]))
+    optimizer = torch.optim.SGD(model.parameters(), 0.5, momentum=0.5)
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimizer.step()
+    return model, optimizer
+model, optimizer = build(2)
+options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+whole = get_model_state_dict(model, options=options)
+learned = get_optimizer_state_dict(model, optimizer, options=options)
+print(sorted(whole), type(whole["weight"]).__name__ if rank == 0 else None)
+other, other_optimizer = build(0)
+options = StateDictOptions(full_state_dict=True, broadcast_from_rank0=True)
+set_model_state_dict(other, whole, options=options)
+set_optimizer_state_dict(other, other_optimizer, learned, options=options)
+print(type(other.weight.data).__name__, torch.equal(other.weight.full_tensor(), numbers * 2 - 0.5))
+held = other_optimizer.state[other.weight]["momentum_buffer"]
+print(type(held).__name__, held.full_tensor().sum().item())
+"""
+
+
+def test_whole_states_of_models_over_a_mesh(run):
+    expected = ["['bias', 'weight'] Tensor\nDTensor True\nDTensor 35.0\n", "[] None\nDTensor True\nDTensor 35.0\n"]
+    assert run(WHOLE, 2) == expected
+    assert run(WHOLE, 2, False) == expected
+
+
+HUGGING = MESH + """
+mesh = init_device_mesh("cpu", (size,))
+def build(fill):
+    # PyTorch's consolidation refuses whole numbers, and makes zeros of tensors without an axis.
+    more = {} if THEIRS else {"plain": torch.arange(3) * fill, "flag": torch.tensor([True, False]) & bool(fill),
+                              "number": torch.tensor(5.0) * fill}
+    return {"split": distribute_tensor(numbers * fill, mesh, [Shard(0)]), "half": torch.ones(2).bfloat16() * fill,
+            "empty": torch.zeros(0, 3), **more}
+def same(one, other):
+    one, other = (value.full_tensor() if isinstance(value, DTensor) else value for value in (one, other))
+    return one.dtype == other.dtype and torch.equal(one, other)
+if WRITES:
+    dcp.save(build(1), storage_writer=dcp.HuggingFaceStorageWriter(FOLDER, save_distributed=True))
+    mapping = {name: 1 + (name in ("plain", "half", "flag")) for name in build(1)}
+    writer = dcp.HuggingFaceStorageWriter(FOLDER + "-whole", mapping, save_distributed=True, enable_consolidation=True)
+    dcp.save(build(1), storage_writer=writer)
+else:
+    for folder in (FOLDER, FOLDER + "-whole"):
+        found = build(0)
+        dcp.load(found, storage_reader=dcp.HuggingFaceStorageReader(folder))
+        print([same(found[key], value) for key, value in build(1).items()])
+    print(sorted(os.listdir(FOLDER)), sorted(os.listdir(FOLDER + "-whole")))
+"""
+
+
+@pytest.mark.parametrize("writes, reads", [(True, True), (True, False), (False, True)])
+def test_files_of_hugging_face(run, writes, reads):
+    code = HUGGING.replace("THEIRS", str(not writes))
+    run(code.replace("WRITES", "True"), 2, writes)
+    said = run(code.replace("WRITES", "False"), 3, reads)
+    files = ("['shard-00001-model-00001-of-00001.safetensors', 'shard-00002-model-00001-of-00001.safetensors'] "
+             "['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors', "
+             "'model.safetensors.index.json', 'sharded']\n")
+    assert said == [f"{[True] * (6 if writes else 3)}\n" * 2 + files] * 3

@@ -76,7 +76,7 @@ def compare(kind, count, mine, pieces):
     assert output is None or torch.allclose(output, alone(x), atol=1e-6)
     print(kind.__name__, pieces)
 loop, back = range(rank, 2 * size, size), (rank, 2 * size - 1 - rank)
-for pieces in (size, 8):
+for pieces in (4, 8):
     compare(ScheduleGPipe, size, [rank], pieces)
     compare(Schedule1F1B, size, [rank], pieces)
     compare(ScheduleLoopedBFS, 2 * size, loop, pieces)
@@ -84,14 +84,20 @@ for pieces in (size, 8):
     compare(ScheduleInterleavedZeroBubble, 2 * size, loop, pieces)
     compare(ScheduleZBVZeroBubble, 2 * size, back, pieces)
 compare(ScheduleDualPipeV, 2 * size, back, 8)
-compare(ScheduleGPipe, size, [rank], 3)  # pieces of different sizes
+block = Block(rank)  # pieces of 6, 5 and 5
+schedule = ScheduleGPipe(PipelineStage(block, rank, size, cpu), 3, scale_grads=False,
+                         loss_fn=lambda output, target: (output - target).square().sum())
+schedule.step(*((x,) if rank == 0 else ()), **(dict(target=y) if rank == size - 1 else {}))
+alone = Model(size)
+(alone(x) - y).square().sum().backward()
+assert torch.allclose(block.linear.weight.grad, alone.layers[rank].linear.weight.grad, rtol=1e-4, atol=1e-4)
 """
 
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_all_schedules_learn_what_one_process_learns(size):
     outputs = run_ranks(TRAINING, size, HEAD.format(ours=True))
-    assert len(set(outputs)) == 1 and len(outputs[0].splitlines()) == 14
+    assert len(set(outputs)) == 1 and len(outputs[0].splitlines()) == 13
 
 
 PROGRAM = """
@@ -298,7 +304,7 @@ def check_order(orders, stages_of, count):
     assert len(done) == 3 * count * (last + 1)
 
 
-@pytest.mark.parametrize("ranks, turns, count", itertools.product((1, 2, 3, 4), (1, 2, 3), (1, 4, 6, 9)))
+@pytest.mark.parametrize("ranks, turns, count", list(itertools.product((1, 2, 3, 4), (1, 2, 3), (1, 4, 6, 9))))
 def test_orders_come_to_an_end(ranks, turns, count):
     loop = [list(range(rank, ranks * turns, ranks)) for rank in range(ranks)]
     check_order([_orders.breadth_first(stages, count) for stages in loop], loop, count)

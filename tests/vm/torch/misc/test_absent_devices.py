@@ -91,6 +91,7 @@ def test_fork_rng():
 
 ABSENT = """
 distributed.optim.DistributedOptimizer distributed.rpc.RRef distributed._composable.replicate ao.quantization.prepare
+distributed.checkpoint.QuantizedHuggingFaceStorageReader
 distributed.rpc.init_rpc
 quantization.fuse_modules distributed.nn.RemoteModule utils.cpp_extension.load
 utils.mobile_optimizer.optimize_for_mobile package.PackageImporter

@@ -4,6 +4,8 @@ from dragon.vm.torch.distributed.checkpoint.api import CheckpointException  # no
 from dragon.vm.torch.distributed.checkpoint.default_planner import (DefaultLoadPlanner,  # noqa: F401
                                                                     DefaultSavePlanner)
 from dragon.vm.torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter  # noqa: F401
+from dragon.vm.torch.distributed.checkpoint.hf_storage import (HuggingFaceStorageReader,  # noqa: F401
+                                                               HuggingFaceStorageWriter)
 from dragon.vm.torch.distributed.checkpoint.metadata import (BytesStorageMetadata, ChunkStorageMetadata,  # noqa: F401
                                                              Metadata, TensorStorageMetadata)
 from dragon.vm.torch.distributed.checkpoint.planner import (LoadPlan, LoadPlanner, ReadItem, SavePlan,  # noqa: F401

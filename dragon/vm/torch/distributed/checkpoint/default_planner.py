@@ -8,6 +8,7 @@ from dragon.vm import torch
 from dragon.vm.torch.distributed.checkpoint import planner_caching
 from dragon.vm.torch.distributed.checkpoint._dedup_save_plans import dedup_save_plans
 from dragon.vm.torch.distributed.checkpoint._nested_dict import flatten_state_dict
+from dragon.vm.torch.distributed.checkpoint._sharded import is_sharded
 from dragon.vm.torch.distributed.checkpoint._traverse import set_element
 from dragon.vm.torch.distributed.checkpoint.metadata import (BytesStorageMetadata, Metadata, TensorStorageMetadata)
 from dragon.vm.torch.distributed.checkpoint.planner import (LoadPlan, LoadPlanner, SavePlan, SavePlanner,
@@ -215,8 +216,7 @@ class _EmptyStateDictLoadPlanner(DefaultLoadPlanner):
 
 def _is_elsewhere(value):
     """Return whether a sharded tensor lies on a mesh that this process is not part of."""
-    mesh = getattr(value, "device_mesh", None) if isinstance(value, torch.Tensor) else None
-    return mesh is not None and mesh.get_coordinate() is None
+    return is_sharded(value) and value.device_mesh.get_coordinate() is None
 
 
 def create_default_local_load_plan(state_dict, metadata, strict=True):

@@ -3,6 +3,7 @@ import io
 from collections.abc import Mapping
 
 from dragon.vm import torch
+from dragon.vm.torch.distributed.checkpoint._sharded import chunk_of, is_sharded, local_of
 from dragon.vm.torch.distributed.checkpoint.metadata import (BytesStorageMetadata, ChunkStorageMetadata, MetadataIndex,
                                                              TensorProperties)
 from dragon.vm.torch.distributed.checkpoint.planner import (LoadItemType, ReadItem, TensorWriteData, WriteItem,
@@ -21,15 +22,20 @@ def _create_write_items(fqn, value):
         return value.__create_write_items__(fqn, value)
     if not isinstance(value, torch.Tensor):
         return [WriteItem(MetadataIndex(fqn), WriteItemType.BYTE_IO)]
-    chunk = _create_chunk_from_tensor(value)
-    data = TensorWriteData(chunk, TensorProperties.create_from_tensor(value), value.size())
-    return [WriteItem(MetadataIndex(fqn, chunk.offsets), WriteItemType.TENSOR, tensor_data=data)]
+    sharded = is_sharded(value)
+    chunk = chunk_of(value) if sharded else _create_chunk_from_tensor(value)
+    properties = TensorProperties.create_from_tensor(local_of(value) if sharded else value)
+    kind = WriteItemType.SHARD if sharded else WriteItemType.TENSOR
+    return [WriteItem(MetadataIndex(fqn, chunk.offsets), kind,
+                      tensor_data=TensorWriteData(chunk, properties, value.size()))]
 
 
 def _create_chunk_list(value):
     """Return the parts of a tensor that this process has."""
     if hasattr(value, "__create_chunk_list__"):
         return value.__create_chunk_list__()
+    if is_sharded(value):
+        return [chunk_of(value)]
     if isinstance(value, torch.Tensor):
         return [_create_chunk_from_tensor(value)]
     raise ValueError(f"Unsupported Type, expecting one of [Tensor, DTensor, ShardedTensor] ,but got {type(value)}")

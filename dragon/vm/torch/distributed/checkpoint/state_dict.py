@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from dragon.vm import torch
 from dragon.vm.torch.distributed.checkpoint._optimizers import (_init_optim_state, flatten, load_optimizers,
                                                                 named_state, unflatten)
+from dragon.vm.torch.distributed.checkpoint._sharded import shared_out, whole
 from dragon.vm.torch.distributed.checkpoint._sharing import is_left_out, of_first
 from dragon.vm.torch.nn.modules._state import _IncompatibleKeys
 
@@ -63,13 +64,17 @@ def _name_of(model, key, options):
 
 
 def _as_asked(state, options):
-    """Return a dictionary with its tensors where they are asked for."""
-    if is_left_out(options):
-        return {}
+    """Return a dictionary with its tensors where they are asked for, and whole if they are asked for whole."""
+    if options.full_state_dict:
+        state = whole(state)
+    return {} if is_left_out(options) else _placed(state, options)
+
+
+def _placed(state, options):
     if isinstance(state, dict):
-        return {key: _as_asked(value, options) for key, value in state.items()}
+        return {key: _placed(value, options) for key, value in state.items()}
     if isinstance(state, (list, tuple)):
-        return type(state)(_as_asked(value, options) for value in state)
+        return type(state)(_placed(value, options) for value in state)
     if isinstance(state, torch.Tensor) and options.cpu_offload:
         return state.detach().cpu()
     return state
@@ -142,7 +147,7 @@ def set_model_state_dict(model, model_state_dict, *, options=None):
     for key, value in own.items():
         name = _name_of(model, key, options)
         if name in given:
-            loaded[key] = given.pop(name)
+            loaded[key] = shared_out(given.pop(name), value)
         elif options.full_state_dict:
             loaded[key] = value
         elif name != key and options.strict:
@@ -224,6 +229,9 @@ def set_optimizer_state_dict(model, optimizers, optim_state_dict, *, options=Non
     if not optim_state_dict:
         return
     state = unflatten(optim_state_dict) if options.flatten_optimizer_state_dict else optim_state_dict
+    named = {_name_of(model, key, options): parameter for key, parameter in model.named_parameters()}
+    state = {**state, "state": {name: {key: shared_out(value, named.get(name)) for key, value in held.items()}
+                                for name, held in state["state"].items()}}
     load_optimizers(_listed(optimizers), _names_of_parameters(model, options), state, options.strict)
 
 

@@ -9,6 +9,7 @@ import pickle
 from dragon.core import warnings
 from dragon.vm import torch
 from dragon.vm.torch import distributed as dist
+from dragon.vm.torch.distributed.checkpoint._sharded import is_sharded, local_of
 from dragon.vm.torch.distributed.checkpoint.api import CheckpointException, _is_wrapped_exception, _wrap_exception
 
 
@@ -167,6 +168,8 @@ def find_tensor_shard(tensor, index):
     """Return the part of a tensor that a name stands for; sharded tensors tell it themselves."""
     if hasattr(tensor, "__get_tensor_shard__"):
         return tensor.__get_tensor_shard__(index)
+    if is_sharded(tensor):
+        return local_of(tensor)
     if index.offset is not None and any(index.offset):
         raise ValueError(f"FQN: '{index.fqn}' is not a ShardedTensor, can't find by offset: '{index.offset}'")
     return tensor
