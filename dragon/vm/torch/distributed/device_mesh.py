@@ -80,7 +80,7 @@ class DeviceMesh:
                 found.append(rest)
             self._coordinate = tuple(reversed(found))
         self._groups = list(_groups) if _groups is not None else self._make_groups() if _init_backend else []
-        self._core = None
+        self._core = self._hash = None
 
     def _make_groups(self):
         """Make the group of each axis; all processes make all groups, in one order."""
@@ -289,14 +289,16 @@ class DeviceMesh:
         return self is other or isinstance(other, DeviceMesh) and self._key() == other._key()
 
     def __hash__(self):
-        return hash(self._key())
+        if self._hash is None:
+            self._hash = hash(self._key())
+        return self._hash
 
     def __deepcopy__(self, memo):
         return self  # a mesh does not change, and its groups are the process's own
 
     def __getstate__(self):
         names = [group.group_name for group in self._groups]
-        return {**self.__dict__, "_groups": names, "_core": None}
+        return {**self.__dict__, "_groups": names, "_core": None, "_hash": None}
 
     def __setstate__(self, state):
         self.__dict__.update(state)

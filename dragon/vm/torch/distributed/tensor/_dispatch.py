@@ -4,6 +4,7 @@ import itertools
 
 from dragon.core import warnings
 from dragon.distributed.globals.signatures import is_split
+from dragon.vm.torch.core.dispatching.shells import stand_in, without_numbers
 from dragon.vm.torch.core.dispatching.stack import leaves
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.distributed.tensor import _ops
@@ -13,6 +14,8 @@ from dragon.vm.torch.distributed.tensor.placement_types import Replicate
 
 _settings = {"implicit": False}
 _told = set()
+KEPT = 4096  # plans of calls whose shapes never repeat would be kept for ever
+_plans = {}  # by the operator, how its tensors lie, and its other arguments; the oldest first
 
 
 @contextlib.contextmanager
@@ -71,18 +74,16 @@ def dispatch(cls, func, args, kwargs):
     if early is not None:
         return early(func, args, kwargs, cls)
     mesh, operands = _gather_operands(func, args, kwargs)
-    call = Call(func, args, kwargs, mesh, operands)
     if not mesh._is_current_rank_part_of_mesh():
-        return _absent(cls, call)
-    found = _ops.handle(call, cls)
-    if found is not NotImplemented:
-        return found
-    decision = _ops.decide(call)
-    if decision is None:
-        decision = _fall_back(call)
-    parts = [operand.boxed(wanted) for operand, wanted in zip(operands, decision.operands)]
-    result = (decision.compute or call.compute)(parts)
-    return show(cls, call, decision, result)
+        return _absent(cls, Call(func, args, kwargs, mesh, operands))
+    if _ops.has_handler(func):
+        found = _ops.handle(Call(func, args, kwargs, mesh, operands), cls)
+        if found is not NotImplemented:
+            return found
+    plan = plan_for(func, args, kwargs, mesh, operands)
+    parts = [operand.local if operand.spec.signatures == wanted else operand.boxed(wanted)
+             for operand, wanted in zip(operands, plan.decision.operands)]
+    return plan.show(cls, operands, plan.compute(parts))
 
 
 def _fall_back(call):
@@ -106,43 +107,123 @@ def _forms(result):
     return [meta_of(item) if isinstance(item, Tensor) else None for item in (result if _is_list(result) else [result])]
 
 
-def show(cls, call, decision, result):
-    """Return results as tensors on the mesh.
+class Plan:
+    """What is done with calls of an operator whose tensors lie as some did, with the same other arguments.
 
     Parameters
     ----------
-    cls : type
-        The class of tensors on a mesh.
     call : Call
-        The call.
+        Such a call, with tensors that have no numbers.
     decision : Decision
         What was made of it.
-    result : Any
-        What it gave of parts.
+
+    """
+
+    def __init__(self, call, decision):
+        self.call, self.decision, self.specs = call, decision, None
+        self.compute = decision.compute or call.compute
+        self.written = call.written
+
+    def show(self, cls, operands, result):
+        """Return results as tensors on the mesh.
+
+        Parameters
+        ----------
+        cls : type
+            The class of tensors on a mesh.
+        operands : List[Operand]
+            The tensors of the call.
+        result : Any
+            What it gave of parts.
+
+        Returns
+        -------
+        Any
+            The results.
+
+        """
+        many = _is_list(result)
+        if self.written:
+            found = [operands[place].tensor for place in self.written]
+            return found if many else found[0]
+        results = list(result) if many else [result]
+        specs = self.specs or self._specs(results)
+        made = [cls(item, spec, requires_grad=False) if isinstance(item, Tensor) else item
+                for item, spec in zip(results, specs)]
+        return type(result)(made) if many and type(result) in (list, tuple) else made if many else made[0]
+
+    def _specs(self, results):
+        """Return how results lie; where parts of them are, it is known for all such calls."""
+        signatures = self.decision.results
+        if len(signatures) != len(results):
+            signatures = [signatures[0]] * len(results)
+        forms = self.decision.forms
+        is_cut = any(map(is_split, itertools.chain(*signatures)))
+        if forms is None:
+            forms = self.call.form(_forms) if is_cut else _forms(results)
+        specs = [None if form is None else self.call.spec(each, form) for each, form in zip(signatures, forms)]
+        if is_cut:
+            self.specs = specs
+        return specs
+
+
+def _key(item, specs):
+    """Return what an argument is to a plan: how a tensor lies, a value and its type."""
+    if isinstance(item, Tensor):
+        return next(specs)
+    if type(item) in (list, tuple):
+        return tuple(_key(each, specs) for each in item)
+    return type(item), item
+
+
+def plan_for(func, args, kwargs, mesh, operands):
+    """Return what is to be done with a call: what was found for one like it, or what its rule says.
+
+    Parameters
+    ----------
+    func : OpOverload
+        The operator.
+    args : tuple
+        Its positional arguments.
+    kwargs : Dict[str, Any]
+        Its arguments by name.
+    mesh : DeviceMesh
+        The mesh.
+    operands : List[Operand]
+        The tensors among its arguments.
 
     Returns
     -------
-    Any
-        The results.
+    Plan
+        The plan.
 
     """
-    if call.written:
-        found = [call.operands[place].tensor for place in call.written]
-        return found if _is_list(result) else found[0]
-    many = _is_list(result)
-    results = list(result) if many else [result]
-    count, signatures = len(results), decision.results
-    if len(signatures) == 1 or len(signatures) != count:
-        signatures = [signatures[0]] * count
-    forms = decision.forms
-    if forms is None:
-        if all(not isinstance(item, Tensor) for item in results):
-            return result
-        needs = any(map(is_split, itertools.chain(*signatures)))
-        forms = call.form(_forms) if needs else _forms(result)
-    made = [cls(item, call.spec(each, form), requires_grad=False) if isinstance(item, Tensor) else item
-            for item, each, form in zip(results, signatures, forms)]
-    return type(result)(made) if many and type(result) in (list, tuple) else made if many else made[0]
+    specs = iter([operand.spec for operand in operands])
+    try:
+        key = func, id(mesh), _ops.losses.classes_are_cut(), _key(args, specs), tuple(
+            (name, _key(value, specs)) for name, value in kwargs.items())
+        found = _plans.get(key)
+    except TypeError:  # an argument that has no hash
+        key = found = None
+    if found is None:
+        # What is kept must not hold the tensors of one call.
+        forms = [Operand(form, operand.spec, form) for operand in operands for form in [_without_numbers(operand)]]
+        places = iter(forms)
+        call = Call(func, *mapped(lambda _: next(places).tensor, (args, kwargs)), mesh, forms)
+        found = Plan(call, _ops.decide(call) or _fall_back(call))
+        if key is not None:
+            while len(_plans) >= KEPT:
+                _plans.pop(next(iter(_plans)), None)
+            _plans[key] = found
+    return found
+
+
+def _without_numbers(operand):
+    """Return a tensor of an operand's form."""
+    meta = operand.spec.tensor_meta
+    if isinstance(operand.tensor, Tensor) and hasattr(operand.tensor, "_spec"):
+        return stand_in(operand.tensor)
+    return without_numbers(meta.shape, meta.stride, meta.dtype, operand.local.device)
 
 
 def _absent(cls, call):

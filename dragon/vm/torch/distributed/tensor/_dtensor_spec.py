@@ -27,11 +27,12 @@ class DTensorSpec:
 
     """
 
-    __slots__ = ("mesh", "placements", "tensor_meta", "signatures", "_layout")
+    __slots__ = ("mesh", "placements", "tensor_meta", "signatures", "_layout", "_hash")
 
     def __init__(self, mesh, placements, tensor_meta=None):
         self.mesh, self.placements, self.tensor_meta = mesh, tuple(placements), tensor_meta
         self.signatures, self._layout = tuple(placement.signature for placement in self.placements), None
+        self._hash = None
 
     @classmethod
     def of(cls, mesh, signatures, tensor_meta):
@@ -76,11 +77,13 @@ class DTensorSpec:
         return any(placement.is_shard() for placement in self.placements)
 
     def __eq__(self, other):
-        return isinstance(other, DTensorSpec) and self.mesh == other.mesh and self.placements == other.placements \
-            and self.tensor_meta == other.tensor_meta
+        return self is other or isinstance(other, DTensorSpec) and (
+            self.placements == other.placements and self.tensor_meta == other.tensor_meta and self.mesh == other.mesh)
 
     def __hash__(self):
-        return hash((self.mesh, self.placements, self.tensor_meta))
+        if self._hash is None:
+            self._hash = hash((self.mesh, self.placements, self.tensor_meta))
+        return self._hash
 
     def __getstate__(self):
         return self.mesh, self.placements, self.tensor_meta

@@ -16,6 +16,12 @@ def takes_plain(func):
     return name in TAKE_PLAIN or name.startswith("dragon.") or losses.classes_are_cut() and "nll_loss" in name
 
 
+def has_handler(func):
+    """Return whether calls of an operator are answered by a handler, as a rule."""
+    name = func.overloadpacket.__name__
+    return (name[:-1] if name.endswith("_") else name) in HANDLERS
+
+
 def handle(call, cls):
     """Return what a handler makes of a call that does more than compute parts; NotImplemented where there is none."""
     found = HANDLERS.get(name_of(call))
