@@ -10,7 +10,7 @@ from harness.tools import load
 tool = load("tools/missing_names.py")
 # Programs of two folders.
 FILES = {
-    "one/a.py": "import torch\ntorch.no_such(1)\ntorch.no_such(2)\ntorch.distributed.tensor.distribute_tensor(1)\n",
+    "one/a.py": "import torch\ntorch.no_such(1)\ntorch.no_such(2)\ntorch.distributed.rpc.init_rpc(1)\n",
     "one/b.py": "import torch\ntorch.no_such(1)\ntry:\n    torch.no_guard\nexcept AttributeError:\n    pass\n",
     "one/test_b.py": "import torch\ntorch.no_test(1)\n",
     "one/tests/c.py": "import torch\ntorch.no_test(1)\n",
@@ -34,11 +34,11 @@ def test_files_and_folders_are_counted(folders):
     counts, files, uses = tool.count(folders)
     assert files == 4 and uses > 10
     assert {name: tuple(entry) for name, entry in counts.items()} == {
-        "torch.no_such": (3, 2, False), "torch.distributed.tensor.distribute_tensor": (1, 1, True),
+        "torch.no_such": (3, 2, False), "torch.distributed.rpc.init_rpc": (1, 1, True),
         "tensorflow.no_such": (1, 1, False),
         "torch._no_such": (1, 1, False), "keras.no_module": (1, 1, False)}
     assert [name for name, _ in tool.order(counts, "torch")] == [
-        "torch.no_such", "torch.distributed.tensor.distribute_tensor"]
+        "torch.no_such", "torch.distributed.rpc.init_rpc"]
 
 
 def test_what_the_genuine_framework_lacks_is_left_out(folders, tmp_path):

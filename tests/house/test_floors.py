@@ -57,7 +57,7 @@ PACKAGE = {
     "vm.docstrings": {"vm.guest"},
     "vm.torch": {"core", "native", "onnx", "io", "distributed", "vm.guest", "vm.docstrings"},
     "vm.shared": {"core", "native", "onnx", "io", "vm.guest", "vm"},
-    "vm.keras": {"core", "native", "onnx", "io", "vm.guest", "vm.docstrings", "vm.shared"},
+    "vm.keras": {"core", "native", "onnx", "io", "distributed", "vm.guest", "vm.docstrings", "vm.shared"},
     "vm.tensorflow": {"core", "native", "onnx", "io", "distributed", "vm.guest", "vm.docstrings", "vm.shared",
                       "vm.keras"},
     "vm.torchvision": {"core", "native", "io", "vm.guest", "vm.docstrings", "vm.torch"},

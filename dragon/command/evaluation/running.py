@@ -73,18 +73,20 @@ def run_once(command, words, count, environment):
             given["PYTHONPATH"] = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
         else:
             given["PYTHONPATH"] = ""  # the interpreter's own packages, and nothing of Dragon's
-        out = open(os.path.join(folder, "said.txt"), "w+b")
+        said = os.path.join(folder, "said.txt")
+        open(said, "wb").close()
+
+        def output(*_):
+            file = open(said, "ab")  # the launcher closes it
+            return file, file
         try:
-            Launcher([*command, *map(str, words), path], count, environment=given,
-                     output=lambda *_: (out, out)).run()
+            Launcher([*command, *map(str, words), path], count, environment=given, output=output).run()
             with open(path, encoding="utf-8") as file:
                 return json.load(file)
         except (DistributedError, OSError, ValueError) as error:
-            out.seek(0)
-            last = (out.read().decode(errors="replace").strip().splitlines() or ["no word"])[-1]
+            with open(said, "rb") as file:
+                last = (file.read().decode(errors="replace").strip().splitlines() or ["no word"])[-1]
             raise Mistake(f"got {error} ({last}) of {' '.join(command)}, expected a run that ends well") from None
-        finally:
-            out.close()
 
 
 def note(report, net, figures, side, told):

@@ -2,9 +2,10 @@
 import statistics
 import time
 
-from dragon import _C
 from dragon.command.planning.timeline import arrange
 from dragon.command.planning.watcher import Enough
+from dragon.core import config
+from dragon.core.profile import start_profile, stop_profile
 from dragon.vm.torch.optim import optimizer as optimizers
 
 
@@ -34,21 +35,21 @@ class Stopwatch:
             return
         self.steps += 1
         if self._noting:
-            self.noted.append((_C.stop_profile(), share))
+            self.noted.append((stop_profile(), share))
         elif self.steps:
             self.times.append(self._took * share)
         if self.steps >= self.limit and self.times and self.noted:
             raise Enough
         self._noting = self.steps % 2 == 1
         if self._noting:
-            _C.start_profile(True, None)
+            start_profile(True, None)
         self._began, self._worked = time.perf_counter(), time.process_time()
 
     def _share(self, now):
         """Return the share of a step's time in which the process had its processor: what others took does not count."""
         self._took = now - self._began
         worked = time.process_time() - self._worked
-        return min(worked / self._took, 1.0) if self._took > 0 and _C.num_threads() == 1 else 1.0
+        return min(worked / self._took, 1.0) if self._took > 0 and config.get_num_threads() == 1 else 1.0
 
     def tell(self):
         """Return {"calls", "seconds", "peak"}; None before there is a step that was timed, and one that was noted."""
@@ -59,4 +60,4 @@ class Stopwatch:
             calls += [[row["name"], 0, "", row["bytes"], row["shapes"], row["view"],
                        (row["end"] - row["start"]) * 1e-9 * share] for row in arrange(events)[0]]
         return {"calls": calls, "repeats": len(self.noted), "seconds": statistics.median(self.times),
-                "times": self.times, "peak": _C.memory_stats()["peak"]}
+                "times": self.times, "peak": config.memory_stats()["peak"]}

@@ -5,6 +5,7 @@ import weakref
 
 from dragon import _C
 from dragon.command.planning.answers import storage_of
+from dragon.core.profile import start_profile, stop_profile
 from dragon.vm.torch.autograd.graph import saved_tensors_hooks
 from dragon.vm.torch.nn.modules import _hooks
 from dragon.vm.torch.nn.modules.module import Module
@@ -57,7 +58,7 @@ class Watcher:
             owner.zero_grad = self._hearing_zero(owner.zero_grad)
         self._hooks = saved_tensors_hooks(self._pack, lambda kept: kept.tensor)
         self._hooks.__enter__()
-        _C.start_profile(True, self._where)
+        start_profile(True, self._where)
 
     def _where(self):
         return f"{self._stack[-1]} {self._phase}"
@@ -140,7 +141,7 @@ class Watcher:
             raise Enough
         self._begin()
         self._scan()
-        _C.start_profile(True, self._where)
+        start_profile(True, self._where)
 
     def _on_gradient(self, param):
         if not self._held.get(id(param)):
@@ -199,7 +200,7 @@ class Watcher:
         return {*found["parameters"], *found["buffers"]}
 
     def _finish(self):
-        events, ended = _C.stop_profile(), time.monotonic_ns()
+        events, ended = stop_profile(), time.monotonic_ns()
         self._note_gradients()
         self.step = {"events": events, "calls": self.calls, "changes": list(self.changes), "began": self.began,
                      "ended": ended, "persistent": {kind: sum(part.values()) for kind, part in

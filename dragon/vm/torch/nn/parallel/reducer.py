@@ -28,7 +28,7 @@ class GradBucket:
         for param in params:
             self._offsets.append(self._size)
             self._size += param.numel()
-        self._buffer = None  # until it is needed
+        self._buffer, self.is_lent = None, False  # until it is needed
 
     def index(self):
         """Return its place in the order in which buckets are sent."""
@@ -64,13 +64,13 @@ class GradBucket:
         """Have the only gradient be the buffer itself, until `_give_back`; return whether it can be."""
         if len(self._params) > 1 or not gradient.is_contiguous() or gradient.dtype != self._params[0].dtype:
             return False
-        self._buffer = gradient.view(-1)
+        self._buffer, self.is_lent = gradient.view(-1), True
         return True
 
     def _give_back(self):
         """Have no gradient be the buffer."""
-        if len(self._params) == 1:
-            self._buffer = None
+        if self.is_lent:
+            self._buffer, self.is_lent = None, False
 
 
 def _share_out(params, most_bytes, first_bytes):
@@ -215,7 +215,7 @@ class Reducer:
                 param.grad = part
             elif param.grad is None:  # it was not used here, but elsewhere
                 param.grad = part.clone()
-            elif param.grad.data_ptr() != part.data_ptr():
+            elif not bucket.is_lent:
                 param.grad.detach().copy_(part)
 
     def _used_by_nobody(self):
