@@ -11,7 +11,7 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'core/*.cuh' '
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .PHONY: help demo test quick hunt hunt-files build install lint format sanitize sanitize-all docs site-check bench wheel sdist \
-  cuda clean
+  cuda ray clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
@@ -23,6 +23,7 @@ help:
 	@echo "make sanitize  the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make sanitize-all   kernels, bindings and Python's tests under AddressSanitizer; hours, and it goes on where it was"
 	@echo "make hunt-files  every writer of files killed a hundred times, and on full disks"
+	@echo "make ray       trainers on clusters of Ray's, which pip brings"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
 	@echo "make site-check  the pages in a real browser, where Chromium is installed; PICTURES=folder keeps pictures"
 	@echo "make wheel     a self-contained wheel, into dist;  make sdist: the sources, for pip to install"
@@ -98,6 +99,10 @@ sanitize-all: $(VENV)/.test
 KILLS ?= 100
 MUTATIONS ?= 200000
 SEED ?= 0
+
+# Ray starts a cluster for each test, which takes minutes.
+ray: install $(VENV)/.test $(VENV)/.ray
+	$(PYTEST) tests/distributed/test_ray.py -m slow
 
 hunt-files: install $(VENV)/.test
 	DRAGON_KILLS=$(KILLS) DRAGON_KILLS_SEED=$(SEED) DRAGON_MUTATIONS=$(MUTATIONS) DRAGON_MUTATIONS_SEED=$(SEED) \

@@ -205,7 +205,7 @@ dist.all_gather_object(objects, {"rank": rank})
 half = dist.new_group([1])
 work = dist.all_reduce(torch.ones(3), async_op=True)
 work.wait()
-print(rank, dist.get_world_size(), round(loss.item(), 5), objects, dist.is_mpi_available(), flush=True)
+print(f"{rank} {dist.get_world_size()} {loss.item():.4g} {objects} {dist.is_mpi_available()}\\n", end="", flush=True)
 dist.destroy_process_group()
 """
 
