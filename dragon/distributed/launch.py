@@ -88,12 +88,13 @@ class Launcher:
         self.world_size = count if world_size is None else world_size
         self.environment, self.restarts, self.output = dict(environment or {}), restarts, output
         self.restarted, self.processes = 0, []
+        self.patience = PATIENCE_SECONDS
+        self.signals = (signal.SIGTERM, signal.SIGHUP)  # that end all, and then the launcher; an interrupt does anyhow
         self.special = lambda local: {}  # what a process finds in its environment that others do not
 
     def run(self):
         """Run until all have ended well; raise `RankFailed` when one has not, and nothing is left to be tried."""
-        before = {which: signal.signal(which, self._on_signal) for which in (signal.SIGTERM, signal.SIGHUP)
-                  } if _in_main_thread() else {}
+        before = {which: signal.signal(which, self._on_signal) for which in self.signals} if _in_main_thread() else {}
         try:
             while True:
                 self._start()
@@ -144,7 +145,7 @@ class Launcher:
         running = [process for process in self.processes if process.poll() is None]
         for process in running:
             process.terminate()
-        deadline = time.monotonic() + PATIENCE_SECONDS
+        deadline = time.monotonic() + self.patience
         for process in running:
             try:
                 process.wait(max(deadline - time.monotonic(), 0.1))

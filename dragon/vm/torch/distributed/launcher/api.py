@@ -1,5 +1,6 @@
 """Programs and functions in several processes of this machine, started anew when one of them ends badly."""
 import os
+import signal
 import tempfile
 import uuid
 from dataclasses import dataclass, field
@@ -43,8 +44,14 @@ class LaunchConfig:
         How functions get their processes: spawn, fork or forkserver.
     log_line_prefix_template : str, optional
         Accepted: lines are as the processes write them.
-    metrics_cfg, local_addr, event_log_handler, numa_options, signals_to_handle, virtual_local_rank, shutdown_timeout
+    metrics_cfg, local_addr, event_log_handler, numa_options
         Accepted: of services that a machine alone does not have.
+    signals_to_handle : str, optional, default="SIGTERM,SIGINT,SIGHUP,SIGQUIT"
+        Signals that end all processes, and then the launcher.
+    virtual_local_rank : bool, optional, default=False
+        Whether each process finds LOCAL_RANK=0: a GPU of its own would be its first one.
+    shutdown_timeout : int, optional
+        Seconds from a process being asked to end until it is made to; 30 unless the environment says otherwise.
     duplicate_stdout_filters, duplicate_stderr_filters : List[str], optional
         Accepted: outputs are not written twice.
 
@@ -114,6 +121,15 @@ def _place(config):
     return host or port or "127.0.0.1", get_free_port()
 
 
+def _signal(word):
+    """Return a signal by its name."""
+    try:
+        return signal.Signals[word.strip()]
+    except KeyError:
+        raise ValueError(f"elastic_launch: got the signal {word.strip()!r}, expected one of this system's, such as "
+                         "SIGTERM") from None
+
+
 def worker_environment(role, count, host, port, restarts, run):
     """Return what each process of a run finds in its environment, besides its rank."""
     environment = {"MASTER_ADDR": host, "MASTER_PORT": str(port), "GROUP_RANK": "0", "GROUP_WORLD_SIZE": "1",
@@ -124,7 +140,7 @@ def worker_environment(role, count, host, port, restarts, run):
     return environment
 
 
-def run_watched(launcher, name):
+def run_watched(launcher, name, virtual=False):
     """Run a launcher's processes; raise `ChildFailedError` with what they have written of their errors.
 
     Parameters
@@ -133,6 +149,8 @@ def run_watched(launcher, name):
         What starts and watches them.
     name : str
         What they run.
+    virtual : bool, optional, default=False
+        Whether each process is told that it is the first of its machine.
 
     Returns
     -------
@@ -141,11 +159,12 @@ def run_watched(launcher, name):
 
     """
     launcher.restart_name = "TORCHELASTIC_RESTART_COUNT"
+    shown = {"LOCAL_RANK": "0"} if virtual else {}
     with tempfile.TemporaryDirectory(prefix="torchelastic_") as folder:
         def path_of(local):
             return os.path.join(folder, f"{launcher.restarted}-{local}.json")
         launcher.special = lambda local: {"TORCHELASTIC_ERROR_FILE": path_of(local),
-                                          "ROLE_RANK": str(launcher.first_rank + local)}
+                                          "ROLE_RANK": str(launcher.first_rank + local), **shown}
         try:
             return launcher.run()
         except RankFailed as error:
@@ -193,5 +212,7 @@ def launch_agent(config, entrypoint, args, health_check_server=None):
         name = entrypoint.__name__
     else:
         launcher, name = Launcher([entrypoint, *map(str, args)], count, **options), entrypoint
-    values = run_watched(launcher, name)
+    launcher.patience = config.shutdown_timeout
+    launcher.signals = [_signal(word) for word in config.signals_to_handle.split(",") if word.strip()]
+    values = run_watched(launcher, name, config.virtual_local_rank)
     return values or dict.fromkeys(range(count))
