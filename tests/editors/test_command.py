@@ -34,7 +34,7 @@ def test_writes_every_guest_where_pyright_looks(tmp_path):
     assert "from . import keras as keras" in (typings / "tensorflow/__init__.pyi").read_text()
     layers = (typings / "tensorflow/keras/layers/__init__.pyi").read_text()
     assert "from dragon.vm.keras.layers import Dense as Dense" in layers
-    assert "def size_based_auto_wrap_policy" in (typings / "torch/distributed/fsdp/wrap.pyi").read_text()
+    assert "def async_execution" in (typings / "torch/distributed/rpc/functions.pyi").read_text()
     assert not (typings / "torch/core").exists()
 
 

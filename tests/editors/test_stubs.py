@@ -30,7 +30,7 @@ def walk(name):
         return
     yield module
     for item in pkgutil.iter_modules(getattr(module, "__path__", ())):
-        if item.name not in ASIDE and not (name == "dragon" and item.name in ("vm", "command")):
+        if item.name not in ASIDE and not (name == "dragon" and item.name in ("vm", "command", "start")):
             yield from walk(f"{name}.{item.name}")
 
 

@@ -28,7 +28,7 @@ WRAPPERS = {collections.ChainMap: "maps", collections.UserDict: "data", collecti
 def is_array(value):
     """Return whether a value is a NumPy array; NumPy is not loaded for the question."""
     numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, numpy.ndarray)
+    return numpy is not None and issubclass(type(value), numpy.ndarray)  # whatever class it says that it has
 
 
 def is_random_state(value):

@@ -65,12 +65,15 @@ def test_run_reduce_and_gather(two):
 
 
 def test_replicas_meet(two):
+    there = []
+
     def inside():
         context = d.get_replica_context()
-        assert d.get_strategy() is two and not d.in_cross_replica_context()
+        there.append(d.get_strategy() is two and not d.in_cross_replica_context())
         return (context.all_reduce("sum", number() + 1), context.all_reduce("mean", {"x": number()}),
                 context.all_gather(tf.fill([2], number()), 0))
     total, mean, rows = two.run(inside)
+    assert there == [True, True]
     assert parts(two, total) == [3, 3] and parts(two, mean["x"]) == [0.5, 0.5] and parts(two, rows)[1] == [0, 0, 1, 1]
     assert parts(two, two.run(tf.function(inside))[0]) == [3, 3]
     assert parts(two, tf.function(lambda: two.run(inside))()[0]) == [3, 3]
