@@ -90,9 +90,19 @@ void RegisterWorld(py::module_& m) {
       [](int64_t group) {
         const auto communicator = GroupOf("barrier", group);
         WithoutGil outside;
+        communicator->turns().Await();
         communicator->Barrier();
       },
       py::arg("group"), "Return once all ranks of a group have called this.");
+  m.def(
+      "begin_turn", [](int64_t group) { GroupOf("begin", group)->turns().Begin(); }, py::arg("group"),
+      "Say that a call of a group was begun, which another thread makes: later ones wait until it has ended.");
+  m.def(
+      "end_turn", [](int64_t group) { GroupOf("end", group)->turns().End(); }, py::arg("group"),
+      "Say that it has ended.");
+  m.def(
+      "make_turns", [](int64_t group) { GroupOf("make", group)->turns().Make(); }, py::arg("group"),
+      "Say that this thread makes what is begun in a group.");
   py::class_<Posted>(m, "Message", "A tensor on its way to another rank, or from one.")
       .def("is_done", &Posted::IsDone, "Return whether it has arrived, or left; helps it along.")
       .def("wait", &Posted::Wait, py::arg("seconds"), py::call_guard<WithoutGil>(),

@@ -9,6 +9,7 @@
 #include "core/base/macros.h"
 #include "core/base/types.h"
 #include "core/world/signature.h"
+#include "core/world/turns.h"
 
 namespace dragon {
 
@@ -28,6 +29,7 @@ class DRAGON_API Communicator {
   };
 
   virtual ~Communicator() = default;
+  Turns& turns() { return turns_; }
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
@@ -57,6 +59,9 @@ class DRAGON_API Communicator {
 
   /// Give up: others who wait for this rank raise.
   virtual void Break(const std::string& why) = 0;
+
+ private:
+  Turns turns_;
 };
 
 }  // namespace dragon

@@ -15,55 +15,55 @@ def _group(group):
 def all_reduce(x, reduction="sum", group=None):
     """Return the reduction over all ranks, on each: sum, average, product, minimum, maximum, and, or, xor."""
     group = _group(group)
-    return group.runner.run(lambda: ops.all_reduce(x, group.number, reduction))
+    return ops.all_reduce(x, group.number, reduction)
 
 
 def all_gather(x, group=None):
     """Return the tensors of all ranks, one after the other along the first axis."""
     group = _group(group)
-    return group.runner.run(lambda: ops.all_gather(x, group.number))
+    return ops.all_gather(x, group.number)
 
 
 def reduce_scatter(x, reduction="sum", group=None):
     """Return this rank's part, along the first axis, of the reduction over all ranks."""
     group = _group(group)
-    return group.runner.run(lambda: ops.reduce_scatter(x, group.number, reduction))
+    return ops.reduce_scatter(x, group.number, reduction)
 
 
 def broadcast(x, root=0, group=None):
     """Return the tensor of one rank."""
     group = _group(group)
-    return group.runner.run(lambda: ops.broadcast_from(x, group.number, root))
+    return ops.broadcast_from(x, group.number, root)
 
 
 def reduce(x, root=0, reduction="sum", group=None):
     """Return the reduction over all ranks, on one of them; the others get what they gave."""
     group = _group(group)
-    return group.runner.run(lambda: ops.reduce_to(x, group.number, root, reduction))
+    return ops.reduce_to(x, group.number, root, reduction)
 
 
 def gather(x, root=0, group=None):
     """Return the tensors of all ranks, one after the other, on one of them; no rows on the others."""
     group = _group(group)
-    return group.runner.run(lambda: ops.gather_to(x, group.number, root))
+    return ops.gather_to(x, group.number, root)
 
 
 def scatter(x, root=0, shape=None, group=None):
     """Return this rank's part of one rank's tensor; others give its shape, or a tensor of its shape and dtype."""
     group = _group(group)
-    return group.runner.run(lambda: ops.scatter_from(x, group.number, root, shape))
+    return ops.scatter_from(x, group.number, root, shape)
 
 
 def all_to_all(x, sends=None, receives=None, group=None):
     """Return the rows that all ranks sent here; evenly, or as many as is said for each rank."""
     group = _group(group)
-    return group.runner.run(lambda: ops.all_to_all(x, group.number, sends, receives))
+    return ops.all_to_all(x, group.number, sends, receives)
 
 
 def barrier(group=None):
     """Return once all ranks have called this."""
     group = _group(group)
-    group.runner.run(group.barrier)
+    group.barrier()
 
 
 def send(x, to, tag=0, group=None):

@@ -16,14 +16,14 @@ def average(gradients, group):
 
     """
     if group.size > 1:
-        for gradient, mean in zip(gradients, group.runner.run(lambda: _means(gradients, group.number, True))):
+        for gradient, mean in zip(gradients, _means(gradients, group.number, True)):
             if mean is not gradient:
                 ops.copy(mean, out=gradient)
 
 
 def means(gradients, group):
     """Return the means of gradients over all ranks, as new tensors; `average` puts them in place."""
-    return group.runner.run(lambda: _means(gradients, group.number, False)) if group.size > 1 else list(gradients)
+    return _means(gradients, group.number, False) if group.size > 1 else list(gradients)
 
 
 def _means(gradients, number, in_place):

@@ -43,8 +43,9 @@ class ProcessGroup:
             raise ValueError(f"ProcessGroup: got rank {rank} of {size} processes, expected 0 to {size - 1}")
         self.rank, self.size, self.timeout, self.store = rank, size, timeout, store
         self.ranks = list(range(size)) if ranks is None else list(ranks)
-        self.runner, self.carry, self._carrier = Runner(), carry, None
+        self.carry, self._carrier = carry, None
         self.number = self._meet(sheet_bytes) if carry is None else self._begin_carrying()
+        self.runner = Runner(self.number)
         _groups.add(self)
 
     def _begin_carrying(self):

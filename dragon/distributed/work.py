@@ -3,6 +3,7 @@ import threading
 import time
 from queue import Empty, SimpleQueue
 
+from dragon.core import groups
 from dragon.distributed.errors import DistributedError
 
 _END = object()
@@ -72,36 +73,32 @@ class Work:
 
 
 class Runner:
-    """A thread that makes calls one after the other."""
+    """A thread that makes calls one after the other.
 
-    def __init__(self):
-        self.tasks, self._pending, self._lock = SimpleQueue(), 0, threading.Lock()
+    What is called without it, by operators, waits for what was begun before: the engine keeps the turns.
+
+    Parameters
+    ----------
+    number : int
+        Of the group whose calls they are.
+
+    """
+
+    def __init__(self, number):
+        self.number, self.tasks, self._lock = number, SimpleQueue(), threading.Lock()
         self._thread = None
-
-    @property
-    def is_idle(self):
-        """Whether nothing has been begun that has not ended."""
-        return self._pending == 0
 
     def begin(self, call, result=None):
         """Have a call made when those before it are done; return its `Work`."""
         work = Work(result)
         with self._lock:
-            self._pending += 1
+            groups.begin_turn(self.number)
             if self._thread is None:
                 self._thread = threading.Thread(target=_run, args=(self,), name="dragon collectives",
                                                 daemon=True)
                 self._thread.start()
-        self.tasks.put((call, work))
+            self.tasks.put((call, work))
         return work
-
-    def run(self, call):
-        """Make a call when those before it are done, here if there are none."""
-        if self._pending == 0:
-            return call()
-        made = []
-        self.begin(lambda: made.append(call())).wait()
-        return made[0]
 
     def make(self, call, work):
         """Make a call that was begun, in the thread of calls."""
@@ -110,8 +107,10 @@ class Runner:
             call()
         except BaseException as problem:  # whatever it is, it belongs to who waits
             error = problem
-        with self._lock:
-            self._pending -= 1
+        try:
+            groups.end_turn(self.number)
+        except ValueError:
+            pass  # the group was left meanwhile
         work.finish(error)
 
     def close(self):
@@ -126,6 +125,7 @@ class Runner:
 def _run(runner):
     from dragon.core import modes
     modes.set_recording(False)
+    groups.make_turns(runner.number)
     _here.runner = runner
     while (task := runner.tasks.get()) is not _END:
         runner.make(*task)

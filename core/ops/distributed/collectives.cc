@@ -14,7 +14,7 @@ namespace {
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous("x");
           RowMajor y(r);
-          Group(r)->AllReduce(BytesOf(x), y.bytes(), ElementsOf(x), ReductionOf(r));
+          GroupInTurn(r)->AllReduce(BytesOf(x), y.bytes(), ElementsOf(x), ReductionOf(r));
           y.Deliver();
         })
         .Gradient("", [](Grad& g) {
@@ -29,7 +29,7 @@ namespace {
         .Meets()
         .Infers(InferGathered)
         .Runs([](Run& r) {
-          const auto group = Group(r);
+          const auto group = GroupInTurn(r);
           const Tensor x = r.Contiguous("x");
           RowMajor y(r);
           const Elements each = ElementsOf(x);
@@ -47,7 +47,7 @@ namespace {
         .Meets()
         .Infers(InferDealt)
         .Runs([](Run& r) {
-          const auto group = Group(r);
+          const auto group = GroupInTurn(r);
           const Tensor x = r.Contiguous("x");
           RowMajor y(r);
           const Elements each = ElementsOf(y.rows());
@@ -69,7 +69,7 @@ namespace {
         .Edits()
         .Infers(InferRows)
         .Runs([](Run& r) {
-          const auto group = Group(r);
+          const auto group = GroupInTurn(r);
           const int root = RootOf(r, *group);
           RowMajor y(r);
           if (group->rank() == root && BytesOf(y.rows()) != BytesOf(r.x("x"))) OpInto<"copy">(y.rows(), r.x("x"));
@@ -89,7 +89,7 @@ namespace {
         .Edits()
         .Infers(InferRows)
         .Runs([](Run& r) {
-          const auto group = Group(r);
+          const auto group = GroupInTurn(r);
           const int root = RootOf(r, *group);
           const Tensor x = r.Contiguous("x");
           RowMajor y(r);

@@ -48,7 +48,7 @@ void InferExchanged(Infer& i) {
         .Meets()
         .Infers(InferExchanged)
         .Runs([](Run& r) {
-          const auto group = Group(r);
+          const auto group = GroupInTurn(r);
           const Tensor x = r.Contiguous("x");
           RowMajor y(r);
           const auto ins =
@@ -72,7 +72,7 @@ void InferExchanged(Infer& i) {
           if (RootOf(i, *group) != group->rank()) i.outputs[0].shape[0] = 0;
         })
         .Runs([](Run& r) {
-          const auto group = Group(r);
+          const auto group = GroupInTurn(r);
           const int root = RootOf(r, *group);
           const Tensor x = r.Contiguous("x");
           RowMajor y(r);
@@ -106,7 +106,7 @@ void InferExchanged(Infer& i) {
           }
         })
         .Runs([](Run& r) {
-          const auto group = Group(r);
+          const auto group = GroupInTurn(r);
           const int root = RootOf(r, *group);
           const Tensor x = r.Contiguous("x");
           RowMajor y(r);

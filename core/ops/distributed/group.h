@@ -14,6 +14,12 @@ namespace dragon {
 using Elements = Communicator::Elements;
 
 inline std::shared_ptr<Communicator> Group(const CallReader& c) { return GroupOf(c.name(), c.Int("group")); }
+/// The group, once what was begun in it before has ended.
+inline std::shared_ptr<Communicator> GroupInTurn(const CallReader& c) {
+  auto group = Group(c);
+  group->turns().Await();
+  return group;
+}
 
 /// The reduction that a call names, of numbers that have it.
 Reduction ReductionOf(const CallReader& c);

@@ -123,7 +123,7 @@ class AsynchronousKVStore(LocalKVStore):
 
     def barrier(self):
         """Return once all workers have called this."""
-        self.group.runner.run(self.group.barrier)
+        self.group.barrier()
 
     def close(self):
         """Leave the store once all workers do: what one keeps, the others may still want."""

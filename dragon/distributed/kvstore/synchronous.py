@@ -35,7 +35,7 @@ class SynchronousKVStore(LocalKVStore):
     num_workers = property(lambda self: self.group.size, doc="int: how many workers there are.")
 
     def _together(self, operator, *args):
-        return self.group.runner.run(lambda: operator(args[0], self.group.number, *args[1:]))
+        return operator(args[0], self.group.number, *args[1:])
 
     def _begin(self, key, value):
         return self._together(ops.broadcast_from, value, 0)
@@ -70,4 +70,4 @@ class SynchronousKVStore(LocalKVStore):
 
     def barrier(self):
         """Return once all workers have called this."""
-        self.group.runner.run(self.group.barrier)
+        self.group.barrier()

@@ -82,7 +82,7 @@ def _make_group(ranks):
 
 def _run(group, call):
     core = group._core
-    return core.runner.run(lambda: call(core.number))
+    return call(core.number)
 
 
 def _reduction(who, word):

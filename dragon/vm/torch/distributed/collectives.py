@@ -35,7 +35,7 @@ def _run(core, call, result, async_op):
     """Make a call in its turn, now or in the background."""
     if async_op:
         return Work(core.runner.begin(call, result))
-    core.runner.run(call)
+    call()
     return None
 
 
@@ -80,7 +80,7 @@ def all_reduce(tensor, op=_SUM, group=None, async_op=False):
     if (group := _member(group, "all_reduce")) is None:
         return None
     core, held = group._core, tensor.detach() if tensor.requires_grad else tensor
-    if async_op or not core.runner.is_idle:
+    if async_op:
         return _run(core, lambda: _reduce_into(held, op, core.number), [tensor], async_op)
     _reduce_into(held, op, core.number)
     return None

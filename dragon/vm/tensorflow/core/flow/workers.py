@@ -28,7 +28,7 @@ class Workers:
         self.group = _meet(tuple(addresses), index) if self.size > 1 else None
 
     def _call(self, operator, *args):
-        return self.group.runner.run(lambda: operator(args[0], self.group.number, *args[1:]))
+        return operator(args[0], self.group.number, *args[1:])
 
     def sum(self, value):
         """Return the sum of all processes' values."""

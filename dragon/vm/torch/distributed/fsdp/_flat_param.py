@@ -144,7 +144,7 @@ class Handle:
             whole.copy_(part)
         elif waits:
             with modes.no_grad():
-                runner.run(lambda: ops.all_gather(part, number, out=whole))
+                ops.all_gather(part, number, out=whole)
         else:
             self._work = runner.begin(lambda: ops.all_gather(part, number, out=whole))
             return
@@ -212,7 +212,7 @@ class Handle:
             return part
         number = self.group.number
         with modes.no_grad():
-            return self.group.runner.run(lambda: ops.all_gather(part, number))[:self.numel]
+            return ops.all_gather(part, number)[:self.numel]
 
     def take_part(self, whole):
         """Return this process's part of a whole without padding."""

@@ -79,7 +79,7 @@ class _Shown:
         for piece in handle.pieces:
             if piece.param.grad is not None:
                 handle.local(piece, part).copy_(piece.param.grad.detach())
-        has = handle.group.runner.run(lambda: ops.all_reduce(has, handle.group.number, "maximum")).tolist()
+        has = ops.all_reduce(has, handle.group.number, "maximum").tolist()
         return [gradient if there else None for there, gradient in zip(has, handle.split(handle.gather(part)))]
 
     def show(self):

@@ -18,8 +18,7 @@ def _collect(input, group):
     mean = ops.sum(input, axes) / max(count, 1)
     squares = ops.sum((input - mean.reshape(beside)) ** 2, axes)
     mine = ops.cat([mean, squares, ops.full((1,), float(count), dtype=input.dtype)], 0).reshape(1, -1)
-    # Through the runner: gradients may be on their way, and collectives of a group have one order.
-    rows = group.runner.run(lambda: ops.all_gather(mine, group.number))
+    rows = ops.all_gather(mine, group.number)
     channels = input.shape[1]
     means, squares, counts = rows[:, :channels], rows[:, channels:-1], rows[:, -1:]
     total = counts.sum()
@@ -50,7 +49,7 @@ class _Normalize(Function):
         normal = (input - mean.reshape(beside)) * scale.reshape(beside)
         bias_grad, weight_grad = ops.sum(dy, axes), ops.sum(dy * normal, axes)
         group, both = ctx.group, ops.stack([bias_grad, weight_grad], 0)
-        shares = group.runner.run(lambda: ops.all_reduce(both, group.number, "sum")) / total
+        shares = ops.all_reduce(both, group.number, "sum") / total
         factor = scale if weight is None else scale * weight
         dx = (dy - shares[0].reshape(beside) - normal * shares[1].reshape(beside)) * factor.reshape(beside)
         parameters = (None if weight is None else weight_grad, bias_grad if ctx.has_bias else None)

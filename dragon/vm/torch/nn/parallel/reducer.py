@@ -223,7 +223,7 @@ class Reducer:
         params = [param for bucket in self.buckets for param in bucket.parameters()]
         used = _C.tensor([int(id(param) not in self._unused) for param in params], "int32", None, Tensor)
         group = self._group
-        group._core.runner.run(lambda: ops.all_reduce(used, group._core.number, "maximum", out=used))
+        ops.all_reduce(used, group._core.number, "maximum", out=used)
         return {id(param) for param, count in zip(params, used.tolist()) if not count}
 
     def remove(self):

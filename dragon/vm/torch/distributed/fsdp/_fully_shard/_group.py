@@ -58,22 +58,22 @@ class ParameterGroup:
         made = []
         if self.own_gather is not None or waits:
             with modes.no_grad():
-                self._gather(sent, made, self.group._core.runner.run if self.own_gather is None else None)
+                self._gather(sent, made)
             self._fill(made)
             return
-        self._work = self.group._core.runner.begin(lambda: self._gather(sent, made, _call)), made
+        self._work = self.group._core.runner.begin(lambda: self._gather(sent, made)), made
 
-    def _gather(self, sent, made, run):
+    def _gather(self, sent, made):
         core = self.group._core
         for held, part in sent:
-            if run is None:
+            if self.own_gather is not None:
                 shape = (part.numel() * core.size,)
                 rows = self.own_gather.allocate(shape, dtype=part.dtype, device=part.device)
                 work = self.own_gather(rows, part, self.group, False)
                 if work is not None:
                     work.wait()
             else:
-                rows = run(lambda part=part: ops.all_gather(part, core.number))
+                rows = ops.all_gather(part, core.number)
             made.append((held, rows.reshape(core.size, -1)))
 
     @staticmethod
@@ -153,17 +153,17 @@ class ParameterGroup:
                 rows = ops.cat([param.spread(gradient).to(kind) for param, gradient in pairs], 1)
             params, made = [param for param, _ in pairs], []
             if self.own_reduce is not None or self.all_reduce_hook is not None:  # somebody's, which are called here
-                made.append(self._reduced(rows, self.group._core.runner.run))
+                made.append(self._reduced(rows))
                 self._arriving.append((None, params, made))
             else:
                 work = self.group._core.runner.begin(functools.partial(self._reduce_into, made, rows))
                 self._arriving.append((work, params, made))
 
     def _reduce_into(self, made, rows):
-        made.append(self._reduced(rows, _call))
+        made.append(self._reduced(rows))
 
-    def _reduced(self, rows, run):
-        """Return this process's part of the reduction of gradients, a row for each process; collectives are run."""
+    def _reduced(self, rows):
+        """Return this process's part of the reduction of gradients, a row for each process."""
         core = self.group._core
         copies = self.copies if self.reduces_copies else None
         with modes.no_grad():
@@ -175,11 +175,11 @@ class ParameterGroup:
                 if work is not None:
                     work.wait()
             else:
-                part = run(lambda: ops.reduce_scatter(rows.reshape(-1), core.number, way))
+                part = ops.reduce_scatter(rows.reshape(-1), core.number, way)
             if self._partial is not None and copies is not None:
                 part, self._partial = part + self._partial, None
             if copies is not None:
-                part = run(lambda: ops.all_reduce(part, copies._core.number, way))
+                part = ops.all_reduce(part, copies._core.number, way)
             elif self.copies is not None:
                 self._partial = part if self._partial is None else part + self._partial
                 return None
@@ -213,7 +213,3 @@ class ParameterGroup:
             return False
         self._called.clear()
         return True
-
-
-def _call(function):
-    return function()
