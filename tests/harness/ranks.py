@@ -11,6 +11,15 @@ HEAD = """
 import sys
 rank, size, port = (int(word) for word in sys.argv[1:4])
 """
+# Genuine PyTorch ends threads of gloo badly now and then ("terminate called without an active exception"): it is left at
+# once, after all that a program has to say.
+TAIL = """
+import os, sys
+if "dragon" not in sys.modules:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+"""
 ENTER = HEAD + """
 import numpy as np
 import dragon
@@ -47,7 +56,7 @@ class Ranks:
     def __init__(self, code, size, head=HEAD):
         self._folder = tempfile.TemporaryDirectory()
         path = pathlib.Path(self._folder.name, "program.py")
-        path.write_text(head + textwrap.dedent(code), encoding="utf-8")
+        path.write_text(head + textwrap.dedent(code) + TAIL, encoding="utf-8")
         port = find_port()
         self.processes = [
             subprocess.Popen([sys.executable, str(path), str(rank), str(size), str(port)], cwd=self._folder.name,
