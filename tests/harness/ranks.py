@@ -11,8 +11,8 @@ HEAD = """
 import sys
 rank, size, port = (int(word) for word in sys.argv[1:4])
 """
-# Genuine PyTorch ends threads of gloo badly now and then ("terminate called without an active exception"): it is left at
-# once, after all that a program has to say.
+# Genuine PyTorch ends threads of gloo badly now and then ("terminate called without an active exception"): it is left
+# at once, after all that a program has to say.
 TAIL = """
 import os, sys
 if "dragon" not in sys.modules:
