@@ -201,6 +201,31 @@ for _ in range(2):
 dist.barrier()
 '''
 
+OPTIONS = '''
+from torch.nn.parallel import DistributedDataParallel as DDP
+for options in ({"forward_sync_buffers": False}, {"broadcast_buffers": False}, {"forward_sync_buffers": True},
+                {"broadcast_buffers": True, "forward_sync_buffers": False}, {"bucket_cap_mb_list": [0.0001, 0.001]}):
+    torch.manual_seed(1)
+    ddp, generator = DDP(nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)), **options), torch.Generator()
+    generator.manual_seed(rank)
+    for _ in range(2):
+        ddp(torch.randn(5, 4, generator=generator)).square().sum().backward()
+    print([f"{value:.4f}" for value in ddp.module[1].running_mean.tolist()], ddp.forward_sync_buffers)
+class Branch(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 2), nn.Linear(4, 2)
+    def forward(self, x):
+        return self.a(x)
+torch.manual_seed(1)
+ddp = DDP(Branch(), static_graph=True)
+for _ in range(3):
+    ddp.zero_grad()
+    ddp(torch.ones(2, 4) * (rank + 1)).sum().backward()
+    print(ddp.module.a.weight.grad.tolist(), ddp.module.b.weight.grad is None)
+dist.barrier()
+'''
+
 GRADIENTS = '''
 from torch.distributed.nn import functional as F
 def gradient(call):
@@ -263,7 +288,8 @@ dist.barrier()
 '''
 
 PROGRAMS = {"tensors": TENSORS, "objects": OBJECTS, "messages": MESSAGES, "groups": GROUPS, "training": TRAINING,
-            "uneven": UNEVEN, "hooks": HOOKS, "large": LARGE, "gradients": GRADIENTS}
+            "uneven": UNEVEN, "hooks": HOOKS, "large": LARGE, "options": OPTIONS,
+            "gradients": GRADIENTS}
 
 
 @pytest.mark.parametrize("name, size", [*((name, 2) for name in PROGRAMS), ("tensors", 3), ("groups", 3),

@@ -7,7 +7,7 @@ from dragon.vm.torch.distributed import collectives, objects
 from dragon.vm.torch.distributed.algorithms.join import Join, Joinable, JoinHook, _JoinConfig
 from dragon.vm.torch.distributed.groups import ReduceOp
 from dragon.vm.torch.nn.modules.module import Module
-from dragon.vm.torch.nn.parallel.reducer import Reducer
+from dragon.vm.torch.nn.parallel.reducer import FIRST_BUCKET_BYTES, Reducer
 
 
 class DistributedDataParallel(Module):
@@ -20,11 +20,21 @@ class DistributedDataParallel(Module):
     device_ids : Sequence[int], optional
         None, or one device.
     process_group : Any, optional
-        The group of processes; it may have one member only.
-    output_device, dim, broadcast_buffers, init_sync, bucket_cap_mb, find_unused_parameters, check_reduction,
-    gradient_as_bucket_view, static_graph, skip_all_reduce_unused_params, bucket_cap_mb_list, batched_grad_copy,
-    forward_sync_buffers
-        Accepted: a world of one has nothing to send.
+        The group of processes; that of the world by default.
+    broadcast_buffers, forward_sync_buffers : bool, optional, default=True
+        Whether each forward pass gives all processes the first one's buffers; where both are given the second counts.
+    init_sync : bool, optional, default=True
+        Whether all processes get the first one's parameters and buffers now.
+    bucket_cap_mb : float, optional, default=25
+        How many megabytes of small gradients are sent at once.
+    bucket_cap_mb_list : List[float], optional
+        The same for each bucket in turn; the last one holds for all that follow.
+    find_unused_parameters, static_graph : bool, optional, default=False
+        Whether parameters may get no gradient.
+    gradient_as_bucket_view : bool, optional, default=False
+        Whether gradients are views of what is sent.
+    output_device, dim, check_reduction, skip_all_reduce_unused_params, batched_grad_copy
+        Accepted: of devices of several kinds, of old, or of how buckets are filled.
     delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision, device_mesh
         Must be None.
 
@@ -53,11 +63,13 @@ class DistributedDataParallel(Module):
         self.device_ids = None if device_ids is None else list(device_ids)
         self.output_device = output_device
         self.dim = dim
-        self.broadcast_buffers = True if broadcast_buffers is None else broadcast_buffers
+        told = broadcast_buffers if forward_sync_buffers is None else forward_sync_buffers
+        self.broadcast_buffers = self.forward_sync_buffers = True if told is None else bool(told)
         self.find_unused_parameters = find_unused_parameters
         self.gradient_as_bucket_view = gradient_as_bucket_view
         self.static_graph = static_graph
-        self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * 2 ** 20)
+        caps = bucket_cap_mb_list or [25 if bucket_cap_mb is None else bucket_cap_mb]
+        self.bucket_bytes_cap = int(max(caps) * 2 ** 20)
         self.require_backward_grad_sync = True
         self.require_forward_param_sync = True
         self._join_config, self._divides_by_all = _JoinConfig.construct_disabled_join_config(), True
@@ -68,8 +80,9 @@ class DistributedDataParallel(Module):
         if init_sync:
             _check_alike(named, self.process_group)
             self._share([param for _, param in named] + self._buffers_to_share())
-        self.reducer = Reducer(self._shared, self.process_group, self.bucket_bytes_cap, gradient_as_bucket_view,
-                               find_unused_parameters)
+        first = [] if bucket_cap_mb_list else [min(self.bucket_bytes_cap, FIRST_BUCKET_BYTES)]
+        self.reducer = Reducer(self._shared, self.process_group, [*first, *(int(cap * 2 ** 20) for cap in caps)],
+                               gradient_as_bucket_view, find_unused_parameters or static_graph)
 
     def _buffers_to_share(self):
         return [each for name, each in self.module.named_buffers() if name not in self.parameters_to_ignore]
@@ -114,7 +127,7 @@ class DistributedDataParallel(Module):
         made = self.module(*inputs, **kwargs)
         if syncs:
             self.require_forward_param_sync = True
-            self.reducer.prepare(self._find_unused(made) if self.find_unused_parameters else ())
+            self.reducer.prepare(self._find_unused(made) if self.reducer.finds_unused else ())
         else:
             self.require_forward_param_sync = False
         return made

@@ -73,9 +73,9 @@ class GradBucket:
             self._buffer, self.is_lent = None, False
 
 
-def _share_out(params, most_bytes, first_bytes):
+def _share_out(params, limits):
     """Return lists of parameters of one dtype, that of the last ones first: their gradients come first."""
-    open_lists, made = {}, []
+    open_lists, made, filled = {}, [], 0
     for param in reversed(params):
         if param.numel() * param.element_size() >= ALONE_BYTES:
             made.append([param])
@@ -83,9 +83,10 @@ def _share_out(params, most_bytes, first_bytes):
         key = param.dtype
         held = open_lists.setdefault(key, [])
         held.append(param)
-        limit = most_bytes if made else first_bytes
+        limit = limits[min(filled, len(limits) - 1)]
         if sum(each.numel() * each.element_size() for each in held) >= limit:
             made.append(open_lists.pop(key))
+            filled += 1
     made += open_lists.values()
     return [held[::-1] for held in made]
 
@@ -99,8 +100,8 @@ class Reducer:
         Whose gradients; the same on all processes.
     group : ProcessGroup
         The processes.
-    bucket_bytes : int
-        How much is sent at once.
+    limits : Sequence[int]
+        How many bytes are sent at once, for each bucket in turn; the last one holds for all that follow.
     as_views : bool
         Whether gradients are views of the buckets from then on.
     finds_unused : bool, optional, default=False
@@ -108,9 +109,9 @@ class Reducer:
 
     """
 
-    def __init__(self, params, group, bucket_bytes, as_views=False, finds_unused=False):
+    def __init__(self, params, group, limits, as_views=False, finds_unused=False):
         self._group, self._as_views, self.finds_unused = group, as_views, finds_unused
-        lists = _share_out(params, bucket_bytes, min(bucket_bytes, FIRST_BUCKET_BYTES))
+        lists = _share_out(params, limits)
         self.buckets = [GradBucket(place, held, place == len(lists) - 1) for place, held in enumerate(lists)]
         self._places = {id(param): (bucket, place) for bucket in self.buckets for place, param in
                         enumerate(bucket.parameters())}
