@@ -2,7 +2,7 @@
 from dragon import _C
 from dragon.core import warnings
 from dragon.vm.torch.core.tensor import ops
-from dragon.vm.torch.distributed.groups import GroupMember, ReduceOp, Work, _world
+from dragon.vm.torch.distributed.groups import ReduceOp, Work, _world
 from dragon.vm.torch.distributed.making import _group, _rank_not_in_group, get_group_rank
 
 _SUM = ReduceOp.SUM
@@ -25,7 +25,7 @@ def _require_tensors(tensors, name):
 def _member(group, who):
     """Return a group; None, with a warning, where this process is outside."""
     group = _world["default"] or _group() if group is None else group
-    if group is GroupMember.NON_GROUP_MEMBER or _rank_not_in_group(group):
+    if _rank_not_in_group(group):
         warnings.warn(f"Running {who} on global rank {_group().rank()} which does not belong to the given group.")
         return None
     return group
