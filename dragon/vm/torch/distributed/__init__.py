@@ -89,7 +89,7 @@ def breakpoint(rank=0, skip=0, timeout_s=3600):
     skip : int, optional, default=0
         How many times each line is passed over.
     timeout_s : float, optional
-        Accepted: nobody waits for a process that is alone.
+        Accepted: the others wait in their next collective, as long as the group's timeout lets them.
 
     """
     import pdb
