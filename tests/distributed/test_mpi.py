@@ -210,6 +210,14 @@ dist.destroy_process_group()
 """
 
 
+def test_what_there_is_is_told(monkeypatch):
+    from dragon.vm.torch import distributed as dist
+    for there in (True, False):
+        monkeypatch.setattr(library, "is_there", lambda there=there: there)
+        assert dist.is_mpi_available() is dist.is_backend_available("MPI") is there
+    assert dist.is_backend_available("gloo") and not dist.is_backend_available("nccl")
+
+
 def test_programs_of_torch(mpirun, tmp_path):
     found = lines(mpirun(TORCH.replace("BACKEND", "'mpi'"), run=("-m", "dragon", "run")))
     (tmp_path / "shared.py").write_text(TORCH.replace("BACKEND", "'gloo'"))

@@ -35,7 +35,7 @@ def is_torchelastic_launched():
 
 def is_backend_available(backend):
     """Return whether a backend can be used."""
-    return backend.lower() == "gloo"
+    return backend.lower() == "gloo" or backend.lower() == "mpi" and _mpi.is_there()
 
 
 def init_process_group(backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, store=None,
