@@ -22,6 +22,12 @@ SharedCommunicator::SharedCommunicator(std::unique_ptr<Board> board)
     : board_(std::move(board)), mail_(board_->rest(), board_.get()), sources_(board_->size()) {}
 
 uint64_t SharedCommunicator::BytesFor(const Board::Options& options) {
+  const uint64_t least = kLine * (static_cast<uint64_t>(std::max(options.size, 1)) + 1);
+  if (options.sheet_bytes < least) {
+    throw ValueError("ProcessGroup")
+        .Got("sheets of ", options.sheet_bytes, " bytes")
+        .Expected("at least ", least, ", for ", options.size, " processes to have a part in each");
+  }
   return Board::BytesFor(options) + Mail::BytesFor(options.size);
 }
 
@@ -77,7 +83,8 @@ void SharedCommunicator::RunSteps(int64_t steps, const Step& fill, const Step& t
 }
 
 void SharedCommunicator::AllReduce(const char* in, char* out, Elements elements, Reduction reduction) {
-  if (elements.bytes() * std::max(size() - 1, 1) <= kSmall) {
+  const int64_t most = std::min<int64_t>(kSmall / std::max(size() - 1, 1), static_cast<int64_t>(board_->sheet_bytes()));
+  if (elements.bytes() <= most) {
     AllReduceAtOnce(in, out, elements, reduction);
   } else {
     AllReduceInParts(in, out, elements, reduction);

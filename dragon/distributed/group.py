@@ -60,9 +60,10 @@ class ProcessGroup:
     def _meet(self, sheet_bytes):
         """Join the others over shared memory; the first one makes it."""
         store, seconds, mine = self.store, self.timeout if self.timeout >= 0 else 1e9, None
+        count = groups.bytes_of(self.size, sheet_bytes)  # all raise, before anybody waits, where sheets are too small
         if self.rank == 0:
             mine = os.memfd_create("dragon world", os.MFD_CLOEXEC)
-            os.posix_fallocate(mine, 0, groups.bytes_of(self.size, sheet_bytes))
+            os.posix_fallocate(mine, 0, count)
         if self.rank == 0 and self.size > 1:
             store.set("memory", f"{machine()}|/proc/{os.getpid()}/fd/{mine}")
         try:

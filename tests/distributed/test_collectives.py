@@ -114,3 +114,25 @@ def test_extremes():
     refused(lambda: ops.all_reduce(x, g, "sum" if rank else "product"), "(sum)", "(product)")
     assert np.asarray(ops.all_reduce(x, g))[3] == 3
     ''', 2, in_group())
+
+
+def test_sheets_may_be_small_but_have_a_part_for_each():
+    run_ranks('''
+    from dragon.distributed.stores.prefix import PrefixStore
+    for number, count in enumerate((192, 1000, 4096, 70_000)):
+        small = ProcessGroup(PrefixStore(f"small {number} ", store), rank, size, 30.0, sheet_bytes=count)
+        for length in (1, 15, 16, 255, 3000, 20_000):
+            x = np.arange(length, dtype=np.float32) + rank
+            parts = [np.arange(length, dtype=np.float32) + other for other in range(size)]
+            x = _C.from_buffer(x, dragon.Tensor)
+            assert np.array_equal(ops.all_reduce(x, small.number), sum(parts)), (count, length)
+            assert np.array_equal(ops.all_gather(x, small.number), np.concatenate(parts))
+            assert np.array_equal(ops.broadcast_from(x, small.number, 1), parts[1])
+    for count in (0, 1, 64, 191):
+        try:
+            ProcessGroup(PrefixStore(f"none {count} ", store), rank, size, 5.0, sheet_bytes=count)
+        except ValueError as error:
+            assert f"got sheets of {count} bytes, expected at least 192" in str(error), error
+        else:
+            raise AssertionError(count)
+    ''', 2, in_group())
