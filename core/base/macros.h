@@ -3,6 +3,11 @@
 
 #define DRAGON_API __attribute__((visibility("default")))
 
+// Set where a source is compiled for a GPU: by nvcc, or for the machine of tests/cuda that stands for one.
+#if defined(__CUDACC__) || defined(DRAGON_SIMT)
+#define DRAGON_GPU 1
+#endif
+
 #if defined(__CUDACC__)
 #define DRAGON_FN __host__ __device__ inline
 #define DRAGON_RESTRICT __restrict__

@@ -1,11 +1,14 @@
 // The backends that are there, and the names of devices.
 #include "core/device/device.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstring>
 
 #include "core/base/error.h"
 #include "core/device/allocator.h"
+#include "core/device/library.h"
 
 namespace dragon {
 
@@ -39,6 +42,34 @@ std::atomic<Backend*>* Backends() {
   return backends;
 }
 
+/// Why libdragon_cuda could not be loaded, where it lies beside libdragon; empty otherwise.
+std::string& CudaComplaint() {
+  static auto* complaint = new std::string;
+  return *complaint;
+}
+
+/// Load libdragon_cuda the first time that somebody asks for its devices, if this installation has it.
+void LoadCuda() {
+  static const bool tried = [] {
+    const std::string path = LibraryFolder() + "/libdragon_cuda.so";
+    if (access(path.c_str(), R_OK) != 0) return true;
+    try {
+      LoadLibrary(path);
+    } catch (const std::exception& error) {
+      CudaComplaint() = error.what();
+    }
+    return true;
+  }();
+  (void)tried;
+}
+
+Backend* FindBackend(DeviceType type) {
+  std::atomic<Backend*>& slot = Backends()[static_cast<int>(type)];
+  if (Backend* backend = slot.load(std::memory_order_acquire)) return backend;
+  if (type == DeviceType::kCUDA) LoadCuda();
+  return slot.load(std::memory_order_acquire);
+}
+
 }  // namespace
 
 const char* Name(DeviceType type) { return kTypeNames[static_cast<int>(type)]; }
@@ -69,16 +100,17 @@ void RegisterBackend(DeviceType type, std::unique_ptr<Backend> backend) {
   backend.release();
 }
 
-bool HasBackend(DeviceType type) {
-  return Backends()[static_cast<int>(type)].load(std::memory_order_acquire) != nullptr;
-}
+bool HasBackend(DeviceType type) { return FindBackend(type) != nullptr; }
 
 Backend& BackendOf(DeviceType type) {
-  if (Backend* backend = Backends()[static_cast<int>(type)].load(std::memory_order_acquire)) return *backend;
+  if (Backend* backend = FindBackend(type)) return *backend;
   if (type == DeviceType::kMeta) {
     throw RuntimeError("device").Got("meta, which has shapes but no memory").Expected("a device that holds numbers");
   }
   if (type == DeviceType::kCUDA) {
+    if (!CudaComplaint().empty()) {
+      throw RuntimeError("device").Got("cuda, whose library does not load").Says(CudaComplaint());
+    }
     throw RuntimeError("device")
         .Got("cuda, for which nothing is loaded: this build has no kernels for it, or no device was found")
         .Expected("'cpu', or an answer to torch.cuda.is_available() first (`dragon doctor` tells what is missing)");

@@ -17,7 +17,7 @@
 #include "core/kernels/kernel.h"
 #include "core/kernels/plan.h"
 
-#if defined(__CUDACC__)
+#if defined(DRAGON_GPU)
 #include "core/kernels/each_cuda.h"
 #endif
 
@@ -68,7 +68,7 @@ struct EachOf<R(A...)> {
 /// y = f(x...) element by element. `Signature` is R(A...): the types that f returns and takes.
 template <typename Signature, typename F, typename... Views>
 void Each([[maybe_unused]] const Context& ctx, const F& f, const View& y, const Views&... x) {
-#if defined(__CUDACC__)
+#if defined(DRAGON_GPU)
   LaunchOf<Signature>::Run(ctx, f, y, x...);
 #else
   using Of = EachOf<Signature>;
@@ -87,7 +87,7 @@ void Each([[maybe_unused]] const Context& ctx, const F& f, const View& y, const 
 /// f(i) for every i below n, in no order. `cost` counts additions per call.
 template <typename F>
 void ForEach([[maybe_unused]] const Context& ctx, int64_t n, int64_t cost, const F& f) {
-#if defined(__CUDACC__)
+#if defined(DRAGON_GPU)
   LaunchForEach(ctx, n, f);
 #else
   ParallelFor(n, std::max<int64_t>(kGrain / std::max<int64_t>(cost, 1), 1), [&](int64_t begin, int64_t end) {

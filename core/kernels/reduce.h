@@ -15,7 +15,9 @@
 #include "core/kernels/lanes.h"
 #include "core/kernels/reduce_plan.h"
 
-#if !defined(__CUDACC__)
+#if defined(DRAGON_GPU)
+#include "core/kernels/reduce_cuda.h"
+#else
 #include "core/device/parallel.h"
 #endif
 
@@ -86,7 +88,7 @@ struct Elementwise {
   }
 };
 
-#if !defined(__CUDACC__)
+#if !defined(DRAGON_GPU)
 
 /// Walks one plan with one reducer. "Units" are what a long reduction is cut into: elements (or rows, in column mode)
 /// when there is a single reduced axis, positions on the outer reduced axes otherwise.
@@ -272,58 +274,6 @@ void Reduce(Context& ctx, View y, View x, const R& reducer) {
     return;
   }
   ReduceRun<R>(plan, reducer, data).Go(ctx);
-}
-
-#else  // CUDA: one block makes one output at a time; its threads meet in shared memory.
-
-inline constexpr int kReduceThreads = 256;
-
-template <typename R>
-__global__ void ReduceKernel(const __grid_constant__ ReducePlan plan, R reducer, const typename R::Element* x) {
-  using State = typename R::State;
-  __shared__ alignas(16) unsigned char memory[kReduceThreads * sizeof(State)];
-  State* partial = reinterpret_cast<State*>(memory);
-  for (int64_t output = blockIdx.x; output < plan.outputs; output += gridDim.x) {
-    int64_t x_base = 0, y_offset = 0, rest = output;
-    for (int i = plan.kept_count - 1; i >= 0; --i) {
-      const int64_t at = rest % plan.kept[i].size;
-      rest /= plan.kept[i].size;
-      x_base += at * plan.kept[i].x;
-      y_offset += at * plan.kept[i].y;
-    }
-    State state = reducer.Identity();
-    for (int64_t i = threadIdx.x; i < plan.count; i += blockDim.x) {
-      int64_t offset = x_base;
-      rest = i;
-      for (int axis = plan.reduced_count - 1; axis >= 0; --axis) {
-        offset += rest % plan.reduced[axis].size * plan.reduced[axis].x;
-        rest /= plan.reduced[axis].size;
-      }
-      state = reducer.Combine(state, reducer.Map(x[offset], i));
-    }
-    partial[threadIdx.x] = state;
-    __syncthreads();
-    for (int half = kReduceThreads / 2; half > 0; half /= 2) {
-      if (static_cast<int>(threadIdx.x) < half) {
-        partial[threadIdx.x] = reducer.Combine(partial[threadIdx.x], partial[threadIdx.x + half]);
-      }
-      __syncthreads();
-    }
-    if (threadIdx.x == 0) reducer.Store(y_offset, partial[0], plan.count);
-    __syncthreads();
-  }
-}
-
-template <typename R>
-void Reduce(Context& ctx, View y, View x, const R& reducer) {
-  ReducePlan plan;
-  MakeReducePlan(&plan, y, x, R::kOrdered);
-  if (plan.outputs == 0) return;
-  const int blocks = static_cast<int>(std::min<int64_t>(plan.outputs, 65536));
-  ReduceKernel<R><<<blocks, kReduceThreads, 0, static_cast<cudaStream_t>(ctx.stream)>>>(
-      plan, reducer, x.as<const typename R::Element>());
-  const cudaError_t error = cudaGetLastError();
-  if (error != cudaSuccess) throw RuntimeError("reduce").Says(cudaGetErrorString(error));
 }
 
 #endif

@@ -1,7 +1,7 @@
 // The conversions between every two dtypes, each a loop over contiguous elements.
 #include "core/kernels/convert.h"
 
-#if defined(__F16C__) && !defined(__CUDACC__)
+#if defined(__F16C__) && !defined(DRAGON_GPU)
 #include <immintrin.h>
 #endif
 
@@ -14,7 +14,7 @@ void Convert(Context&, void* to, const void* from, int64_t n) {
   auto* y = static_cast<To*>(to);
   auto* x = static_cast<const From*>(from);
   int64_t i = 0;
-#if defined(__F16C__) && !defined(__CUDACC__)
+#if defined(__F16C__) && !defined(DRAGON_GPU)
   // GCC 12 leaves these two scalar, although the instructions are there.
   if constexpr (std::is_same_v<From, float16> && std::is_same_v<To, float>) {
     for (; i + 8 <= n; i += 8) {
@@ -44,7 +44,7 @@ bool EnterConversions(TypeList<To...>) {
   return (EnterConversionsTo<To>(StoredTypes{}) & ...);
 }
 
-#if !defined(__CUDACC__)  // elsewhere `Each` converts in registers
+#if !defined(DRAGON_GPU)  // elsewhere `Each` converts in registers
 [[maybe_unused]] static const bool conversions_entered = EnterConversions(StoredTypes{});
 #endif
 

@@ -13,7 +13,7 @@ struct Identity : Cost<0> {
   }
 };
 
-#if !defined(__CUDACC__)
+#if !defined(DRAGON_GPU)
 /// A square of registers, turned over its diagonal: at every distance d, halves of lines i and i + d change places.
 template <typename W>
 struct Square {
@@ -173,7 +173,7 @@ using WordOf =
 
 template <typename T>
 void Copy(Context& ctx, View y, View x) {
-#if !defined(__CUDACC__)
+#if !defined(DRAGON_GPU)
   const bool same_order = x.is_contiguous() && y.is_contiguous();
   if (x.dtype == y.dtype && !same_order && (CopyTransposed<WordOf<T>>(y, x) || CopyWoven<WordOf<T>>(y, x))) return;
 #endif

@@ -1,0 +1,115 @@
+"""Every row of the operator table gives on the device what it gives on the CPU, and so do its gradients."""
+import numpy
+import pytest
+
+import dragon
+from harness import checks, engine, gradients
+from harness.inputs import Input
+from harness.rows import load_rows
+from harness.tolerance import compare, tolerance_of
+
+ROWS = [row for row in load_rows() if row.call is None and not row.random]
+# What no device has seen: operators whose kernels the CPU alone has, a line for each family. A row that works is to
+# leave this list, which the test below says.
+MISSING = frozenset("""
+""".split())
+
+
+def over_dtypes(rows):
+    """Return parameters (row, dtype); all but the first dtype of a row belong to the long half."""
+    return [pytest.param(row, dtype, id=f"{row} in {dtype}", marks=[pytest.mark.slow] if index else [])
+            for row in rows for index, dtype in enumerate(row.dtypes)]
+
+
+def there(item):
+    """Return an Input as a tensor on the device."""
+    return dragon.ops.to_device(engine.tensor(item), "cuda")
+
+
+def placed(row, arguments):
+    """Return the device as an argument, for operators that make tensors of nothing."""
+    types = engine.argument_types(row.name)
+    return {"device": "cuda"} if "device" in types and not arguments.inputs() else {}
+
+
+def back(result):
+    """Return a result's numbers, once it is known to have come from the device."""
+    if engine.is_tensor(result):
+        assert str(result.device) == "cuda:0", f"a result on {result.device}"
+        result = dragon.ops.to_device(result.detach(), "cpu")
+    return engine.array(result)
+
+
+@pytest.mark.parametrize("row, dtype", over_dtypes(ROWS))
+def test_values(row, dtype):
+    """The numbers are those of the CPU, within the row's own tolerance."""
+    def check(arguments, note):
+        if row.name in ("to_device", "pin_memory"):
+            return
+        wanted = [engine.array(result) for result in checks.call(row, arguments)]
+        got = [back(result) for result in checks.call(row, arguments, there, **placed(row, arguments))]
+        note(checks.difference(row, dtype, got, wanted))
+    if row.name in MISSING:
+        with pytest.raises((pytest.fail.Exception, NotImplementedError), match="NotImplementedError"):
+            checks.walk(row, dtype, check)
+        return
+    checks.walk(row, dtype, check)
+
+
+@pytest.mark.parametrize("row, dtype", over_dtypes([row for row in ROWS if row.strided is True]))
+def test_strides(row, dtype):
+    """Inputs of other strides give the same numbers."""
+    if row.name in MISSING:
+        pytest.skip("the device has no kernel for it")
+
+    def check(arguments, note):
+        for how in ("transposed", "stepped"):
+            def moved(item):
+                wide = there(Input(numpy.ascontiguousarray(item.array), item.dtype, item.grad))
+                return respread(wide, how)
+            wanted = [engine.array(result) for result in checks.call(row, arguments)]
+            got = [back(result) for result in checks.call(row, arguments, moved, **placed(row, arguments))]
+            sentence = checks.difference(row, dtype, got, wanted)
+            note(sentence and f"{how} inputs: {sentence}")
+    checks.walk(row, dtype, check)
+
+
+def respread(x, how):
+    """Return the same numbers at other strides."""
+    if x.ndim == 0 or how == "transposed" and x.ndim < 2:
+        return x
+    if how == "transposed":
+        order = list(range(x.ndim))[::-1]
+        return dragon.ops.permute(dragon.ops.contiguous(dragon.ops.permute(x, order)), order)
+    wide = dragon.ops.stack([x, x], x.ndim)
+    return dragon.ops.select(wide, x.ndim, 1)
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=str(row)) for row in ROWS if row.differentiable
+                                 and "float32" in row.dtypes])
+def test_gradients(row):
+    """First derivatives are those of the CPU."""
+    if row.name in MISSING:
+        pytest.skip("the device has no kernel for it")
+
+    def derivatives(arguments, items, make, read):
+        made = [make(item) for item in items]
+        for x, item in zip(made, items):
+            x.requires_grad = gradients.wants_grad(item)
+        more = placed(row, arguments) if make is there else {}
+        results = gradients.differentiable_results(row, checks.call(row, arguments, gradients.iter_maker(made), **more))
+        cotangents = gradients.cotangents_for(numpy.random.default_rng(7), results)
+        leaves = [x for x, item in zip(made, items) if gradients.wants_grad(item)]
+        found = engine.grad(results, leaves, [make(item) for item in cotangents])
+        return [numpy.zeros(tuple(x.shape)) if dx is None else read(dx) for dx, x in zip(found, leaves)]
+
+    def check(arguments, note):
+        items = arguments.inputs()
+        if not any(gradients.wants_grad(item) for item in items):
+            return
+        wanted = derivatives(arguments, items, engine.tensor, engine.array)
+        got = derivatives(arguments, items, there, back)
+        for index, (mine, theirs) in enumerate(zip(got, wanted, strict=True)):
+            sentence = compare(mine, theirs, tolerance_of(row, "float32"))
+            note(sentence and f"gradient {index}: {sentence}")
+    checks.walk(row, "float32", check)
