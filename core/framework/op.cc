@@ -1,6 +1,7 @@
 // Collecting the arguments of a call, and the calls that operators make for themselves.
 #include "core/framework/op.h"
 
+#include "core/device/numbers.h"
 #include "core/framework/promotion.h"
 
 namespace dragon {
@@ -11,6 +12,13 @@ Tensor Run::Contiguous(int i) const {
   Tensor copy = Tensor::Empty(tensor.shape(), tensor.dtype(), tensor.device());
   OpInto<"copy">(copy, tensor);
   return copy;
+}
+
+View Run::FromElsewhere(const Tensor& x) const {
+  View view = x.view();
+  if (x.numel() != 1 || !x.device().is_cpu()) return view;  // arguments that the operator itself reads on the host
+  view.data = const_cast<void*>(NumberOn(ctx_.device, view.data, x.item_size()));
+  return view;
 }
 
 const Argument& CallBuilder::Next(bool tensor) {

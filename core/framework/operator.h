@@ -99,11 +99,15 @@ class DRAGON_API Infer : public CallReader {
 /// A tensor, if there is one, as kernels take it: for a call's arguments, which live until the call is done.
 class LentView {
  public:
-  explicit LentView(Tensor tensor) : tensor_(std::move(tensor)) {}
-  operator View() const { return tensor_.defined() ? tensor_.view() : View{}; }  // NOLINT: it stands for the view
+  explicit LentView(Tensor tensor) : tensor_(std::move(tensor)) {
+    if (tensor_.defined()) view_ = tensor_.view();
+  }
+  LentView(Tensor tensor, View view) : tensor_(std::move(tensor)), view_(view) {}
+  operator View() const { return view_; }  // NOLINT: it stands for the view
 
  private:
   Tensor tensor_;
+  View view_;
 };
 
 /// The computation: inputs are ready, outputs allocated as inferred.
@@ -113,7 +117,7 @@ class DRAGON_API Run : public CallReader {
   Context& ctx() { return ctx_; }
   Tensor& y(int i = 0) { return outputs_[i]; }
   int y_count() const { return static_cast<int>(outputs_.size()); }
-  View in(int i) const { return x(i).defined() ? x(i).view() : View{}; }
+  View in(int i) const { return ViewHere(x(i)); }
   View in(ArgumentName name) const { return in(Place(name)); }
   View out(int i = 0) const { return outputs_[i].defined() ? outputs_[i].mutable_view() : View{}; }
   /// A mutated argument (`Tensor!`).
@@ -123,9 +127,18 @@ class DRAGON_API Run : public CallReader {
   Tensor Contiguous(int i) const;
   Tensor Contiguous(ArgumentName name) const { return Contiguous(Place(name)); }
   /// The same for a kernel's call.
-  LentView rows(int i) const { return LentView(Contiguous(i)); }
+  LentView rows(int i) const {
+    Tensor dense = Contiguous(i);
+    const View view = ViewHere(dense);
+    return LentView(std::move(dense), view);
+  }
   LentView rows(ArgumentName name) const { return rows(Place(name)); }
   DType dtype() const { return x(0).dtype(); }
+  /// What a kernel sees of a tensor: a number of the CPU goes anywhere.
+  View ViewHere(const Tensor& x) const {
+    if (!x.defined()) return View{};
+    return DRAGON_LIKELY(x.device() == ctx_.device) ? x.view() : FromElsewhere(x);
+  }
   /// For operators whose result shapes depend on numbers (`Dynamic`): set the results here.
   void set_y(int i, Tensor tensor) {
     if (outputs_.size() <= static_cast<size_t>(i)) outputs_.resize(i + 1);
@@ -133,6 +146,8 @@ class DRAGON_API Run : public CallReader {
   }
 
  private:
+  View FromElsewhere(const Tensor& x) const;
+
   Context& ctx_;
   Tensors& outputs_;
 };

@@ -14,6 +14,7 @@
 
 #include "core/base/types.h"
 #include "core/device/parallel.h"
+#include "core/kernels/cost.h"
 #include "core/kernels/kernel.h"
 #include "core/kernels/plan.h"
 
@@ -22,21 +23,6 @@
 #endif
 
 namespace dragon::DRAGON_DEVICE {
-
-/// Base of functors that are dearer than an addition, by that many additions.
-template <int kAdditions>
-struct Cost {
-  static constexpr int kCost = kAdditions;
-};
-
-template <typename F>
-constexpr int CostOf() {
-  if constexpr (requires { F::kCost; }) {
-    return F::kCost;
-  } else {
-    return 1;
-  }
-}
 
 template <typename Signature>
 struct EachOf;

@@ -1,5 +1,5 @@
-// Each on CUDA: one plan as on the CPU, walked in one of two ways. Operands that lie alike in memory are read and written
-// sixteen bytes at a time; all others go element by element, with 32-bit indices where the sizes allow.
+// Each on CUDA: one plan as on the CPU, walked in one of two ways. Operands that lie alike in memory are read and
+// written sixteen bytes at a time; all others go element by element, with 32-bit indices where the sizes allow.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,6 +12,7 @@
 #include "core/device/cuda/divide.h"
 #include "core/device/cuda/launch.h"
 #include "core/kernels/cast.h"
+#include "core/kernels/cost.h"
 #include "core/kernels/plan.h"
 
 namespace dragon::DRAGON_DEVICE {
@@ -66,21 +67,31 @@ __device__ void WithType(DType dtype, char* address, F&& f) {
   }
 }
 
+/// Twenty conversions: a function that is called, lest every kernel have them all for each of its operands.
 template <typename T>
-__device__ T LoadAs(DType dtype, char* address) {
-  if (dtype == kDTypeOf<T>) return *reinterpret_cast<T*>(address);
+__device__ __noinline__ T LoadOther(DType dtype, char* address) {
   T value{};
   WithType(dtype, address, [&](auto* typed) { value = Cast<T>(*typed); });
   return value;
 }
 
 template <typename T>
-__device__ void StoreAs(DType dtype, char* address, T value) {
+__device__ __noinline__ void StoreOther(DType dtype, char* address, T value) {
+  WithType(dtype, address, [&](auto* typed) { *typed = Cast<std::remove_pointer_t<decltype(typed)>>(value); });
+}
+
+template <typename T>
+__device__ __forceinline__ T LoadAs(DType dtype, char* address) {
+  return dtype == kDTypeOf<T> ? *reinterpret_cast<T*>(address) : LoadOther<T>(dtype, address);
+}
+
+template <typename T>
+__device__ __forceinline__ void StoreAs(DType dtype, char* address, T value) {
   if (dtype == kDTypeOf<T>) {
     *reinterpret_cast<T*>(address) = value;
-    return;
+  } else {
+    StoreOther<T>(dtype, address, value);
   }
-  WithType(dtype, address, [&](auto* typed) { *typed = Cast<std::remove_pointer_t<decltype(typed)>>(value); });
 }
 
 // --- strided
@@ -101,16 +112,15 @@ __device__ __forceinline__ void RunElement(const F& f, const LaunchPlan<1 + size
                                            std::index_sequence<kIndex...>) {
   constexpr int kCount = 1 + sizeof...(A);
   Index offsets[kCount] = {};
-#pragma unroll
-  for (int from_last = 0; from_last < kLaunchDims; ++from_last) {
-    const int axis = plan.ndim - 1 - from_last;
-    if (axis < 0) break;
-    const Index outer = axis > 0 ? plan.shape[axis].Divide(i) : 0;
-    const Index index = axis > 0 ? i - outer * plan.shape[axis].divisor : i;
+#pragma unroll 1
+  for (int axis = plan.ndim - 1; axis > 0; --axis) {
+    const Index outer = plan.shape[axis].Divide(i), index = i - outer * plan.shape[axis].divisor;
 #pragma unroll
     for (int k = 0; k < kCount; ++k) offsets[k] += index * plan.strides[k][axis];
     i = outer;
   }
+#pragma unroll
+  for (int k = 0; k < kCount; ++k) offsets[k] += i * plan.strides[k][0];
   const R value = f(LoadAs<A>(plan.dtypes[1 + kIndex], plan.data[1 + kIndex] + offsets[1 + kIndex])...);
   StoreAs<R>(plan.dtypes[0], plan.data[0] + offsets[0], value);
 }
@@ -130,9 +140,10 @@ struct alignas(sizeof(T) * kWidth) Pack {
   T at[kWidth];
 };
 
-/// Elements that a thread takes at once: sixteen bytes of the widest operand.
-template <typename... Stored>
-inline constexpr int kPackWidth = std::max<int>(1, 16 / static_cast<int>(std::max({sizeof(Stored)...})));
+/// Elements that a thread takes at once: sixteen bytes of the widest operand, or two where the functor is long.
+template <typename F, typename... Stored>
+inline constexpr int kPackWidth =
+    std::clamp<int>(16 / static_cast<int>(std::max({sizeof(Stored)...})), 1, CostOf<F>() > 8 ? 2 : 16);
 
 template <typename T, typename Stored>
 __device__ __forceinline__ T As(const Stored& stored) {
@@ -161,24 +172,24 @@ __device__ __forceinline__ Pack<Stored, kWidth> LoadPack(const char* data, int64
 }
 
 /// What a functor computes in, and what its operands are stored as, the output first.
-template <typename Computed, typename Stored>
+template <typename F, typename Computed, typename Stored>
 struct FlatOf;
 
-template <typename R, typename... A, typename StoredR, typename... StoredA>
-struct FlatOf<R(A...), StoredR(StoredA...)> {
+template <typename F, typename R, typename... A, typename StoredR, typename... StoredA>
+struct FlatOf<F, R(A...), StoredR(StoredA...)> {
   static constexpr int kCount = 1 + sizeof...(A);
-  static constexpr int kWidth = kPackWidth<StoredR, StoredA...>;
+  static constexpr int kWidth = kPackWidth<F, StoredR, StoredA...>;
   static constexpr size_t kSizes[] = {sizeof(StoredR), sizeof(StoredA)...};
   static constexpr DType kDTypes[] = {kDTypeOf<StoredR>, kDTypeOf<StoredA>...};
 
-  template <typename F>
   static __device__ __forceinline__ void Compute(const F& f, Pack<StoredR, kWidth>* y,
                                                  const Pack<StoredA, kWidth>&... x) {
 #pragma unroll
     for (int j = 0; j < kWidth; ++j) y->at[j] = As<StoredR>(static_cast<R>(f(As<A>(x.at[j])...)));
   }
-  template <typename F, size_t... kIndex>
-  static __device__ __forceinline__ void Walk(const F& f, const FlatPlan<kCount>& plan, std::index_sequence<kIndex...>) {
+  template <size_t... kIndex>
+  static __device__ __forceinline__ void Walk(const F& f, const FlatPlan<kCount>& plan,
+                                              std::index_sequence<kIndex...>) {
     const int64_t packs = plan.numel / kWidth, step = cuda::StepOfThreads();
     for (int64_t i = cuda::FirstOfThread(); i < packs; i += step) {
       Pack<StoredR, kWidth> y;
@@ -204,24 +215,17 @@ struct FlatOf<R(A...), StoredR(StoredA...)> {
 };
 
 /// Functions as classes: nvcc 13 emits a stub that does not compile when a kernel's argument is a function type.
-template <typename Signature>
-struct Types;
-template <typename R, typename... A>
-struct Types<R(A...)> {
-  using Result = R;
-  using Arguments = TypeList<A...>;
-};
-template <typename R, typename Arguments, typename StoredR, typename StoredArguments>
+template <typename F, typename R, typename Arguments, typename StoredR, typename StoredArguments>
 struct FlatFrom;
-template <typename R, typename... A, typename StoredR, typename... StoredA>
-struct FlatFrom<R, TypeList<A...>, StoredR, TypeList<StoredA...>> {
-  using type = FlatOf<R(A...), StoredR(StoredA...)>;
+template <typename F, typename R, typename... A, typename StoredR, typename... StoredA>
+struct FlatFrom<F, R, TypeList<A...>, StoredR, TypeList<StoredA...>> {
+  using type = FlatOf<F, R(A...), StoredR(StoredA...)>;
 };
 
 template <typename F, typename R, typename A, typename StoredR, typename StoredA>
 __global__ void FlatKernel(const F f,
-                           const __grid_constant__ FlatPlan<FlatFrom<R, A, StoredR, StoredA>::type::kCount> plan) {
-  using Flat = typename FlatFrom<R, A, StoredR, StoredA>::type;
+                           const __grid_constant__ FlatPlan<FlatFrom<F, R, A, StoredR, StoredA>::type::kCount> plan) {
+  using Flat = typename FlatFrom<F, R, A, StoredR, StoredA>::type;
   Flat::Walk(f, plan, std::make_index_sequence<Flat::kCount - 1>{});
 }
 
@@ -243,6 +247,7 @@ struct LaunchOf<R(A...)> {
     static_assert(sizeof...(A) == sizeof...(Views));
     if (y.numel == 0) return;
     const View* const views[] = {&y, &x...};
+    for (const View* view : views) cuda::RequireDevice("pointwise", view->data);
     kernels::Plan plan(views, kCount);
     if (RunFlat<R, A...>(ctx, f, plan)) return;
     if constexpr (kHasFloat) {
@@ -255,7 +260,7 @@ struct LaunchOf<R(A...)> {
  private:
   template <typename StoredR, typename... StoredA, typename F>
   static bool RunFlat(const Context& ctx, const F& f, const kernels::Plan& plan) {
-    using Flat = FlatOf<R(A...), StoredR(StoredA...)>;
+    using Flat = FlatOf<F, R(A...), StoredR(StoredA...)>;
     if (!Flat::Takes(plan)) return false;
     FlatPlan<kCount> flat{plan.numel, {}, {}};
     for (int k = 0; k < kCount; ++k) {

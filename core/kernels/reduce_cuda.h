@@ -50,6 +50,7 @@ struct Walk {
 
   __device__ void Output(Index at, int64_t* x, int64_t* y) const {
     *x = 0, *y = 0;
+#pragma unroll 1
     for (int i = kept_count - 1; i >= 0; --i) {
       const Index outer = i > 0 ? kept[i].size.Divide(at) : 0;
       const Index index = i > 0 ? at - outer * kept[i].size.divisor : at;
@@ -61,6 +62,7 @@ struct Walk {
   __device__ __forceinline__ int64_t Element(Index at) const {
     if (reduced_count == 1) return static_cast<int64_t>(at) * reduced[0].x;
     int64_t x = 0;
+#pragma unroll 1
     for (int i = reduced_count - 1; i >= 0; --i) {
       const Index outer = i > 0 ? reduced[i].size.Divide(at) : 0;
       const Index index = i > 0 ? at - outer * reduced[i].size.divisor : at;
@@ -71,32 +73,37 @@ struct Walk {
   }
 };
 
-/// Elements low + first, low + first + step, ... below high, with several loads on their way at once.
+/// Elements low + first, low + first + step, ... below high; those along one axis with several loads on their way at
+/// once.
 template <typename R, typename Index>
 __device__ __forceinline__ typename R::State Strand(const Walk<Index>& walk, const R& reducer,
-                                                    const typename R::Element* x, Index low, Index high, Index first,
-                                                    Index step) {
+                                                    const typename R::Element* x, int64_t low, int64_t high, int first,
+                                                    int step) {
   using State = typename R::State;
-  State states[kUnroll];
+  State state = reducer.Identity();
+  int64_t i = low + first;
+  if (walk.reduced_count == 1) {
+    const int64_t stride = walk.reduced[0].x, next = step * stride;
+    for (; i + (kUnroll - 1) * step < high; i += kUnroll * step) {
+      typename R::Element elements[kUnroll];
 #pragma unroll
-  for (int j = 0; j < kUnroll; ++j) states[j] = reducer.Identity();
-  int64_t i = static_cast<int64_t>(low) + first;
-  const int64_t end = high, far = static_cast<int64_t>(step) * (kUnroll - 1);
-  for (; i + far < end; i += static_cast<int64_t>(step) * kUnroll) {
-    typename R::Element elements[kUnroll];
+      for (int j = 0; j < kUnroll; ++j) elements[j] = x[i * stride + j * next];
+      State pairs[kUnroll];
 #pragma unroll
-    for (int j = 0; j < kUnroll; ++j) elements[j] = x[walk.Element(static_cast<Index>(i + j * static_cast<int64_t>(step)))];
+      for (int j = 0; j < kUnroll; ++j) pairs[j] = reducer.Map(elements[j], i + j * step);
 #pragma unroll
-    for (int j = 0; j < kUnroll; ++j) {
-      states[j] = reducer.Combine(states[j], reducer.Map(elements[j], i + j * static_cast<int64_t>(step)));
+      for (int width = kUnroll / 2; width > 0; width /= 2) {
+#pragma unroll
+        for (int j = 0; j < width; ++j) pairs[j] = reducer.Combine(pairs[j], pairs[j + width]);
+      }
+      state = reducer.Combine(state, pairs[0]);
     }
   }
-  for (; i < end; i += step) {
-    states[0] = reducer.Combine(states[0], reducer.Map(x[walk.Element(static_cast<Index>(i))], i));
+#pragma unroll 1
+  for (; i < high; i += step) {
+    state = reducer.Combine(state, reducer.Map(x[walk.Element(static_cast<Index>(i))], i));
   }
-#pragma unroll
-  for (int j = 1; j < kUnroll; ++j) states[0] = reducer.Combine(states[0], states[j]);
-  return states[0];
+  return state;
 }
 
 template <typename R, typename Index>
@@ -116,14 +123,16 @@ __global__ void RowKernel(const __grid_constant__ Walk<Index> walk, const R redu
   const auto combine = [&](const typename R::State& a, const typename R::State& b) { return reducer.Combine(a, b); };
   const Index low = walk.part * blockIdx.y, high = min(walk.count, static_cast<Index>(low + walk.part));
   const int lane = threadIdx.x % cuda::kWarpThreads, warp = threadIdx.x / cuda::kWarpThreads;
-  const int64_t first = kByBlock ? blockIdx.x : static_cast<int64_t>(blockIdx.x) * (kThreads / cuda::kWarpThreads) + warp;
+  const int64_t first =
+      kByBlock ? blockIdx.x : static_cast<int64_t>(blockIdx.x) * (kThreads / cuda::kWarpThreads) + warp;
   const int64_t step = kByBlock ? gridDim.x : static_cast<int64_t>(gridDim.x) * (kThreads / cuda::kWarpThreads);
   for (int64_t at = first; at < static_cast<int64_t>(walk.outputs); at += step) {
     const Index output = static_cast<Index>(at);
     int64_t from, y;
     walk.Output(output, &from, &y);
-    typename R::State state = Strand<R, Index>(walk, reducer, x + from, low, high, kByBlock ? threadIdx.x : lane,
-                                               kByBlock ? kThreads : cuda::kWarpThreads);
+    typename R::State state =
+        Strand<R, Index>(walk, reducer, x + from, low, high, kByBlock ? static_cast<int>(threadIdx.x) : lane,
+                         kByBlock ? kThreads : cuda::kWarpThreads);
     state = kByBlock ? cuda::BlockReduce(state, combine) : cuda::WarpReduce(state, combine);
     if (kByBlock ? threadIdx.x == 0 : lane == 0) Deliver(walk, reducer, state, output, y, parts);
   }
@@ -146,7 +155,7 @@ __global__ void ColumnKernel(const __grid_constant__ Walk<Index> walk, const R r
     if (at < static_cast<int64_t>(walk.outputs)) {
       walk.Output(output, &from, &y);
       shared[threadIdx.y * kColumnLanes + threadIdx.x] =
-          Strand<R, Index>(walk, reducer, x + from, low, high, threadIdx.y, kColumnRows);
+          Strand<R, Index>(walk, reducer, x + from, low, high, static_cast<int>(threadIdx.y), kColumnRows);
     }
     __syncthreads();
     if (threadIdx.y == 0 && at < static_cast<int64_t>(walk.outputs)) {
@@ -160,8 +169,7 @@ __global__ void ColumnKernel(const __grid_constant__ Walk<Index> walk, const R r
 
 /// Parts of the same output meet, in their order.
 template <typename R, typename Index>
-__global__ void MeetKernel(const __grid_constant__ Walk<Index> walk, const R reducer,
-                           const typename R::State* parts) {
+__global__ void MeetKernel(const __grid_constant__ Walk<Index> walk, const R reducer, const typename R::State* parts) {
   for (int64_t at = cuda::FirstOfThread(); at < static_cast<int64_t>(walk.outputs); at += cuda::StepOfThreads()) {
     int64_t x, y;
     walk.Output(static_cast<Index>(at), &x, &y);
@@ -175,8 +183,9 @@ __global__ void MeetKernel(const __grid_constant__ Walk<Index> walk, const R red
 
 template <typename R, typename Index>
 void Run(Context& ctx, const ReducePlan& plan, const R& reducer, const typename R::Element* x) {
-  const bool columns = plan.columns() && plan.kept[plan.kept_count - 1].size >= kColumnLanes / 2;
-  const bool by_block = plan.count > 1024;
+  constexpr bool kShort = sizeof(Index) == 4;  // sizes beyond that are rare: one form will do for them
+  const bool columns = kShort && plan.columns() && plan.kept[plan.kept_count - 1].size >= kColumnLanes / 2;
+  const bool by_block = !kShort || plan.count > 1024;
   const int64_t wide = columns ? kColumnLanes : by_block ? 1 : kThreads / cuda::kWarpThreads;
   const int64_t blocks = std::clamp<int64_t>((plan.outputs + wide - 1) / wide, 1, int64_t{1} << 20);
   // A part of columns is shared by fewer threads, so it may be shorter.
@@ -186,13 +195,15 @@ void Run(Context& ctx, const ReducePlan& plan, const R& reducer, const typename 
   Scratch scratch = ctx.Allocate<typename R::State>(parts > 1 ? parts * plan.outputs : 0);
   auto* meeting = parts > 1 ? scratch.template as<typename R::State>() : nullptr;
   const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(parts));
-  if (columns) {
-    cuda::Launch("reduce", ctx, &ColumnKernel<R, Index>, {grid, dim3(kColumnLanes, kColumnRows)}, walk, reducer, x,
-                 meeting);
-  } else if (by_block) {
+  if (by_block && !columns) {
     cuda::Launch("reduce", ctx, &RowKernel<R, Index, true>, {grid, dim3(kThreads)}, walk, reducer, x, meeting);
-  } else {
-    cuda::Launch("reduce", ctx, &RowKernel<R, Index, false>, {grid, dim3(kThreads)}, walk, reducer, x, meeting);
+  } else if constexpr (kShort) {
+    if (columns) {
+      cuda::Launch("reduce", ctx, &ColumnKernel<R, Index>, {grid, dim3(kColumnLanes, kColumnRows)}, walk, reducer, x,
+                   meeting);
+    } else {
+      cuda::Launch("reduce", ctx, &RowKernel<R, Index, false>, {grid, dim3(kThreads)}, walk, reducer, x, meeting);
+    }
   }
   if (!meeting) return;
   cuda::Launch("reduce", ctx, &MeetKernel<R, Index>, cuda::GridFor(plan.outputs), walk, reducer, meeting);
@@ -203,6 +214,7 @@ void Run(Context& ctx, const ReducePlan& plan, const R& reducer, const typename 
 /// Reduce `x` to `y`, whose shape is x's with size 1 along reduced axes.
 template <typename R>
 void Reduce(Context& ctx, View y, View x, const R& reducer) {
+  for (const View* view : {&y, &x}) cuda::RequireDevice("reduce", view->numel ? view->data : nullptr);
   ReducePlan plan;
   MakeReducePlan(&plan, y, x, R::kOrdered);
   if (plan.outputs == 0) return;

@@ -4,7 +4,6 @@ import pytest
 
 import dragon
 from harness import checks, engine, gradients
-from harness.inputs import Input
 from harness.rows import load_rows
 from harness.tolerance import compare, tolerance_of
 
@@ -65,8 +64,7 @@ def test_strides(row, dtype):
     def check(arguments, note):
         for how in ("transposed", "stepped"):
             def moved(item):
-                wide = there(Input(numpy.ascontiguousarray(item.array), item.dtype, item.grad))
-                return respread(wide, how)
+                return respread(there(item), how)
             wanted = [engine.array(result) for result in checks.call(row, arguments)]
             got = [back(result) for result in checks.call(row, arguments, moved, **placed(row, arguments))]
             sentence = checks.difference(row, dtype, got, wanted)

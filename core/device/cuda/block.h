@@ -48,8 +48,8 @@ __device__ __forceinline__ S WarpReduce(S state, Combine combine) {
   return state;
 }
 
-/// Every thread's result is the combination of all of the block's. blockDim.x is a multiple of 32, at most 1024, and the
-/// block has one axis. The whole block must call, as often as it likes.
+/// Every thread's result is the combination of all of the block's. blockDim.x is a multiple of 32, at most 1024, and
+/// the block has one axis. The whole block must call, as often as it likes.
 template <typename S, typename Combine>
 __device__ S BlockReduce(S state, Combine combine) {
   alignas(16) __shared__ unsigned char memory[kWarpThreads * sizeof(S)];

@@ -1,4 +1,5 @@
-// The door through which every kernel of ours is launched, on a GPU or on the machine of tests/cuda that stands for one.
+// The door through which every kernel of ours is launched, on a GPU or on the machine of tests/cuda that stands for
+// one.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -46,7 +47,12 @@ void Launch(const char* who, const Context& ctx, void (*kernel)(P...), const Gri
   CheckLaunch(who);
 }
 
+/// Nothing here: the GPU itself faults. The machine that stands for one could read the host's memory.
+inline void RequireDevice(const char*, const void*) {}
+
 #else
+
+inline void RequireDevice(const char* who, const void* address) { simt::RequireDevice(who, address); }
 
 inline void* DynamicShared() { return simt::DynamicShared(); }
 
@@ -59,9 +65,7 @@ void Launch(const char* who, const Context&, void (*kernel)(P...), const Grid& g
 #endif
 
 /// The place of this thread among all of the launch, and the step to its next piece of work.
-__device__ inline int64_t FirstOfThread() {
-  return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-}
+__device__ inline int64_t FirstOfThread() { return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline int64_t StepOfThreads() { return static_cast<int64_t>(gridDim.x) * blockDim.x; }
 
 }  // namespace dragon::cuda

@@ -25,7 +25,8 @@ std::vector<std::string> WheelFolders() {
   std::vector<std::string> folders;
   glob_t found;
   const std::string pattern = LibraryFolder() + "/../../nvidia/*/lib";
-  if (glob(pattern.c_str(), GLOB_ONLYDIR, nullptr, &found) == 0) folders.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  if (glob(pattern.c_str(), GLOB_ONLYDIR, nullptr, &found) == 0)
+    folders.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);
   return folders;
 }
@@ -92,7 +93,9 @@ void* VendorLibrary::FindSymbol(const char* symbol) {
         .Expected(files_.front(), ": `pip install ", wheel_, "`, or DRAGON_CUDA_LIBRARIES=folder/that/holds/it");
   }
   if (void* const found = dlsym(handle_, symbol)) return found;
-  throw RuntimeError("cuda").Got(path_, ", which has no ", symbol).Expected("a newer ", name_, ": `pip install -U ", wheel_, "`");
+  throw RuntimeError("cuda")
+      .Got(path_, ", which has no ", symbol)
+      .Expected("a newer ", name_, ": `pip install -U ", wheel_, "`");
 }
 
 // Never destroyed: kernels may run while static destructors do.

@@ -208,6 +208,11 @@ struct PowOf : Cost<8> {
       }
       return static_cast<T>(power);
     } else {
+#if defined(DRAGON_GPU)  // one exponent for all is nearly always one of these; the host would have to wait to know it
+      if (exponent == 2) return base * base;
+      if (exponent == 3) return base * base * base;
+      if (exponent == -2) return 1 / (base * base);
+#endif
       // The vector function treats only positive bases at speed; what a sign does to the power is known. (& and |,
       // because
       // && and || would branch, and the call with them.)
@@ -231,7 +236,7 @@ struct InverseSquareOf {
 
 template <typename T>
 void Power(Context& ctx, View y, View base, View exponent) {
-#if !defined(__CUDACC__)
+#if !defined(DRAGON_GPU)
   // A lone exponent is nearly always one of these, and a product is both faster and more exact than pow.
   if constexpr (std::is_floating_point_v<T>) {
     if (exponent.numel == 1 && exponent.dtype == kDTypeOf<T> && base.dtype == y.dtype) {

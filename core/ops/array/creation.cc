@@ -1,6 +1,7 @@
 // Tensors from nothing: constants, ramps, identity matrices, and the triangles of given ones.
 #include <cmath>
 
+#include "core/device/numbers.h"
 #include "core/framework/infer.h"
 #include "core/framework/number.h"
 #include "core/framework/op.h"
@@ -25,7 +26,11 @@ void SetDevice(Infer& i) {
 }
 void Fill(Context& ctx, const View& y, const Value& number) {
   const Tensor scalar = Tensor::Scalar(number, y.dtype);
-  kernels::Copy(ctx, y.dtype, y, scalar.view());
+  View number_view = scalar.view();
+  if (!ctx.device.is_cpu()) {
+    number_view.data = const_cast<void*>(NumberOn(ctx.device, number_view.data, scalar.item_size()));
+  }
+  kernels::Copy(ctx, y.dtype, y, number_view);
 }
 
 Operator& Creation(const std::string& begin, const char* doc) {

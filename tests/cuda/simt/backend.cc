@@ -41,7 +41,8 @@ class Arena {
   void Free(void* pointer) {
     std::lock_guard<std::mutex> lock(mutex_);
     auto block = used_.find(static_cast<char*>(pointer) - memory_);
-    if (block == used_.end()) throw dragon::RuntimeError("simt").Got("a free of unknown memory").Expected("a live block");
+    if (block == used_.end())
+      throw dragon::RuntimeError("simt").Got("a free of unknown memory").Expected("a live block");
     auto [offset, size] = *block;
     used_.erase(block);
     auto next = free_.lower_bound(offset);
@@ -51,6 +52,11 @@ class Arena {
     } else {
       free_[offset] = size;
     }
+  }
+
+  bool Has(const void* address) const {
+    const char* at = static_cast<const char*>(address);
+    return at >= memory_ && at < memory_ + kCapacity;
   }
 
   void Open() {
@@ -95,6 +101,11 @@ class SimtBackend : public dragon::Backend {
     (dragon::RegisterBackend(dragon::DeviceType::kCUDA, std::make_unique<SimtBackend>()), true);
 
 }  // namespace
+
+void RequireDevice(const char* who, const void* address) {
+  if (!address || Arena::Get().Has(address)) return;
+  throw dragon::RuntimeError(who).Got("an address of the host").Expected("device memory: a GPU would fault here");
+}
 
 OpenMemory::OpenMemory() { Arena::Get().Open(); }
 OpenMemory::~OpenMemory() { Arena::Get().Close(); }

@@ -56,14 +56,10 @@ inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream
 }
 
 // --- vectors
-#define SIMT_VECTORS(T, name)                \
-  struct alignas(2 * sizeof(T)) name##2 {    \
-    T x, y;                                  \
-  };                                         \
-  struct alignas(sizeof(T) == 8 ? 16 : 4 * sizeof(T)) name##4 { \
-    T x, y, z, w;                            \
-  };                                         \
-  inline name##2 make_##name##2(T x, T y) { return {x, y}; } \
+#define SIMT_VECTORS(T, name)                                                    \
+  struct alignas(2 * sizeof(T)) name##2 { T x, y; };                             \
+  struct alignas(sizeof(T) == 8 ? 16 : 4 * sizeof(T)) name##4 { T x, y, z, w; }; \
+  inline name##2 make_##name##2(T x, T y) { return {x, y}; }                     \
   inline name##4 make_##name##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 SIMT_VECTORS(float, float)
 SIMT_VECTORS(double, double)

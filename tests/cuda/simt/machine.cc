@@ -105,7 +105,8 @@ class Machine {
   void Prepare(unsigned count) {
     while (fibres_.size() < count) {
       fibres_.push_back(std::make_unique<Fibre>());
-      void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      void* stack =
+          mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (stack == MAP_FAILED) throw dragon::MemoryError("simt").Says("no memory for a thread's stack");
       fibres_.back()->stack = static_cast<char*>(stack);
     }
@@ -117,8 +118,12 @@ class Machine {
     failure_ = nullptr;
     for (unsigned i = 0; i < count_; ++i) {
       Fibre& fibre = *fibres_[i];
-      fibre.here = {{i % threads.x, i / threads.x % threads.y, i / (threads.x * threads.y)}, block, threads, blocks,
-                    i % kWarp, i / kWarp};
+      fibre.here = {{i % threads.x, i / threads.x % threads.y, i / (threads.x * threads.y)},
+                    block,
+                    threads,
+                    blocks,
+                    i % kWarp,
+                    i / kWarp};
       fibre.state = State::kReady;
       getcontext(&fibre.context);
       fibre.context.uc_stack.ss_sp = fibre.stack;
@@ -209,7 +214,8 @@ class Machine {
     Fibre& fibre = *current_;
     fibre.state = state;
 #if defined(__SANITIZE_ADDRESS__)
-    __sanitizer_start_switch_fiber(state == State::kEnded ? nullptr : &fibre.fake_stack, host_stack_, host_stack_bytes_);
+    __sanitizer_start_switch_fiber(state == State::kEnded ? nullptr : &fibre.fake_stack, host_stack_,
+                                   host_stack_bytes_);
     swapcontext(&fibre.context, &host_);
     __sanitizer_finish_switch_fiber(fibre.fake_stack, nullptr, nullptr);
 #else

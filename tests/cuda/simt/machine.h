@@ -1,8 +1,9 @@
 // A small machine that runs CUDA kernels on the host: a block's threads are fibres, one block runs after another.
 //
-// It is no simulation of speed. It runs the project's own device code where there is no GPU, so that every kernel can be
-// compared with the CPU's and seen by AddressSanitizer. Threads of a block take turns in an order that changes from block
-// to block, so that a missing barrier shows; a barrier that not everybody reaches is an error with the kernel's name.
+// It is no simulation of speed. It runs the project's own device code where there is no GPU, so that every kernel can
+// be compared with the CPU's and seen by AddressSanitizer. Threads of a block take turns in an order that changes from
+// block to block, so that a missing barrier shows; a barrier that not everybody reaches is an error with the kernel's
+// name.
 #pragma once
 
 #include <cstddef>
@@ -40,6 +41,9 @@ DRAGON_API void WarpBarrier(uint32_t mask);
 DRAGON_API void Exchange(uint32_t mask, const void* given, void* taken, size_t bytes, unsigned source);
 /// The lanes of `mask` that brought true.
 DRAGON_API uint32_t Ballot(uint32_t mask, bool vote);
+
+/// A RuntimeError unless an address is in device memory: a GPU could not read it.
+DRAGON_API void RequireDevice(const char* who, const void* address);
 
 /// Device memory, which the host may touch only while this lives: elsewhere it faults at once.
 class DRAGON_API OpenMemory {
