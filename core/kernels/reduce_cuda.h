@@ -17,7 +17,7 @@ namespace reduce_cuda {
 
 inline constexpr int kThreads = 256, kColumnLanes = 32, kColumnRows = 8, kUnroll = 4;
 /// Parts are made until there are so many blocks, and no part has fewer elements than this.
-inline constexpr int64_t kEnoughBlocks = 512, kLeastPart = 2048;
+inline constexpr int64_t kEnoughBlocks = 1024, kLeastPart = 2048;
 
 template <typename Index>
 struct Axis {
@@ -38,7 +38,7 @@ struct Walk {
         reduced_count(plan.reduced_count),
         outputs(static_cast<Index>(plan.outputs)),
         count(static_cast<Index>(plan.count)),
-        part(static_cast<Index>((plan.count + the_parts - 1) / the_parts)),
+        part(static_cast<Index>(((plan.count + the_parts - 1) / the_parts + 15) / 16 * 16)),
         parts(the_parts) {
     for (int i = 0; i < kept_count; ++i) {
       kept[i] = {cuda::Divider<Index>(plan.kept[i].size), plan.kept[i].x, plan.kept[i].y};
@@ -73,6 +73,47 @@ struct Walk {
   }
 };
 
+/// Map elements, and combine them pairwise into the first.
+template <int kCount, typename R>
+__device__ __forceinline__ typename R::State Together(const R& reducer, const typename R::Element* elements,
+                                                      int64_t index, int64_t step) {
+  typename R::State states[kCount];
+#pragma unroll
+  for (int j = 0; j < kCount; ++j) states[j] = reducer.Map(elements[j], index + j * step);
+#pragma unroll
+  for (int width = kCount / 2; width > 0; width /= 2) {
+#pragma unroll
+    for (int j = 0; j < width; ++j) states[j] = reducer.Combine(states[j], states[j + width]);
+  }
+  return states[0];
+}
+
+/// Neighbouring elements, sixteen bytes at a time, two of those on their way; return where the rest of this thread
+/// begins.
+template <typename R>
+__device__ __forceinline__ int64_t StrandOfPacks(const R& reducer, const typename R::Element* x, int64_t low,
+                                                 int64_t high, int first, int step, typename R::State* state) {
+  using Element = typename R::Element;
+  constexpr int kWidth = sizeof(Element) >= 16 ? 1 : 16 / static_cast<int>(sizeof(Element));
+  struct alignas(sizeof(Element) * kWidth) Pack {
+    Element at[kWidth];
+  };
+  const Pack* packs = reinterpret_cast<const Pack*>(x + low);
+  const int64_t count = (high - low) / kWidth;
+  int64_t i = first;
+#pragma unroll 1
+  for (; i + step < count; i += 2 * step) {
+    const Pack a = packs[i], b = packs[i + step];
+    *state = reducer.Combine(*state, reducer.Combine(Together<kWidth>(reducer, a.at, low + i * kWidth, 1),
+                                                     Together<kWidth>(reducer, b.at, low + (i + step) * kWidth, 1)));
+  }
+  if (i < count) {
+    const Pack a = packs[i];
+    *state = reducer.Combine(*state, Together<kWidth>(reducer, a.at, low + i * kWidth, 1));
+  }
+  return low + count * kWidth + first;
+}
+
 /// Elements low + first, low + first + step, ... below high; those along one axis with several loads on their way at
 /// once.
 template <typename R, typename Index>
@@ -82,21 +123,15 @@ __device__ __forceinline__ typename R::State Strand(const Walk<Index>& walk, con
   using State = typename R::State;
   State state = reducer.Identity();
   int64_t i = low + first;
-  if (walk.reduced_count == 1) {
+  if (walk.reduced_count == 1 && walk.reduced[0].x == 1 && (reinterpret_cast<uintptr_t>(x + low) & 15) == 0) {
+    i = StrandOfPacks<R>(reducer, x, low, high, first, step, &state);
+  } else if (walk.reduced_count == 1) {
     const int64_t stride = walk.reduced[0].x, next = step * stride;
     for (; i + (kUnroll - 1) * step < high; i += kUnroll * step) {
       typename R::Element elements[kUnroll];
 #pragma unroll
       for (int j = 0; j < kUnroll; ++j) elements[j] = x[i * stride + j * next];
-      State pairs[kUnroll];
-#pragma unroll
-      for (int j = 0; j < kUnroll; ++j) pairs[j] = reducer.Map(elements[j], i + j * step);
-#pragma unroll
-      for (int width = kUnroll / 2; width > 0; width /= 2) {
-#pragma unroll
-        for (int j = 0; j < width; ++j) pairs[j] = reducer.Combine(pairs[j], pairs[j + width]);
-      }
-      state = reducer.Combine(state, pairs[0]);
+      state = reducer.Combine(state, Together<kUnroll>(reducer, elements, i, step));
     }
   }
 #pragma unroll 1
@@ -167,16 +202,21 @@ __global__ void ColumnKernel(const __grid_constant__ Walk<Index> walk, const R r
   }
 }
 
-/// Parts of the same output meet, in their order.
+/// Parts of the same output meet: a warp for every output.
 template <typename R, typename Index>
 __global__ void MeetKernel(const __grid_constant__ Walk<Index> walk, const R reducer, const typename R::State* parts) {
-  for (int64_t at = cuda::FirstOfThread(); at < static_cast<int64_t>(walk.outputs); at += cuda::StepOfThreads()) {
-    int64_t x, y;
-    walk.Output(static_cast<Index>(at), &x, &y);
-    typename R::State state = parts[at];
-    for (int p = 1; p < walk.parts; ++p) {
+  const auto combine = [&](const typename R::State& a, const typename R::State& b) { return reducer.Combine(a, b); };
+  const int lane = threadIdx.x % cuda::kWarpThreads;
+  const int64_t step = cuda::StepOfThreads() / cuda::kWarpThreads;
+  for (int64_t at = cuda::FirstOfThread() / cuda::kWarpThreads; at < static_cast<int64_t>(walk.outputs); at += step) {
+    typename R::State state = reducer.Identity();
+    for (int p = lane; p < walk.parts; p += cuda::kWarpThreads) {
       state = reducer.Combine(state, parts[static_cast<int64_t>(p) * walk.outputs + at]);
     }
+    state = cuda::WarpReduce(state, combine);
+    if (lane > 0) continue;
+    int64_t x, y;
+    walk.Output(static_cast<Index>(at), &x, &y);
     reducer.Store(y, state, walk.count);
   }
 }
@@ -190,7 +230,7 @@ void Run(Context& ctx, const ReducePlan& plan, const R& reducer, const typename 
   const int64_t blocks = std::clamp<int64_t>((plan.outputs + wide - 1) / wide, 1, int64_t{1} << 20);
   // A part of columns is shared by fewer threads, so it may be shorter.
   const int64_t least = columns ? 128 : kLeastPart;
-  const int64_t parts = std::clamp<int64_t>(std::min(kEnoughBlocks / blocks, plan.count / least), 1, 512);
+  const int64_t parts = std::clamp<int64_t>(std::min(kEnoughBlocks / blocks, plan.count / least), 1, 1024);
   const Walk<Index> walk(plan, static_cast<int>(parts));
   Scratch scratch = ctx.Allocate<typename R::State>(parts > 1 ? parts * plan.outputs : 0);
   auto* meeting = parts > 1 ? scratch.template as<typename R::State>() : nullptr;
@@ -206,7 +246,8 @@ void Run(Context& ctx, const ReducePlan& plan, const R& reducer, const typename 
     }
   }
   if (!meeting) return;
-  cuda::Launch("reduce", ctx, &MeetKernel<R, Index>, cuda::GridFor(plan.outputs), walk, reducer, meeting);
+  cuda::Launch("reduce", ctx, &MeetKernel<R, Index>, cuda::GridFor(plan.outputs * cuda::kWarpThreads), walk, reducer,
+               meeting);
 }
 
 }  // namespace reduce_cuda

@@ -13,7 +13,6 @@ struct Identity : Cost<0> {
   }
 };
 
-#if !defined(DRAGON_GPU)
 /// A square of registers, turned over its diagonal: at every distance d, halves of lines i and i + d change places.
 template <typename W>
 struct Square {
@@ -169,14 +168,11 @@ using WordOf =
                        std::conditional_t<sizeof(T) == 2, uint16_t,
                                           std::conditional_t<sizeof(T) == 4, uint32_t,
                                                              std::conditional_t<sizeof(T) == 8, uint64_t, Pair>>>>;
-#endif
 
 template <typename T>
 void Copy(Context& ctx, View y, View x) {
-#if !defined(DRAGON_GPU)
   const bool same_order = x.is_contiguous() && y.is_contiguous();
   if (x.dtype == y.dtype && !same_order && (CopyTransposed<WordOf<T>>(y, x) || CopyWoven<WordOf<T>>(y, x))) return;
-#endif
   Each<T(T)>(ctx, Identity{}, y, x);
 }
 DRAGON_KERNEL(Copy, StoredTypes);
