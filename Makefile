@@ -6,12 +6,12 @@ BIN := $(VENV)/bin
 JOBS ?= $(shell nproc)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST := $(BIN)/pytest
-SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'core/*.cuh' 'tests/*.h' 'tests/*.cc')
+SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 'tests/*.cc')
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .PHONY: help demo test quick hunt hunt-files build install lint format sanitize sanitize-all docs site-check bench wheel sdist \
-  cuda ray clean
+  cuda simt ray clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
@@ -28,6 +28,7 @@ help:
 	@echo "make site-check  the pages in a real browser, where Chromium is installed; PICTURES=folder keeps pictures"
 	@echo "make wheel     a self-contained wheel, into dist;  make sdist: the sources, for pip to install"
 	@echo "make cuda      compile the CUDA library (no GPU needed)"
+	@echo "make simt      the device kernels on a machine that stands for a GPU (none needed)"
 
 # The build tools are installed into the environment, not into a throw-away one, so that the next build is incremental.
 $(VENV)/.tools: pyproject.toml
@@ -136,6 +137,11 @@ sdist: $(VENV)/.tools
 
 cuda: $(VENV)/.tools
 	bash tools/cuda_build.sh $(BIN)
+
+# The kernels of the device are compiled for the host in the tree that the package was just built in.
+simt: install $(VENV)/.test
+	tree=$$(ls -td build-*/ | head -1) && $(BIN)/cmake --build $$tree --target dragon_simt && \
+	  DRAGON_SIMT=$(CURDIR)/$${tree}simt/libdragon_simt.so $(PYTEST) tests/cuda -n $(JOBS)
 
 clean:
 	rm -rf build build-* dist docs/_build docs/.jupyter_cache docs/jupyter_execute dragon/lib dragon/_C*.so dragon/py.typed

@@ -2,8 +2,8 @@
 
 Usage: python benchmarks/cuda.py [--only WORD] [--rounds N] [--json FILE]
 
-Every case is one function of `torch`; both sides call the same one. A round is as many calls as last about a hundredth of
-a second, from an idle device to an idle device; the figure is the median round's time for a call.
+Every case is one function of `torch`; both sides call the same one. A round is as many calls as last about a hundredth
+of a second, from an idle device to an idle device; the figure is the median round's time for a call.
 """
 import argparse
 import json

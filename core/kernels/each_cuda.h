@@ -231,11 +231,9 @@ __global__ void FlatKernel(const F f,
 
 // --- the launch
 
-template <typename Signature>
-struct LaunchOf;
-
 template <typename R, typename... A>
-struct LaunchOf<R(A...)> {
+class Launcher {
+ public:
   static constexpr int kCount = 1 + sizeof...(A);
   static constexpr bool kHasFloat = (std::is_same_v<R, float> || ... || std::is_same_v<A, float>);
   /// Where floats are computed in, shorter ones may be kept.
@@ -320,6 +318,11 @@ struct LaunchOf<R(A...)> {
     cuda::Launch("pointwise", ctx, &EachKernel<F, Index, R, A...>, cuda::GridFor(numel), f, launch);
   }
 };
+
+template <typename Signature>
+struct LaunchOf;
+template <typename R, typename... A>
+struct LaunchOf<R(A...)> : Launcher<R, A...> {};
 
 template <typename F>
 __global__ void ForEachKernel(const F f, int64_t n) {
