@@ -2,6 +2,7 @@
 #include "core/bindings/python.h"
 
 namespace dragon::python {
+void RegisterAccelerator(py::module_& m);
 void RegisterBatching(py::module_& m);
 void RegisterErrors(py::module_& m);
 void RegisterFusion(py::module_& m);
@@ -24,6 +25,7 @@ PYBIND11_MODULE(_C, m) {
   RegisterRecording(m);
   RegisterDevice(m);
   RegisterMemory(m);
+  RegisterAccelerator(m);
   RegisterRecords(m);
   RegisterPictures(m);
   RegisterRecordFiles(m);

@@ -60,7 +60,9 @@ __attribute__((noinline)) void FreeElsewhere(void* pointer, size_t bytes) {
   TheHostCache().FreeSlow(CacheOfThread(), pointer, bytes);
 }
 
-std::string Size(int64_t bytes) {
+}  // namespace
+
+std::string SizeText(int64_t bytes) {
   const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = static_cast<double>(bytes);
   int unit = 0;
@@ -69,8 +71,6 @@ std::string Size(int64_t bytes) {
   std::snprintf(text, sizeof(text), unit ? "%.2f %s" : "%.0f %s", value, units[unit]);
   return text;
 }
-
-}  // namespace
 
 void* AllocateHost(size_t bytes) {
   ThreadCache* const cache = t_cache;
@@ -141,9 +141,9 @@ Allocator& HostAllocator() {
 void ThrowOutOfMemory(Device device, size_t bytes, const MemoryStats& stats) {
   const auto asked = bytes > static_cast<size_t>(INT64_MAX) ? INT64_MAX : static_cast<int64_t>(bytes);
   throw MemoryError("allocate")
-      .Got("a request for ", Size(asked), " on ", device)
-      .Expected("it to fit beside ", Size(stats.current), " in use (", Size(stats.reserved), " reserved, ",
-                Size(stats.cached), " cached, limit ", Size(stats.limit), ")");
+      .Got("a request for ", SizeText(asked), " on ", device)
+      .Expected("it to fit beside ", SizeText(stats.current), " in use (", SizeText(stats.reserved), " reserved, ",
+                SizeText(stats.cached), " cached, limit ", SizeText(stats.limit), ")");
 }
 
 MemoryStats MemoryStatsOf(Device device) { return DeviceAllocator(device).Stats(); }

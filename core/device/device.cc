@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/device/accelerator.h"
 #include "core/device/allocator.h"
 #include "core/device/library.h"
 
@@ -77,7 +78,9 @@ const char* Name(DeviceType type) { return kTypeNames[static_cast<int>(type)]; }
 Device Device::Parse(const std::string& text) {
   const auto colon = text.find(':');
   const std::string name = text.substr(0, colon);
-  const std::string digits = colon == std::string::npos ? "0" : text.substr(colon + 1);
+  const bool is_current = colon == std::string::npos && name == "cuda";
+  const std::string digits =
+      colon == std::string::npos ? std::to_string(is_current ? CurrentIndex() : 0) : text.substr(colon + 1);
   const bool is_index =
       !digits.empty() && digits.size() <= 4 && digits.find_first_not_of("0123456789") == std::string::npos;
   for (int type = 0; is_index && type < kDeviceTypeCount; ++type) {

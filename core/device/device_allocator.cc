@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/device/block_cache.h"
+#include "core/device/stream_allocator.h"
 
 namespace dragon {
 
@@ -83,10 +84,17 @@ Allocator& DeviceAllocator(Device device) {
   auto& allocator = (*allocators)[{device.type, device.index}];
   if (!allocator) {
     const int count = BackendOf(device.type).Count();
+    if (auto* accelerator = dynamic_cast<Accelerator*>(&BackendOf(device.type)); accelerator && count == 0) {
+      throw RuntimeError("device").Got(device).Says(accelerator->WhyNone());
+    }
     if (device.index < 0 || device.index >= count) {
       throw ValueError("device").Got(device).Expected("an index below ", count, ", the number of such devices");
     }
-    allocator = std::make_unique<CachingDeviceAllocator>(device);
+    if (device.type == DeviceType::kCUDA) {
+      allocator = std::make_unique<StreamAllocator>(device);
+    } else {
+      allocator = std::make_unique<CachingDeviceAllocator>(device);
+    }
   }
   return *allocator;
 }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "core/device/allocator.h"
 
@@ -43,6 +44,9 @@ class Ledger {
   }
   void Release(int64_t bytes) { reserved.fetch_sub(bytes, std::memory_order_relaxed); }
 };
+
+/// A number of bytes for people: "1.50 GiB".
+std::string SizeText(int64_t bytes);
 
 /// The error of an exhausted device: what was asked for, what is in use, what is cached, and the limit.
 [[noreturn]] void ThrowOutOfMemory(Device device, size_t bytes, const MemoryStats& stats);

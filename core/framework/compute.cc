@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/framework/across.h"
 #include "core/framework/known.h"
 #include "core/framework/known_call.h"
 #include "core/framework/op.h"
@@ -126,6 +127,13 @@ void RunKernel(const Call& call, Device device, DoorState& door, Tensors& output
   RunOperator(call, ctx, outputs);
 }
 
+/// A copy into memory of another device, which no kernel of either could make.
+bool IsCopyAcross(const Call& call, std::span<const Tensor> outs) {
+  if (outs.size() != 1 || !outs[0].defined() || call.inputs.size() != 1 || !call.inputs[0].defined()) return false;
+  const Device from = call.inputs[0].device(), to = outs[0].device();
+  return from != to && !from.is_meta() && !to.is_meta() && call.op == &OpNamed<"copy">();
+}
+
 /// Bring results to where they were asked for.
 void DeliverAll(const Call& call, std::span<const Tensor> outs, Tensors& outputs, bool shapes_only) {
   for (size_t i = 0; i < outs.size() && i < outputs.size(); ++i) {
@@ -144,6 +152,13 @@ void DeliverAll(const Call& call, std::span<const Tensor> outs, Tensors& outputs
 
 Tensors Compute(const Call& call, std::span<const Tensor> outs, DoorState& door, Tensors* computed) {
   const Operator& op = *call.op;
+  if (DRAGON_UNLIKELY(IsCopyAcross(call, outs)) && !door.phantom) {
+    CheckDestination(call, call.inputs[0].shape(), call.inputs[0].dtype(), outs[0]);
+    BehindTheDoor behind(door);
+    CopyAcross(call.inputs[0], outs[0]);
+    if (computed) *computed = {outs[0]};
+    return {outs[0]};
+  }
   Tensors outputs;
   Infer infer(call);
   infer.device = CommonDevice(call);

@@ -1,84 +1,252 @@
-// NVIDIA GPUs as a device of the engine. Loading this library registers them; nothing above knows that they exist.
-#include <cuda_runtime.h>
+// NVIDIA GPUs as a device of the engine: memory and copies. Loading this library registers them; nothing above knows
+// that they exist.
+#include "core/device/cuda/backend.h"
+
+#include <pthread.h>
 
 #include <cstdio>
-#include <map>
+#include <cstring>
 #include <memory>
-#include <mutex>
 
 #include "core/device/cuda/check.h"
-#include "core/device/device.h"
+#include "core/device/pinned.h"
 
-namespace dragon {
+namespace dragon::cuda {
 
 namespace {
 
-class CudaBackend : public Backend {
- public:
-  /// 0 without a GPU or without its driver: that is a fact about the machine, not an error.
-  int Count() const override {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
-    (void)cudaGetLastError();
-    return 0;
-  }
+/// Pageable memory up to here is copied by way of pinned memory, so that nobody waits for the stream. More would spend
+/// longer on the host's copy than on waiting: the driver then copies piece by piece.
+constexpr size_t kStaged = size_t{1} << 20;
 
-  void* Allocate(int index, size_t bytes) override {
-    const CudaGuard guard(index);
-    void* pointer = nullptr;
-    const cudaError_t status = cudaMalloc(&pointer, bytes);
-    if (status == cudaErrorMemoryAllocation) {
+std::atomic<bool> g_used{false}, g_forked{false};
+
+[[maybe_unused]] const int g_watches_forks =
+    pthread_atfork(nullptr, nullptr, [] { g_forked.store(g_used.load(std::memory_order_relaxed)); });
+
+void RefuseFork() {
+  if (!g_forked.load(std::memory_order_relaxed)) return;
+  throw RuntimeError("cuda").Says(
+      "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' "
+      "start method");
+}
+
+/// What cudaGetDeviceCount answered, asked once: a process gains no devices.
+struct Presence {
+  int count = 0;
+  cudaError_t status = cudaSuccess;
+  Presence() {
+    status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess) {
       (void)cudaGetLastError();
-      return nullptr;
+      count = 0;
     }
-    CheckCuda(status, "cuda: allocate");
-    return pointer;
+    g_used.store(true);
   }
+  static const Presence& Get() {
+    static const Presence presence;
+    return presence;
+  }
+};
 
-  void Free(int index, void* pointer, size_t) override {
-    const CudaGuard guard(index);
-    CheckCuda(cudaFree(pointer), "cuda: free");
-  }
-
-  void CopyFromHost(int index, void* device, const void* host, size_t bytes) override {
-    Copy(index, device, host, bytes, cudaMemcpyHostToDevice, "cuda: copy from the host");
-  }
-  void CopyToHost(int index, void* host, const void* device, size_t bytes) override {
-    Copy(index, host, device, bytes, cudaMemcpyDeviceToHost, "cuda: copy to the host");
-  }
-  void CopyWithin(int index, void* to, const void* from, size_t bytes) override {
-    Copy(index, to, from, bytes, cudaMemcpyDeviceToDevice, "cuda: copy");
-  }
-
-  /// One stream per device, made at first use. It does not wait for the legacy stream, so other libraries don't stall
-  /// us.
-  void* CurrentStream(int index) override {
-    std::lock_guard<std::mutex> lock(mutex_);
-    cudaStream_t& stream = streams_[index];
-    if (!stream) {
-      const CudaGuard guard(index);
-      CheckCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cuda: create a stream");
-    }
-    return stream;
-  }
-
-  void Synchronize(int index) override {
-    const CudaGuard guard(index);
-    CheckCuda(cudaStreamSynchronize(static_cast<cudaStream_t>(CurrentStream(index))), "cuda: synchronize");
-  }
+/// While it lives, this thread may allocate although a graph is being noted down.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
 
  private:
-  void Copy(int index, void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const char* who) {
-    if (bytes == 0) return;
-    const CudaGuard guard(index);
-    const auto stream = static_cast<cudaStream_t>(CurrentStream(index));
-    CheckCuda(cudaMemcpyAsync(to, from, bytes, kind, stream), who);
-    CheckCuda(cudaStreamSynchronize(stream), who);
-  }
-
-  std::mutex mutex_;
-  std::map<int, cudaStream_t> streams_;  // never destroyed: the driver may be gone before static destructors run
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
+
+}  // namespace
+
+void Enter(int index) {
+  RefuseFork();
+  int current = -1;
+  CheckCuda(cudaGetDevice(&current), "cuda");
+  if (current != index) CheckCuda(cudaSetDevice(index), "cuda");
+}
+
+int CudaBackend::Count() const { return Presence::Get().count; }
+
+std::string CudaBackend::WhyNone() {
+  const Presence& presence = Presence::Get();
+  if (presence.count > 0) return {};
+  int driver = 0, runtime = 0;
+  (void)cudaDriverGetVersion(&driver), (void)cudaRuntimeGetVersion(&runtime);
+  const auto version = [](int number) {
+    return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+  };
+  if (driver == 0) return "Found no NVIDIA driver on your system: install one from https://www.nvidia.com/drivers";
+  if (presence.status == cudaErrorInsufficientDriver) {
+    return "The NVIDIA driver on your system is too old: it knows CUDA " + version(driver) +
+           ", and this build was made with CUDA " + version(runtime) + ". Update the driver";
+  }
+  if (presence.status == cudaSuccess || presence.status == cudaErrorNoDevice) return "No CUDA GPUs are available";
+  return std::string("No CUDA GPUs are available: ") + cudaGetErrorString(presence.status);
+}
+
+bool CudaBackend::IsLostToFork() { return g_forked.load(std::memory_order_relaxed); }
+
+void* CudaBackend::Allocate(int index, size_t bytes) {
+  Enter(index);
+  const RelaxedCapture relaxed;
+  void* pointer = nullptr;
+  const cudaError_t status = cudaMalloc(&pointer, bytes);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return nullptr;
+  }
+  CheckCuda(status, "cuda: allocate");
+  return pointer;
+}
+
+void CudaBackend::Free(int index, void* pointer, size_t) {
+  if (IsLostToFork()) return;
+  Enter(index);
+  const RelaxedCapture relaxed;
+  CheckCuda(cudaFree(pointer), "cuda: free");
+}
+
+void CudaBackend::Queue(int index, void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const char* who) {
+  const auto stream = static_cast<cudaStream_t>(CurrentStream(index));
+  CheckCuda(cudaMemcpyAsync(to, from, bytes, kind, stream), who);
+}
+
+void CudaBackend::Stage(int index, void* device, const void* host, size_t bytes) {
+  void* const staging = AllocatePinned(bytes);
+  std::memcpy(staging, host, bytes);
+  void* const stream = CurrentStream(index);
+  if (CapturesUnderWay().load() > 0 && IsCapturing(index, stream)) {
+    {  // the graph reads it whenever it runs
+      std::lock_guard<std::mutex> lock(mutex_);
+      staged_[stream].push_back(staging);
+    }
+    return QueueFromHost(index, device, staging, bytes);
+  }
+  try {
+    QueueFromHost(index, device, staging, bytes);
+  } catch (...) {
+    FreePinned(staging);
+    throw;
+  }
+  FreePinned(staging);
+}
+
+/// The caller's memory is its own again on return; the copy may still be on its way.
+void CudaBackend::CopyFromHost(int index, void* device, const void* host, size_t bytes) {
+  if (bytes == 0) return;
+  Enter(index);
+  if (bytes <= kStaged) return Stage(index, device, host, bytes);
+  NoteWait("copy from the host");
+  Queue(index, device, host, bytes, cudaMemcpyHostToDevice, "cuda: copy from the host");
+  SynchronizeStream(index, CurrentStream(index));
+}
+
+void CudaBackend::CopyToHost(int index, void* host, const void* device, size_t bytes) {
+  if (bytes == 0) return;
+  NoteWait("copy to the host");
+  Queue(index, host, device, bytes, cudaMemcpyDeviceToHost, "cuda: copy to the host");
+  SynchronizeStream(index, CurrentStream(index));
+}
+
+void CudaBackend::CopyWithin(int index, void* to, const void* from, size_t bytes) {
+  if (bytes) Queue(index, to, from, bytes, cudaMemcpyDeviceToDevice, "cuda: copy");
+}
+
+void CudaBackend::QueueFromHost(int index, void* device, const void* host, size_t bytes) {
+  if (bytes == 0) return;
+  UsePinned(host, index, CurrentStream(index));
+  Queue(index, device, host, bytes, cudaMemcpyHostToDevice, "cuda: copy from the host");
+}
+
+void CudaBackend::QueueToHost(int index, void* host, const void* device, size_t bytes) {
+  if (bytes == 0) return;
+  UsePinned(host, index, CurrentStream(index));
+  Queue(index, host, device, bytes, cudaMemcpyDeviceToHost, "cuda: copy to the host");
+}
+
+void* CudaBackend::MapPinned(size_t bytes) {
+  Enter(CurrentIndex());
+  const RelaxedCapture relaxed;
+  void* pointer = nullptr;
+  const cudaError_t status = cudaHostAlloc(&pointer, bytes, cudaHostAllocPortable);
+  if (status == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return nullptr;
+  }
+  CheckCuda(status, "cuda: pin memory");
+  return pointer;
+}
+
+void CudaBackend::UnmapPinned(void* pointer, size_t) {
+  if (IsLostToFork()) return;
+  const RelaxedCapture relaxed;
+  CheckCuda(cudaFreeHost(pointer), "cuda: give pinned memory back");
+}
+
+void CudaBackend::Synchronize(int index) {
+  Enter(index);
+  CheckCuda(cudaDeviceSynchronize(), "cuda: synchronize");
+}
+
+std::pair<int64_t, int64_t> CudaBackend::Memory(int index) {
+  Enter(index);
+  size_t free = 0, total = 0;
+  CheckCuda(cudaMemGetInfo(&free, &total), "cuda: memory");
+  return {static_cast<int64_t>(free), static_cast<int64_t>(total)};
+}
+
+bool CudaBackend::CanReach(int index, int peer) {
+  RefuseFork();
+  int answer = 0;
+  CheckCuda(cudaDeviceCanAccessPeer(&answer, index, peer), "cuda: peers");
+  return answer != 0;
+}
+
+std::pair<int, int> CudaBackend::Versions() {
+  int runtime = 0, driver = 0;
+  (void)cudaRuntimeGetVersion(&runtime), (void)cudaDriverGetVersion(&driver);
+  return {runtime, driver};
+}
+
+DeviceFacts CudaBackend::Facts(int index) {
+  RefuseFork();
+  cudaDeviceProp found;
+  CheckCuda(cudaGetDeviceProperties(&found, index), "cuda: properties");
+  const auto attribute = [index](cudaDeviceAttr which) {
+    int value = 0;
+    CheckCuda(cudaDeviceGetAttribute(&value, which, index), "cuda: properties");
+    return static_cast<int64_t>(value);
+  };
+  DeviceFacts facts{found.name, std::string(found.uuid.bytes, sizeof(found.uuid.bytes)), {}};
+  facts.numbers = {
+      {"total_memory", static_cast<int64_t>(found.totalGlobalMem)},
+      {"major", found.major},
+      {"minor", found.minor},
+      {"multi_processor_count", found.multiProcessorCount},
+      {"max_threads_per_block", found.maxThreadsPerBlock},
+      {"max_threads_per_multi_processor", found.maxThreadsPerMultiProcessor},
+      {"warp_size", found.warpSize},
+      {"shared_memory_per_block", static_cast<int64_t>(found.sharedMemPerBlock)},
+      {"shared_memory_per_block_optin", static_cast<int64_t>(found.sharedMemPerBlockOptin)},
+      {"shared_memory_per_multiprocessor", static_cast<int64_t>(found.sharedMemPerMultiprocessor)},
+      {"regs_per_multiprocessor", found.regsPerMultiprocessor},
+      {"L2_cache_size", found.l2CacheSize},
+      {"is_integrated", found.integrated},
+      {"is_multi_gpu_board", found.isMultiGpuBoard},
+      {"memory_bus_width", found.memoryBusWidth},
+      {"pci_bus_id", found.pciBusID},
+      {"pci_device_id", found.pciDeviceID},
+      {"pci_domain_id", found.pciDomainID},
+      {"clock_rate", attribute(cudaDevAttrClockRate)},
+      {"memory_clock_rate", attribute(cudaDevAttrMemoryClockRate)},
+  };
+  return facts;
+}
+
+namespace {
 
 /// An exception must not leave a static initialiser: it would end the process that loads the library.
 [[maybe_unused]] const bool g_registered = [] {
@@ -93,4 +261,4 @@ class CudaBackend : public Backend {
 
 }  // namespace
 
-}  // namespace dragon
+}  // namespace dragon::cuda

@@ -1,4 +1,5 @@
 // Copies: to another dtype, another layout, another device, another tensor.
+#include "core/framework/across.h"
 #include "core/framework/infer.h"
 #include "core/framework/op.h"
 #include "core/kernels/array.h"
@@ -75,25 +76,7 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
           i.y(0, i.x(0).shape(), i.x(0).dtype());
           i.device = i.attr("device").device();
         })
-        .Runs([](Run& r) {
-          const Tensor x = r.Contiguous(0);
-          const Tensor& y = r.y();
-          const size_t bytes = x.numel() * x.item_size();
-          if (bytes == 0) return;
-          const Device from = x.device(), to = y.device();
-          if (from.is_cpu() && to.is_cpu()) {
-            std::memcpy(y.mutable_data(), x.data(), bytes);
-          } else if (from.is_cpu()) {
-            BackendOf(to.type).CopyFromHost(to.index, y.mutable_data(), x.data(), bytes);
-          } else if (to.is_cpu()) {
-            BackendOf(from.type).CopyToHost(from.index, y.mutable_data(), x.data(), bytes);
-          } else if (from == to) {
-            BackendOf(to.type).CopyWithin(to.index, y.mutable_data(), x.data(), bytes);
-          } else {
-            const Tensor host = Op<"to_device">(x, Device{});
-            BackendOf(to.type).CopyFromHost(to.index, y.mutable_data(), host.data(), bytes);
-          }
-        })
+        .Runs([](Run& r) { MoveBytes(r.Contiguous(0), r.y()); })
         .Gradient("", [](Grad& g) { g.dx(0, Op<"to_device">(g.dy(), g.x_device(0))); });
 
 }  // namespace

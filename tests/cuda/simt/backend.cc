@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
-#include "core/device/device.h"
+#include "core/device/accelerator.h"
 #include "tests/cuda/simt/machine.h"
 
 namespace simt {
@@ -59,6 +59,13 @@ class Arena {
     return at >= memory_ && at < memory_ + kCapacity;
   }
 
+  int64_t Room() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    int64_t room = 0;
+    for (const auto& gap : free_) room += static_cast<int64_t>(gap.second);
+    return room;
+  }
+
   void Open() {
     std::lock_guard<std::mutex> lock(door_);
     if (holders_++ == 0) mprotect(memory_, kCapacity, PROT_READ | PROT_WRITE);
@@ -81,14 +88,33 @@ class Arena {
   std::map<size_t, size_t> free_, used_;  // offset -> size
 };
 
-class SimtBackend : public dragon::Backend {
+/// Work is done when calls return: streams and events are those of a device that has nothing to queue, pinned memory is
+/// the host's.
+class SimtBackend : public dragon::Accelerator {
  public:
   int Count() const override { return 1; }
   void* Allocate(int, size_t bytes) override { return Arena::Get().Allocate(bytes); }
   void Free(int, void* pointer, size_t) override { Arena::Get().Free(pointer); }
   void CopyFromHost(int, void* device, const void* host, size_t bytes) override { Copy(device, host, bytes); }
-  void CopyToHost(int, void* host, const void* device, size_t bytes) override { Copy(host, device, bytes); }
+  /// A GPU's backend waits here.
+  void CopyToHost(int, void* host, const void* device, size_t bytes) override {
+    if (bytes) dragon::NoteWait("copy to the host");
+    Copy(host, device, bytes);
+  }
   void CopyWithin(int, void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }
+  std::pair<int64_t, int64_t> Memory(int) override { return {Arena::Get().Room(), kCapacity}; }
+  dragon::DeviceFacts Facts(int) override {
+    return {"a machine of fibres",
+            std::string(16, '\0'),
+            {{"total_memory", kCapacity},
+             {"major", 9},
+             {"minor", 0},
+             {"multi_processor_count", 1},
+             {"warp_size", 32},
+             {"max_threads_per_block", 1024},
+             {"max_threads_per_multi_processor", 2048},
+             {"L2_cache_size", 0}}};
+  }
 
  private:
   static void Copy(void* to, const void* from, size_t bytes) {

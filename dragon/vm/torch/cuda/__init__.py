@@ -11,13 +11,16 @@ from dragon.vm.torch.core.nvidia.sensors import (clock_rate, device_memory_used,
 from dragon.vm.torch.cuda.memory import (  # noqa: F401
     caching_allocator_alloc, caching_allocator_delete, empty_cache, get_allocator_backend,
     get_per_process_memory_fraction, list_gpu_processes, max_memory_allocated, max_memory_cached, max_memory_reserved,
-    mem_get_info, memory_allocated, memory_cached, memory_reserved, memory_stats, memory_stats_as_nested_dict,
-    memory_summary, reset_accumulated_host_memory_stats, reset_max_memory_allocated, reset_max_memory_cached,
+    host_memory_stats, mem_get_info, memory_allocated, memory_cached, memory_reserved, memory_stats, memory_stats_as_nested_dict,
+    memory_snapshot, memory_summary, reset_accumulated_host_memory_stats, reset_max_memory_allocated, reset_max_memory_cached,
     reset_peak_host_memory_stats, reset_peak_memory_stats, set_per_process_memory_fraction)
 from dragon.vm.torch.cuda.random import (get_rng_state, get_rng_state_all, initial_seed, manual_seed,  # noqa: F401
                                          manual_seed_all, seed, seed_all, set_rng_state, set_rng_state_all)
-from dragon.vm.torch.cuda.streams import (Event, Stream, StreamContext, current_stream, default_stream,  # noqa: F401
-                                          is_current_stream_capturing, stream)
+from dragon.vm.torch.cuda.graphs import CUDAGraph, graph, graph_pool_handle, make_graphed_callables  # noqa: F401
+from dragon.vm.torch.cuda.streams import (Event, ExternalStream, Stream, StreamContext, current_stream,  # noqa: F401
+                                          default_stream, get_stream_from_external, is_current_stream_capturing,
+                                          set_stream, stream)
+from dragon.vm.torch.cuda.waits import get_sync_debug_mode, set_sync_debug_mode  # noqa: F401
 from dragon.vm.torch.storage import CLASSES as _storage_classes, _LegacyStorage
 
 default_generators = ()
@@ -26,8 +29,8 @@ _initialized = False
 
 
 def is_bf16_supported(including_emulation=True):
-    """Return whether a CUDA device computes in bfloat16."""
-    return is_available()
+    """Return whether the current CUDA device computes in bfloat16."""
+    return is_available() and (including_emulation or get_device_capability()[0] >= 8)
 
 
 def is_initialized():
@@ -58,7 +61,7 @@ def synchronize(device=None):
 def current_device():
     """Return the index of the current device."""
     require("current_device")
-    return 0
+    return _C.cuda_index()
 
 
 class device:
@@ -77,10 +80,15 @@ class device:
         self.idx = -1 if device is None else index_of(device, "cuda")
 
     def __enter__(self):
+        self._before = None
         if self.idx is not None and self.idx >= 0:
             _lazy_init()
+            self._before = _C.cuda_index()
+            _C.set_cuda_index(self.idx)
 
     def __exit__(self, *_):
+        if self._before is not None:
+            _C.set_cuda_index(self._before)
         return False
 
 
@@ -96,6 +104,7 @@ def set_device(device):
     index = index_of(device, "cuda")
     if index is not None and index >= 0:
         _lazy_init()
+        _C.set_cuda_index(index)
 
 
 def _refuse(name):
@@ -137,20 +146,6 @@ def ipc_collect():
     require("ipc_collect")
 
 
-def get_sync_debug_mode():
-    """Return 0: nobody is warned of calls that wait for the device."""
-    require("get_sync_debug_mode")
-    return 0
-
-
-def set_sync_debug_mode(debug_mode):
-    """Refuse to warn of calls that wait for the device; 0 and "default" ask for nothing."""
-    require("set_sync_debug_mode")
-    if debug_mode not in (0, "default"):
-        raise NotImplementedError(f"set_sync_debug_mode: got {debug_mode!r}, expected 0 or 'default': Dragon does not "
-                                  "watch which calls wait for the device")
-
-
 class _CudaStorage(_LegacyStorage):
     """The old classes of storages on CUDA's devices."""
 
@@ -185,12 +180,11 @@ def check_error(res):
 
 
 fill(globals(), "torch.cuda", _refuse, """
-    cudart current_blas_handle current_solver_handle memory_snapshot reset_accumulated_memory_stats
-    get_stream_from_external make_graphed_callables graph_pool_handle use_mem_pool _sleep change_current_allocator
-    host_memory_snapshot
+    cudart current_blas_handle current_solver_handle reset_accumulated_memory_stats
+    use_mem_pool _sleep change_current_allocator host_memory_snapshot
 """)
 fill(globals(), "torch.cuda", _refuse_class, "", """
-    ExternalStream CUDAGraph MemPool graph CUDAPluggableAllocator
+    MemPool CUDAPluggableAllocator
 """)
 globals().update(_old_classes)
 _find, __dir__ = lookup(globals())

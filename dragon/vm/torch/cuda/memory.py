@@ -1,11 +1,12 @@
 """Memory of CUDA devices: what the engine's allocator tells, and what the driver does."""
 from collections import OrderedDict
 
+from dragon import _C
 from dragon.core import config
 from dragon.vm.torch.core.device import device as _device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.nvidia import driver as _driver, sensors as _sensors
-from dragon.vm.torch.core.nvidia.presence import is_available, number, place, require
+from dragon.vm.torch.core.nvidia.presence import device_count, is_available, number, place, require
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import ops
 
@@ -20,9 +21,9 @@ _blocks = {}  # address -> the tensor whose memory it is
 
 
 def empty_cache():
-    """Give memory that is kept for later back to the device."""
-    if is_available():
-        config.empty_cache("cuda")
+    """Give memory that is kept for later back to the devices."""
+    for index in range(device_count()):
+        config.empty_cache(f"cuda:{index}")
 
 
 def _statistic(name, key):
@@ -42,7 +43,54 @@ def memory_stats(device=None):
     if not is_available():
         return OrderedDict()
     stats = config.memory_stats(place(device))
-    return OrderedDict((word, stats[key]) for word, key in sorted(_COUNTED.items()) if key in stats)
+    found = {word: stats[key] for word, key in _COUNTED.items() if key in stats}
+    segments = _C.memory_snapshot(number(device))
+    found["num_alloc_retries"], found["num_ooms"] = _C.memory_retries(number(device))
+    found["segment.all.current"] = len(segments)
+    found["active_bytes.all.current"] = found["allocated_bytes.all.current"]
+    found["active_bytes.all.peak"] = found["allocated_bytes.all.peak"]
+    found["allocation.all.current"] = found["allocation.all.allocated"] - found["allocation.all.freed"]
+    found["inactive_split_bytes.all.current"] = sum(
+        size for _, whole, _, _, _, _, blocks in segments for _, size, used in blocks if not used and size < whole)
+    return OrderedDict(sorted(found.items()))
+
+
+def memory_snapshot(mempool_id=None):
+    """Return the segments of all devices' memory, and the blocks that each is cut into.
+
+    Parameters
+    ----------
+    mempool_id : tuple, optional
+        The token of a graph's memory, to be told of that alone.
+
+    Returns
+    -------
+    list of dict
+        A segment each, with a list of its blocks.
+
+    """
+    require("memory_snapshot")
+    found = []
+    for index in range(device_count()):
+        for address, size, stream, pool, small, used, blocks in _C.memory_snapshot(index):
+            if mempool_id is None or tuple(mempool_id) == (0, pool):
+                found.append({
+                    "device": index, "address": address, "total_size": size, "stream": stream,
+                    "segment_type": "small" if small else "large", "segment_pool_id": (0, pool),
+                    "allocated_size": used, "active_size": used, "requested_size": used, "is_expandable": False,
+                    "frames": [], "blocks": [{"address": at, "size": part, "requested_size": part if busy else 0,
+                                              "state": "active_allocated" if busy else "inactive", "frames": []}
+                                             for at, part, busy in blocks]})
+    return found
+
+
+def host_memory_stats():
+    """Return what is counted of pinned memory, by PyTorch's words; nothing without a device."""
+    if not is_available():
+        return OrderedDict()
+    stats = _C.pinned_stats()
+    return OrderedDict([("allocated_bytes.current", stats["current"]), ("allocated_bytes.peak", stats["peak"]),
+                        ("allocations.allocated", stats["allocations"]), ("reserved_bytes.current", stats["reserved"])])
 
 
 def memory_stats_as_nested_dict(device=None):
@@ -97,12 +145,12 @@ def reset_max_memory_cached(device=None):
 
 
 def reset_peak_host_memory_stats():
-    """Do nothing: nothing is counted of pinned memory, of which there is none."""
+    """Do nothing: the peak of pinned memory is that of the process."""
     require("reset_peak_host_memory_stats")
 
 
 def reset_accumulated_host_memory_stats():
-    """Do nothing: nothing is counted of pinned memory, of which there is none."""
+    """Do nothing: what is counted of pinned memory is that of the process."""
     require("reset_accumulated_host_memory_stats")
 
 

@@ -1,9 +1,61 @@
-"""Ranges for NVIDIA's profilers, which are not there without CUDA."""
-from dragon.vm.torch.core.accelerators import fill
+"""Ranges for NVIDIA's profilers, through the library that they bring along."""
+import contextlib
+import ctypes
+import functools
+
+LIBRARIES = ("libnvToolsExt.so.1", "libnvtx3interop.so.1", "libnvtx3interop.so")
 
 
-def _refuse(name):
-    return RuntimeError(f"NVTX functions not installed: torch.cuda.nvtx.{name} needs a build with CUDA")
+@functools.cache
+def _library():
+    for name in LIBRARIES:
+        try:
+            found = ctypes.CDLL(name)
+            found.nvtxRangeStartA.restype, found.nvtxRangeEnd.argtypes = ctypes.c_uint64, [ctypes.c_uint64]
+            return found
+        except (OSError, AttributeError):
+            continue
+    return None
 
 
-fill(globals(), "torch.cuda.nvtx", _refuse, "range_push range_pop range_start range_end mark range")
+def _tool(name):
+    found = _library()
+    if found is None:
+        raise RuntimeError(f"NVTX functions not installed. Are you sure you have a CUDA build? torch.cuda.nvtx.{name} "
+                           f"needs one of {', '.join(LIBRARIES)}; CUDA's toolkit and `pip install nvidia-nvtx` have one")
+    return found
+
+
+def range_push(msg):
+    """Begin a range within this thread's others; return how many it lies in."""
+    return _tool("range_push").nvtxRangePushA(str(msg).encode())
+
+
+def range_pop():
+    """End the innermost range; return how many it lay in."""
+    return _tool("range_pop").nvtxRangePop()
+
+
+def range_start(msg):
+    """Begin a range that may end anywhere; return its number."""
+    return _tool("range_start").nvtxRangeStartA(str(msg).encode())
+
+
+def range_end(range_id):
+    """End a range by its number."""
+    _tool("range_end").nvtxRangeEnd(range_id)
+
+
+def mark(msg):
+    """Mark a moment."""
+    _tool("mark").nvtxMarkA(str(msg).encode())
+
+
+@contextlib.contextmanager
+def range(msg, *args, **kwargs):
+    """Return a context, or a decorator, whose time is a range."""
+    range_push(msg.format(*args, **kwargs))
+    try:
+        yield
+    finally:
+        range_pop()

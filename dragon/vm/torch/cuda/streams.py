@@ -1,128 +1,218 @@
-"""Streams of CUDA devices: the engine has one for each device, in whose order all work is done."""
-import time
+"""Streams and events of CUDA devices: the engine's own, by their addresses."""
+import ctypes
 
-from dragon.core import config
+from dragon import _C
 from dragon.vm.torch.core.device import device as _device
-from dragon.vm.torch.core.nvidia.presence import number, place, require, require_for_class
+from dragon.vm.torch.core.nvidia.presence import number, require, require_for_class
 
 
 class Stream:
-    """The queue of a device's work, which is done in the order in which it came, whichever stream it was put into.
+    """A queue of a device's work, done in the order in which it came; other streams' work goes on beside it.
 
     Parameters
     ----------
     device : Union[device, int, str], optional
         The device, the current one by default.
     priority : int, optional, default=0
-        Kept: one queue has nothing to go before.
+        Below 0 the work goes before that of other streams.
+    stream_id, device_index, device_type : int, optional
+        What another stream tells of itself, to stand for that one.
 
     """
 
-    def __init__(self, device=None, priority=0, **kwargs):
+    def __new__(cls, device=None, priority=0, **kwargs):
         require_for_class("Stream")
-        if kwargs:
-            raise NotImplementedError(f"torch.cuda.Stream: got {', '.join(kwargs)}, expected a device and a priority: "
-                                      "Dragon has one stream for each device")
-        self.device_index, self.priority = number(device), priority
-        self.device = _device("cuda", self.device_index)
+        unknown = set(kwargs) - {"stream_id", "device_index", "device_type", "stream_ptr"}
+        if unknown:
+            raise TypeError(f"torch.cuda.Stream: got an unexpected keyword argument {sorted(unknown)[0]!r}")
+        self = object.__new__(cls)
+        self.device_index = number(kwargs.get("device_index", device))
+        address = kwargs.get("stream_ptr", kwargs.get("stream_id"))
+        self.cuda_stream = _C.new_stream(self.device_index, priority) if address is None else int(address)
+        return self
+
+    @property
+    def device(self):
+        """The device whose work it queues."""
+        return _device("cuda", self.device_index)
+
+    @property
+    def device_type(self):
+        """The number of CUDA among kinds of devices."""
+        return 1
+
+    @property
+    def stream_id(self):
+        """What tells it from other streams of the device."""
+        return self.cuda_stream
+
+    @property
+    def _as_parameter_(self):
+        return ctypes.c_void_p(self.cuda_stream)
+
+    @property
+    def priority(self):
+        """The number that it was made with, within what the device knows."""
+        return _C.stream_priority(self.device_index, self.cuda_stream)
+
+    @staticmethod
+    def priority_range():
+        """Return the least and the greatest priority of the current device."""
+        require("Stream.priority_range")
+        return _C.stream_priority_range()
 
     def synchronize(self):
-        """Wait until all work is done."""
-        config.synchronize(place(self.device_index))
+        """Wait until all work that it was given is done."""
+        _C.synchronize_stream(self.device_index, self.cuda_stream)
 
     def query(self):
-        """Return True, when all work is done."""
-        self.synchronize()
-        return True
+        """Return whether all work that it was given is done."""
+        return _C.stream_is_done(self.device_index, self.cuda_stream)
 
     def wait_stream(self, stream):
-        """Do nothing: work is done in the order in which it came."""
+        """Have later work wait for what another stream was given until now."""
+        self.wait_event(stream.record_event())
 
     def wait_event(self, event):
-        """Do nothing: work is done in the order in which it came."""
+        """Have later work wait for an event."""
+        event.wait(self)
 
     def record_event(self, event=None):
-        """Mark this point of the queue with an event, a new one by default; return it."""
+        """Mark this point with an event, a new one by default; return it."""
         event = Event() if event is None else event
         event.record(self)
         return event
 
+    def __enter__(self):
+        contexts = self.__dict__.setdefault("_contexts", [])
+        contexts.append(StreamContext(self))
+        contexts[-1].__enter__()
+        return self
+
+    def __exit__(self, *_):
+        self._contexts.pop().__exit__()
+
     def __eq__(self, other):
-        return isinstance(other, Stream) and self.device_index == other.device_index
+        return isinstance(other, Stream) and (self.device_index, self.cuda_stream) == (
+            other.device_index, other.cuda_stream)
 
     def __hash__(self):
-        return hash((Stream, self.device_index))
+        return hash((self.device_index, self.cuda_stream))
 
     def __repr__(self):
-        return f"<torch.cuda.Stream device={self.device}>"
+        return f"<torch.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
+
+
+class ExternalStream(Stream):
+    """A stream that another library made.
+
+    Parameters
+    ----------
+    stream_ptr : int
+        Its address.
+    device : Union[device, int, str], optional
+        The device, the current one by default.
+
+    """
+
+    def __new__(cls, stream_ptr, device=None, **kwargs):
+        return super().__new__(cls, device=device, stream_ptr=stream_ptr)
 
 
 class Event:
-    """A point in a device's queue of work.
+    """A point in a stream's work.
 
     Parameters
     ----------
     enable_timing : bool, optional, default=False
-        Whether the time is told between this event and another; recording waits for the work before it then.
-    blocking, external : bool, optional, default=False
-        How a processor waits; it sleeps in any case.
+        Whether the time between it and another one is told.
+    blocking : bool, optional, default=False
+        Whether a processor that waits for it sleeps.
     interprocess : bool, optional, default=False
         Not supported: other processes cannot see events.
+    external : bool, optional, default=False
+        Not supported: within a graph that is noted down, an event is part of the graph.
 
     """
 
     def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
         require_for_class("Event")
-        if interprocess:
-            raise NotImplementedError("torch.cuda.Event: got interprocess=True, expected False: other processes cannot "
-                                      "see Dragon's events")
-        self.enable_timing, self.device = enable_timing, None
-        self._at = None
+        if interprocess or external:
+            raise NotImplementedError(f"torch.cuda.Event: got interprocess={interprocess}, external={external}, "
+                                      "expected False: Dragon's events are seen by their own process and graph alone")
+        self.enable_timing = enable_timing
+        self._event = _C.Event(bool(enable_timing), bool(blocking), False)
+
+    @property
+    def device(self):
+        """The device on which it was recorded; None before that."""
+        return _device("cuda", self._event.index) if self._event.is_recorded else None
+
+    @property
+    def cuda_event(self):
+        """The address by which CUDA knows it; 0 until it is recorded."""
+        return self._event.handle
 
     def record(self, stream=None):
-        """Mark the point that the queue of work has reached."""
-        self.device = _device("cuda", 0) if stream is None else stream.device
-        if self.enable_timing:
-            config.synchronize(str(self.device))
-        self._at = time.perf_counter()
+        """Mark the point that a stream, the current one by default, has reached."""
+        stream = current_stream() if stream is None else stream
+        self._event.record(stream.device_index, stream.cuda_stream)
 
     def wait(self, stream=None):
-        """Do nothing: work is done in the order in which it came."""
+        """Have a stream's later work wait for this point."""
+        stream = current_stream() if stream is None else stream
+        self._event.wait(stream.device_index, stream.cuda_stream)
 
     def synchronize(self):
         """Wait until the work before this point is done."""
-        if self.device is not None:
-            config.synchronize(str(self.device))
+        self._event.synchronize()
 
     def query(self):
-        """Return True, when the work before this point is done."""
-        self.synchronize()
-        return True
+        """Return whether the work before this point is done."""
+        return self._event.query()
 
     def elapsed_time(self, end_event):
         """Return the milliseconds from this point to another."""
         for event in (self, end_event):
-            if not event.enable_timing or event._at is None:
-                raise ValueError("Event.elapsed_time: got an event without a time, expected two that were recorded, "
-                                 "and made with enable_timing=True")
-        return (end_event._at - self._at) * 1e3
+            if not event.enable_timing or not event._event.is_recorded:
+                raise ValueError("Both events must be recorded before calculating elapsed time, and made with argument "
+                                 "'enable_timing=True'.")
+        if not (self.query() and end_event.query()):
+            raise RuntimeError("Event.elapsed_time: got an event that has not come yet: Both events must be completed "
+                               "before calculating elapsed time.")
+        return self._event.elapsed(end_event._event)
 
     def __repr__(self):
-        return f"<torch.cuda.Event {'uninitialized' if self._at is None else self.device}>"
+        return (f"<torch.cuda.Event {self.cuda_event:#x}>" if self._event.is_recorded
+                else "<torch.cuda.Event uninitialized>")
 
 
 class StreamContext:
-    """Queue work on a stream within a `with` block; nothing for None."""
+    """Queue work on a stream within a `with` block; nothing for None.
+
+    Parameters
+    ----------
+    stream : Stream, optional
+        The stream.
+
+    """
 
     def __init__(self, stream):
         self.stream = stream
 
     def __enter__(self):
-        if self.stream is not None:
-            require("stream")
+        if self.stream is None:
+            return
+        require("stream")
+        self._index, index = _C.cuda_index(), self.stream.device_index
+        self._before = _C.current_stream(index)
+        _C.set_cuda_index(index)
+        _C.set_current_stream(index, self.stream.cuda_stream)
 
     def __exit__(self, *_):
-        return False
+        if self.stream is not None:
+            _C.set_current_stream(self.stream.device_index, self._before)
+            _C.set_cuda_index(self._index)
 
 
 def stream(stream):
@@ -130,19 +220,35 @@ def stream(stream):
     return StreamContext(stream)
 
 
+def set_stream(stream):
+    """Queue this thread's work on a stream from now on."""
+    if stream is not None:
+        require("set_stream")
+        _C.set_cuda_index(stream.device_index)
+        _C.set_current_stream(stream.device_index, stream.cuda_stream)
+
+
 def current_stream(device=None):
-    """Return the device's queue of work."""
+    """Return the stream on which this thread's work goes."""
     require("current_stream")
-    return Stream(device)
+    index = number(device)
+    return Stream(device_index=index, stream_ptr=_C.current_stream(index))
 
 
 def default_stream(device=None):
-    """Return the device's queue of work."""
+    """Return the stream on which work goes where no other is named."""
     require("default_stream")
-    return Stream(device)
+    index = number(device)
+    return Stream(device_index=index, stream_ptr=_C.default_stream(index))
+
+
+def get_stream_from_external(data_ptr, device=None):
+    """Return a stream that another library made."""
+    require("get_stream_from_external")
+    return ExternalStream(data_ptr, device)
 
 
 def is_current_stream_capturing():
-    """Return False: work is done, never noted down."""
+    """Return whether this thread's work is noted down in a graph instead of being done."""
     require("is_current_stream_capturing")
-    return False
+    return _C.is_capturing(_C.cuda_index())

@@ -80,6 +80,30 @@ def is_dtype(value):
     return isinstance(value, _C.dtype) or isinstance(value, builtins.type) and value in PYTHON_DTYPES
 
 
+def wants_queueing(args, kwargs):
+    """Return whether the arguments of `Tensor.to` say that the host need not wait for a copy."""
+    if kwargs and kwargs.get("non_blocking"):
+        return True
+    flags = [value for value in args[1:] if isinstance(value, bool)]
+    return bool(flags and flags[0])
+
+
+def move(x, where, non_blocking=False):
+    """Return a tensor on another device; the host does not wait for pinned memory where it need not."""
+    if not non_blocking:
+        return ops.to_device(x, where)
+    before = _C.let_copies_queue(True)
+    try:
+        return ops.to_device(x, where)
+    finally:
+        _C.let_copies_queue(before)
+
+
+def _means_here(where, here):
+    """Return whether a device without an index is the one where a tensor is."""
+    return where.type == here.type and where.index is None and (here.type != "cuda" or here.index == _C.cuda_index())
+
+
 @method
 def to(self, *args, **kwargs):
     """Return the tensor with another dtype, device or memory format; itself if nothing changes."""
@@ -91,9 +115,8 @@ def to(self, *args, **kwargs):
             return self if self.device.type == "cpu" else ops.to_device(self, "cpu")
     where, dtype, copy, memory_format = parse_to(args, kwargs)
     moved = self
-    if where is not None and where != self.device and not (
-            where.type == self.device.type and where.index is None):
-        moved = ops.to_device(moved, where)
+    if where is not None and where != self.device and not _means_here(where, self.device):
+        moved = move(moved, where, wants_queueing(args, kwargs))
     if dtype is not None and dtype != moved.dtype:
         moved = ops.cast(moved, dtype)
     if memory_format is not None:
@@ -124,7 +147,10 @@ for _name, _dtype in (("bool", "bool"), ("byte", "uint8"), ("char", "int8")):
 def type(self, dtype=None, non_blocking=False):
     """Return the name of the tensor's old type, or the tensor as another dtype."""
     if dtype is None:
-        return "torch." + (OLD_TYPES.get(self.dtype.name) or LATER_TYPES[self.dtype.name])
+        place = "torch.cuda." if self.device.type == "cuda" else "torch."
+        return place + (OLD_TYPES.get(self.dtype.name) or LATER_TYPES[self.dtype.name])
+    if isinstance(dtype, str) and dtype.startswith("torch.cuda."):
+        return self.cuda(non_blocking=non_blocking).to(dtype_of_type(f"torch.{dtype[len('torch.cuda.'):]}"))
     return self.to(dtype_of_type(dtype))
 
 
@@ -174,7 +200,7 @@ def cpu(self, memory_format=None):
 @method
 def cuda(self, device=None, non_blocking=False, memory_format=None):
     """Return the tensor on a CUDA device."""
-    return self.to("cuda" if device is None else device, memory_format=memory_format)
+    return self.to("cuda" if device is None else device, non_blocking=non_blocking, memory_format=memory_format)
 
 
 @method
@@ -185,6 +211,9 @@ def numpy(self, *, force=False):
     if self.requires_grad and modes.is_recording():
         raise RuntimeError("numpy: Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
                            "instead.")
+    if self.device.type == "cuda":
+        raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor "
+                        "to host memory first.")
     return _C.Tensor.numpy(self.detach() if self.requires_grad else self)
 
 
@@ -280,9 +309,25 @@ def numel(input):
 def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     if stream not in (None, -1) and self.device.type == "cpu":
         raise ValueError(f"__dlpack__: got stream {stream!r}, expected None for a tensor on the CPU")
+    if self.device.type == "cuda" and stream != -1:
+        _let_wait(self.device.index, stream)
     if self.requires_grad:
         raise BufferError("__dlpack__: got a tensor that requires grad, expected one without; use tensor.detach()")
     return _C.to_dlpack(self, max_version, copy)
+
+
+def _let_wait(index, stream):
+    """Have a taker's stream wait for what was queued here; CUDA's legacy stream goes by None and 1, a thread's by 2."""
+    if stream == 0:
+        raise RuntimeError("__dlpack__: got stream 0, expected 1 for the legacy default stream, 2 for a thread's, or a "
+                           "stream's address: 0 could mean either")
+    if stream in (None, 1, 2) or stream != _C.current_stream(index):
+        if stream in (None, 1, 2):  # streams of the engine's do not know the legacy one: whoever takes must find all done
+            _C.synchronize_stream(index, _C.current_stream(index))
+        else:
+            event = _C.Event(False, False, False)
+            event.record(index, _C.current_stream(index))
+            event.wait(index, stream)
 
 
 @method
@@ -305,3 +350,23 @@ def get_device(input):
 
 
 both(get_device)
+
+
+def __cuda_array_interface__(self):
+    if self.device.type != "cuda":
+        raise AttributeError(f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} If CUDA data is "
+                             "required use tensor.cuda() to copy tensor to device memory.")
+    if self.requires_grad:
+        raise RuntimeError("Can't get __cuda_array_interface__ on Variable that requires grad. If gradients aren't "
+                           "required, use var.detach() to get Variable that doesn't require grad.")
+    kind, size = ARRAY_KINDS[self.dtype.name], self.element_size()
+    strides = None if self.is_contiguous() else tuple(step * size for step in self.stride())
+    return {"typestr": f"{'|' if size == 1 else '<'}{kind}{size}", "shape": tuple(self.shape), "strides": strides,
+            "data": (self.data_ptr() if self.numel() else 0, False), "version": 2}
+
+
+# Letters of NumPy's for kinds of numbers; bfloat16, which it lacks, goes as plain bytes.
+ARRAY_KINDS = {"bool": "b", "bfloat16": "V", "float16": "f", "float32": "f", "float64": "f", "complex64": "c",
+               "complex128": "c", **{f"int{bits}": "i" for bits in (8, 16, 32, 64)},
+               **{f"uint{bits}": "u" for bits in (8, 16, 32, 64)}}
+Tensor.__cuda_array_interface__ = property(__cuda_array_interface__, doc="Where the numbers are, for other libraries.")

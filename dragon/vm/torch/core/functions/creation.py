@@ -12,8 +12,10 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.core.triangles import MOST_PLACES, triangle
 
 
-def finish(made, requires_grad):
-    """Return a new tensor, which asks for gradients if wanted."""
+def finish(made, requires_grad, pin_memory=False):
+    """Return a new tensor, in pinned memory and asking for gradients if wanted."""
+    if pin_memory and config.device_count("cuda"):
+        made = made.pin_memory()
     if requires_grad:
         made.requires_grad = True
     return made
@@ -50,7 +52,7 @@ def make(operator):
         made = operator(size, dtype=dtype, device=as_device(device))
         if memory_format is not None and memory_format is not contiguous_format:
             made = made.contiguous(memory_format=memory_format)
-        return finish(made, requires_grad)
+        return finish(made, requires_grad, pin_memory)
     return create
 
 
@@ -73,7 +75,7 @@ def make_like(operator):
                                  input.device if device is None else device, requires_grad)
         require_strided(create_like.__name__, layout)
         made = operator(input, *value, dtype=dtype, device=None if device is None else as_device(device), **named)
-        return finish(in_format(made, memory_format), requires_grad)
+        return finish(in_format(made, memory_format), requires_grad, pin_memory)
     return create_like
 
 
@@ -106,7 +108,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     if dtype is None:
         dtype = (OBJECTS["bool"] if isinstance(fill_value, bool) else OBJECTS["int64"] if isinstance(fill_value, int)
                  else default_dtype().to_complex() if isinstance(fill_value, complex) else default_dtype())
-    return finish(ops.full(size, fill_value, dtype=dtype, device=as_device(device)), requires_grad)
+    return finish(ops.full(size, fill_value, dtype=dtype, device=as_device(device)), requires_grad, pin_memory)
 
 
 @overload("arange")
@@ -121,7 +123,7 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
         start, end, step = int(start), int(end), int(step)
     if out is not None:
         return ops.arange(start, end, step, dtype=dtype or out.dtype, out=out)
-    return finish(ops.arange(start, end, step, dtype=dtype, device=as_device(device)), requires_grad)
+    return finish(ops.arange(start, end, step, dtype=dtype, device=as_device(device)), requires_grad, pin_memory)
 
 
 @function
@@ -160,14 +162,14 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
     require_strided("eye", layout)
     if out is not None:
         return ops.eye(n, m, dtype=out.dtype, out=out)
-    return finish(ops.eye(n, m, dtype=dtype, device=as_device(device)), requires_grad)
+    return finish(ops.eye(n, m, dtype=dtype, device=as_device(device)), requires_grad, pin_memory)
 
 
 @function
 def empty_strided(size, stride, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """Return a tensor of a shape and strides with whatever its memory holds."""
     require_strided("empty_strided", layout)
-    return finish(ops.empty_strided(size, stride, dtype=dtype, device=as_device(device)), requires_grad)
+    return finish(ops.empty_strided(size, stride, dtype=dtype, device=as_device(device)), requires_grad, pin_memory)
 
 
 @function
@@ -198,8 +200,8 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
     where = data.device if device is None and isinstance(data, Tensor) else as_device(device)
     if is_baked(data):
         made = from_numpy(data)
-        return finish(made.to(device=where, dtype=dtype or made.dtype), requires_grad)
-    return finish(_C.tensor(data, dtype, where, Tensor), requires_grad)
+        return finish(made.to(device=where, dtype=dtype or made.dtype), requires_grad, pin_memory)
+    return finish(_C.tensor(data, dtype, where, Tensor), requires_grad, pin_memory)
 
 
 def is_baked(data):

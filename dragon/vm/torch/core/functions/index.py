@@ -16,6 +16,7 @@ def copy_(self, src, non_blocking=False):
     """Copy another tensor's elements, broadcast and cast, into this one."""
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
+    before = _C.let_copies_queue(True) if non_blocking else None
     try:
         return write(self, src)
     except _C.InvalidValue as error:
@@ -23,6 +24,9 @@ def copy_(self, src, non_blocking=False):
         if known is None:
             raise
         raise _C.InvalidValue(f"copy_: {error}. {known}") from None
+    finally:
+        if before is not None:
+            _C.let_copies_queue(before)
 
 
 @overload("where")

@@ -1,8 +1,9 @@
 """The answers that a tensor gives about itself, and Python's own protocols: iteration, `in`, NumPy's priorities."""
 from dragon import _C
+from dragon.core import config
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.functions.creation import as_tensor, tensor
+from dragon.vm.torch.core.functions.creation import as_tensor, finish, tensor
 from dragon.vm.torch.core.register import FUNCTIONS, both, function, method
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -119,8 +120,12 @@ def to_dense(self, dtype=None, *, masked_grad=None):
 
 @method
 def pin_memory(self, device=None):
-    """Return the tensor in pinned memory; there is none without an accelerator."""
-    raise RuntimeError("pin_memory: got no accelerator, expected one: only its driver can pin memory")
+    """Return the tensor in pinned memory, from which copies to a device need not wait; itself if it is there."""
+    if not config.device_count("cuda"):
+        raise RuntimeError("pin_memory: got no accelerator, expected one: only its driver can pin memory")
+    if self.device.type != "cpu":
+        raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
+    return self if _C.is_pinned(self) else finish(_C.pin(self), self.requires_grad)
 
 
 @method
@@ -128,6 +133,7 @@ def record_stream(self, stream):
     """Tell the allocator of a stream that uses the memory: a CUDA tensor's business."""
     if self.device.type != "cuda":
         raise NotImplementedError(f"record_stream: got a tensor on {self.device}, expected one on a CUDA device")
+    _C.record_stream(self, stream.cuda_stream)
 
 
 def _refusing(error, got, sentence, names):
@@ -149,7 +155,8 @@ for _register, _name, _answer, _sentence in (
         (both, "_is_all_true", lambda input: ops.all(input), "Return whether all elements hold, as a tensor."),
         (both, "_is_any_true", lambda input: ops.any(input), "Return whether some element holds, as a tensor."),
         (both, "_is_zerotensor", lambda input: False, "Return False: zeros are always written out."),
-        (method, "is_pinned", lambda self, device=None: False, "Return False: no memory is pinned."),
+        (method, "is_pinned", lambda self, device=None: config.device_count("cuda") > 0 and _C.is_pinned(self),
+         "Return whether the tensor lies in pinned memory."),
         (both, "is_inference", lambda input: False, "Return whether the tensor was made in inference mode."),
         (both, "is_distributed", lambda input: False, "Return False: no tensor is spread over processes."),
         (method, "_is_view", lambda self: self.is_view, "Return whether the memory is another tensor's."),

@@ -17,17 +17,19 @@ class Generator(_C.Generator):
     Parameters
     ----------
     device : Union[device, str], optional, default="cpu"
-        Only the CPU has generators.
+        The CPU, or a CUDA device, for the numbers of which kernels there are seeded from this stream.
 
     """
 
     def __init__(self, device="cpu"):
-        if as_device(device).type != "cpu":
-            raise NotImplementedError(f"Generator: got device {device!r}, expected 'cpu'")
+        place = as_device(device)
+        if place.type not in ("cpu", "cuda"):
+            raise NotImplementedError(f"Generator: got device {device!r}, expected 'cpu' or 'cuda'")
         super().__init__()
+        self._device = as_device(f"cuda:{_C.cuda_index()}") if place.type == "cuda" and place.index is None else place
         self.manual_seed(DEFAULT_SEED)
 
-    device = property(lambda self: as_device("cpu"), doc="The CPU.")
+    device = property(lambda self: self._device, doc="The device whose numbers it is for.")
 
     def manual_seed(self, seed):
         """Start the stream anew; returns the generator."""
@@ -52,7 +54,7 @@ class Generator(_C.Generator):
 
     def clone_state(self):
         """Return a generator that goes on as this one would."""
-        other = Generator()
+        other = Generator(self._device)
         other.set_state(self.get_state())
         return other
 
@@ -117,7 +119,8 @@ def _of_shape(name):
             raise TypeError(f"{name}: got an unexpected keyword argument {next(iter(named))!r}")
         if out is not None:
             return operator(size, generator=generator, dtype=out.dtype, out=out.resize_(size))
-        return finish(operator(size, generator=generator, dtype=dtype, device=as_device(device)), requires_grad)
+        return finish(operator(size, generator=generator, dtype=dtype, device=as_device(device)), requires_grad,
+                      pin_memory)
     return overload(name)(named(draw, name, f"Return a tensor of random numbers, as the operator `{name}` draws them."))
 
 
@@ -164,7 +167,7 @@ def randint(*args, generator=None, out=None, dtype=None, layout=None, device=Non
     if out is not None:
         return ops.randint(low, high, size, generator=generator, dtype=out.dtype, out=out.resize_(size))
     return finish(ops.randint(low, high, size, generator=generator, dtype=dtype or OBJECTS["int64"],
-                              device=as_device(device)), requires_grad)
+                              device=as_device(device)), requires_grad, pin_memory)
 
 
 @function
@@ -175,7 +178,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     if out is not None:
         return ops.randperm(n, generator=generator, dtype=out.dtype, out=out.resize_((n,)))
     return finish(ops.randperm(n, generator=generator, dtype=dtype or OBJECTS["int64"], device=as_device(device)),
-                  requires_grad)
+                  requires_grad, pin_memory)
 
 
 @function

@@ -7,7 +7,7 @@ from dragon.core.module import Module as AnyModule
 from dragon.core.modes import no_grad
 from dragon.vm.guest import lookup
 from dragon.vm.torch.core.device import as_device
-from dragon.vm.torch.core.functions.conversion import parse_to
+from dragon.vm.torch.core.functions.conversion import parse_to, wants_queueing
 from dragon.vm.torch.utils.hooks import RemovableHandle  # noqa: F401: PyTorch's module has it too
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.nn.modules import _hooks
@@ -280,7 +280,7 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
         tensor : Tensor, optional
             One whose device and dtype are meant, in place of both.
         non_blocking : bool, optional, default=False
-            Accepted.
+            Whether copies from pinned memory may go on when the call returns.
         memory_format : memory_format, optional
             For parameters and buffers of 4 or 5 axes.
 
@@ -291,6 +291,7 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
 
         """
         where, dtype, _, memory_format = parse_to(args, dict(kwargs))
+        queues = wants_queueing(args, kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
                             f"dtype={dtype}")
@@ -298,11 +299,11 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
         def convert(tensor):
             wanted = dtype if tensor.dtype.is_floating_point or tensor.dtype.is_complex else None
             if memory_format is not None and tensor.ndim in (4, 5):
-                return tensor.to(where, wanted, memory_format=memory_format)
+                return tensor.to(where, wanted, queues, memory_format=memory_format)
             if where is not None and tensor.device.type == "meta" and where.type != "meta":
                 raise NotImplementedError("Module.to: got a tensor on the meta device, which has no data to copy, "
                                           "expected to_empty() for leaving that device")
-            return tensor.to(where, wanted)
+            return tensor.to(where, wanted, queues)
         return self._apply(convert)
 
     def to_empty(self, *, device, recurse=True):

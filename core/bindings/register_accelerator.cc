@@ -1,0 +1,281 @@
+// Streams, events, pinned memory and graphs of CUDA devices, seen from Python: streams are numbers, their addresses.
+#include "core/bindings/python.h"
+#include "core/device/accelerator.h"
+#include "core/device/pinned.h"
+#include "core/device/stream_allocator.h"
+
+namespace dragon::python {
+
+namespace {
+
+Accelerator& Cuda() { return AcceleratorOf(DeviceType::kCUDA); }
+
+void* StreamAt(uintptr_t handle) { return reinterpret_cast<void*>(handle); }
+uintptr_t HandleOf(void* stream) { return reinterpret_cast<uintptr_t>(stream); }
+
+/// An event of a device, made when it is first recorded.
+class Event {
+ public:
+  Event(bool timed, bool blocking, bool shared) : timed_(timed), blocking_(blocking), shared_(shared) {}
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event() {
+    if (event_) Cuda().DropEvent(index_, event_);
+  }
+
+  void Record(int index, uintptr_t stream) {
+    if (event_ && index != index_) {
+      throw RuntimeError("Event.record")
+          .Got("a stream of device ", index)
+          .Expected("one of device ", index_, ", where it was recorded before");
+    }
+    index_ = index;
+    if (!event_) event_ = Cuda().NewEvent(index, timed_, blocking_, shared_);
+    Cuda().RecordEvent(index, event_, StreamAt(stream));
+  }
+  void Await(int index, uintptr_t stream) const {
+    if (event_) Cuda().AwaitEvent(index, event_, StreamAt(stream));
+  }
+  bool IsDone() const { return !event_ || Cuda().EventIsDone(index_, event_); }
+  void Synchronize() const {
+    if (!event_) return;
+    py::gil_scoped_release released;
+    Cuda().SynchronizeEvent(index_, event_);
+  }
+  double Elapsed(const Event& end) const { return Cuda().Elapsed(index_, event_, end.event_); }
+  bool is_recorded() const { return event_ != nullptr; }
+  int index() const { return index_; }
+  uintptr_t handle() const { return HandleOf(event_); }
+
+ private:
+  bool timed_, blocking_, shared_;
+  int index_ = -1;
+  void* event_ = nullptr;
+};
+
+/// What a stream was given, noted down.
+class DeviceGraph {
+ public:
+  DeviceGraph() = default;
+  DeviceGraph(const DeviceGraph&) = delete;
+  DeviceGraph& operator=(const DeviceGraph&) = delete;
+  ~DeviceGraph() { Reset(); }
+
+  void Begin(int index, uintptr_t stream, int mode) {
+    index_ = index, stream_ = StreamAt(stream);
+    Cuda().BeginCapture(index, stream_, mode);
+  }
+  void End() {
+    Reset();
+    graph_ = Cuda().EndCapture(index_, stream_);
+  }
+  void Launch(uintptr_t stream) {
+    if (!graph_)
+      throw RuntimeError("CUDAGraph.replay").Got("a graph that nothing was noted down in").Expected("a capture first");
+    Cuda().LaunchGraph(index_, graph_, StreamAt(stream));
+  }
+  void Reset() {
+    if (graph_) Cuda().DropGraph(index_, std::exchange(graph_, nullptr));
+  }
+  void Dump(const std::string& path) const {
+    if (!graph_) throw RuntimeError("CUDAGraph.debug_dump").Got("an empty graph").Expected("a capture first");
+    Cuda().DumpGraph(graph_, path);
+  }
+
+ private:
+  int index_ = 0;
+  void* stream_ = nullptr;
+  void* graph_ = nullptr;
+};
+
+/// The callable that is told of waits; kept for the process's life once set.
+py::object& Watcher() {
+  static auto* watcher = new py::object(py::none());
+  return *watcher;
+}
+
+void TellOfWait(const char* who) {
+  if (!Py_IsInitialized() || LockIsGone()) return;
+  WithGil gil;
+  if (!Watcher().is_none()) Watcher()(who);
+}
+
+Tensor Pinned(const Tensor& x) {
+  const Tensor source = x.is_contiguous() ? x.Detach() : Op<"to_row_major">(x.Detach());
+  const size_t bytes = source.numel() * source.item_size();
+  void* const memory = AllocatePinned(bytes);
+  const Tensor pinned = Tensor::Borrow(memory, source.shape(), source.strides(), source.dtype(), Device{},
+                                       [memory] { FreePinned(memory); });
+  if (bytes) std::memcpy(memory, source.data(), bytes);
+  return pinned;
+}
+
+py::list SnapshotOf(int index) {
+  py::list segments;
+  for (const SegmentFacts& facts : StreamAllocatorOf(index).Snapshot()) {
+    py::list blocks;
+    int64_t used = 0;
+    for (const auto& piece : facts.pieces) {
+      blocks.append(py::make_tuple(piece.address, piece.bytes, piece.is_used));
+      if (piece.is_used) used += static_cast<int64_t>(piece.bytes);
+    }
+    segments.append(
+        py::make_tuple(facts.address, facts.bytes, HandleOf(facts.stream), facts.pool, facts.is_small, used, blocks));
+  }
+  return segments;
+}
+
+void RegisterStreams(py::module_& m) {
+  m.def("cuda_index", &CurrentIndex, "The CUDA device that this thread means when it names none.");
+  m.def("set_cuda_index", &SetCurrentIndex, "Set it.", py::arg("index"));
+  m.def(
+      "why_no_cuda",
+      [] {
+        return HasBackend(DeviceType::kCUDA) ? Cuda().WhyNone() : std::string("this build has no kernels for CUDA");
+      },
+      "Why there is no CUDA device; empty where there is one.");
+  m.def(
+      "current_stream", [](int index) { return HandleOf(Cuda().CurrentStream(index)); },
+      "The stream of this thread's work on a device.", py::arg("index"));
+  m.def(
+      "set_current_stream", [](int index, uintptr_t stream) { Cuda().SetCurrentStream(index, StreamAt(stream)); },
+      "Set it; 0 is the default stream.", py::arg("index"), py::arg("stream"));
+  m.def(
+      "default_stream", [](int index) { return HandleOf(Cuda().DefaultStream(index)); },
+      "The stream of a device's work where none is named.", py::arg("index"));
+  m.def(
+      "new_stream", [](int index, int priority) { return HandleOf(Cuda().NewStream(index, priority)); },
+      "The next of a device's other streams.", py::arg("index"), py::arg("priority") = 0);
+  m.def(
+      "stream_priority", [](int index, uintptr_t stream) { return Cuda().Priority(index, StreamAt(stream)); },
+      py::arg("index"), py::arg("stream"));
+  m.def("stream_priority_range", [] { return Cuda().PriorityRange(); }, "The least and the greatest priority.");
+  m.def(
+      "stream_is_done", [](int index, uintptr_t stream) { return Cuda().StreamIsDone(index, StreamAt(stream)); },
+      py::arg("index"), py::arg("stream"));
+  m.def(
+      "synchronize_stream",
+      [](int index, uintptr_t stream) {
+        py::gil_scoped_release released;
+        Cuda().SynchronizeStream(index, StreamAt(stream));
+      },
+      "Wait for what a stream was given.", py::arg("index"), py::arg("stream"));
+  py::class_<Event>(m, "Event", "A point in a stream's work.")
+      .def(py::init<bool, bool, bool>(), py::arg("timed"), py::arg("blocking"), py::arg("shared"))
+      .def("record", &Event::Record, py::arg("index"), py::arg("stream"))
+      .def("wait", &Event::Await, "Have a stream wait.", py::arg("index"), py::arg("stream"))
+      .def("query", &Event::IsDone)
+      .def("synchronize", &Event::Synchronize)
+      .def("elapsed", &Event::Elapsed, "Milliseconds until another event.", py::arg("end"))
+      .def_property_readonly("is_recorded", &Event::is_recorded)
+      .def_property_readonly("index", &Event::index)
+      .def_property_readonly("handle", &Event::handle);
+}
+
+void RegisterDeviceMemory(py::module_& m) {
+  m.def(
+      "pin",
+      [](py::object tensor) {
+        const Frontend* frontend = FrontendOf(Py_TYPE(tensor.ptr()));
+        return py::reinterpret_steal<py::object>(Wrap(Pinned(AsTensor(tensor.ptr())), frontend));
+      },
+      "A copy of a tensor of the CPU in memory that CUDA devices reach.", py::arg("tensor"));
+  m.def(
+      "is_pinned",
+      [](py::object object) {
+        const Tensor& tensor = AsTensor(object.ptr());
+        return tensor.device().is_cpu() && tensor.impl()->storage &&
+               IsPinned(tensor.data(), tensor.numel() ? tensor.item_size() : 0);
+      },
+      "Whether a tensor lies in pinned memory.", py::arg("tensor"));
+  m.def("pinned_stats", [] {
+    const PinnedStats stats = StatsOfPinned();
+    py::dict dict;
+    dict["current"] = stats.current, dict["peak"] = stats.peak, dict["reserved"] = stats.reserved;
+    dict["allocations"] = stats.allocations;
+    return dict;
+  });
+  m.def("empty_pinned_cache", &EmptyPinnedCache);
+  m.def(
+      "let_copies_queue", [](bool may) { return std::exchange(CopiesMayBeQueued(), may); },
+      "Set whether copies from and to pinned memory return before they are done; what was set so far.", py::arg("may"));
+  m.def(
+      "record_stream",
+      [](py::object object, uintptr_t stream) {
+        const Tensor& tensor = AsTensor(object.ptr());
+        if (!tensor.impl()->storage || tensor.numel() == 0) return;
+        const Device device = tensor.device();
+        StreamAllocatorOf(device.index).RecordUse(const_cast<void*>(tensor.impl()->storage->Read()), StreamAt(stream));
+      },
+      "A stream uses the tensor's memory.", py::arg("tensor"), py::arg("stream"));
+  m.def(
+      "memory_snapshot", &SnapshotOf,
+      "(address, bytes, stream, pool, whether for small blocks, bytes in use, [(address, bytes, whether used)]) of all "
+      "segments.",
+      py::arg("index"));
+  m.def(
+      "memory_retries",
+      [](int index) { return py::make_tuple(StreamAllocatorOf(index).retries(), StreamAllocatorOf(index).failures()); },
+      "How often memory ran out until the cache was emptied, and for good.", py::arg("index"));
+  m.def("device_memory", [](int index) { return Cuda().Memory(index); }, "Free bytes and all bytes.", py::arg("index"));
+  m.def(
+      "set_wait_watcher",
+      [](py::object watcher) {
+        Watcher() = watcher;
+        SetWaitWatcher(watcher.is_none() ? nullptr : &TellOfWait);
+      },
+      "Have a function told of calls that wait for the device without being asked to.", py::arg("watcher"));
+}
+
+void RegisterFacts(py::module_& m) {
+  m.def(
+      "device_facts",
+      [](int index) {
+        const DeviceFacts facts = Cuda().Facts(index);
+        py::dict dict;
+        dict["name"] = facts.name, dict["uuid"] = py::bytes(facts.uuid);
+        for (const auto& [name, number] : facts.numbers) dict[py::str(name)] = number;
+        return dict;
+      },
+      "What a device is.", py::arg("index"));
+  m.def(
+      "device_reaches", [](int index, int peer) { return Cuda().CanReach(index, peer); }, py::arg("index"),
+      py::arg("peer"));
+  m.def(
+      "cuda_versions", [] { return HasBackend(DeviceType::kCUDA) ? Cuda().Versions() : std::pair<int, int>{0, 0}; },
+      "The versions of CUDA's runtime and driver.");
+}
+
+void RegisterDeviceGraphs(py::module_& m) {
+  py::class_<DeviceGraph>(m, "DeviceGraph", "What a stream was given, noted down to be run again.")
+      .def(py::init<>())
+      .def("begin", &DeviceGraph::Begin, py::arg("index"), py::arg("stream"), py::arg("mode"))
+      .def("end", &DeviceGraph::End)
+      .def("launch", &DeviceGraph::Launch, py::arg("stream"))
+      .def("reset", &DeviceGraph::Reset)
+      .def("dump", &DeviceGraph::Dump, py::arg("path"));
+  m.def(
+      "is_capturing", [](int index) { return Cuda().IsCapturing(index, Cuda().CurrentStream(index)); },
+      py::arg("index"));
+  m.def("new_pool", &StreamAllocator::NewPool, "A number for memory of its own.");
+  m.def(
+      "hold_pool", [](int index, int64_t pool) { StreamAllocatorOf(index).HoldPool(pool); }, py::arg("index"),
+      py::arg("pool"));
+  m.def(
+      "release_pool", [](int index, int64_t pool) { StreamAllocatorOf(index).ReleasePool(pool); }, py::arg("index"),
+      py::arg("pool"));
+  m.def(
+      "use_pool", [](int64_t pool) { return std::exchange(PoolOfThread(), pool); },
+      "Set where this thread's device memory comes from; where it came from so far.", py::arg("pool"));
+}
+
+}  // namespace
+
+void RegisterAccelerator(py::module_& m) {
+  RegisterStreams(m);
+  RegisterDeviceMemory(m);
+  RegisterFacts(m);
+  RegisterDeviceGraphs(m);
+}
+
+}  // namespace dragon::python

@@ -1,0 +1,275 @@
+// Cutting, joining and giving back: best fit among the free blocks of a stream.
+#include "core/device/stream_allocator.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/base/error.h"
+
+namespace dragon {
+
+namespace {
+
+// Requests up to kSmall share segments of kSmallSegment, those below kAlone segments of kLargeSegment; others have one
+// each. What is left of a block is worth keeping apart if another request of its kind fits.
+constexpr size_t kRound = 512, kSmall = size_t{1} << 20, kSmallSegment = size_t{2} << 20;
+constexpr size_t kAlone = size_t{10} << 20, kLargeSegment = size_t{20} << 20, kAloneRound = size_t{2} << 20;
+
+size_t RoundUp(size_t bytes, size_t step) { return (std::max<size_t>(bytes, 1) + step - 1) / step * step; }
+
+size_t SegmentFor(size_t bytes) {
+  if (bytes <= kSmall) return kSmallSegment;
+  return bytes < kAlone ? kLargeSegment : RoundUp(bytes, kAloneRound);
+}
+
+}  // namespace
+
+bool StreamAllocator::ByStreamAndSize::operator()(const StreamBlock* a, const StreamBlock* b) const {
+  return std::tie(a->stream, a->bytes, a->base) < std::tie(b->stream, b->bytes, b->base);
+}
+
+StreamAllocator::StreamAllocator(Device device) : device_(device), accelerator_(AcceleratorOf(device.type)) {}
+
+void* StreamAllocator::Allocate(size_t asked) {
+  const size_t bytes = asked > SizeClass::kLargest ? asked : RoundUp(asked, kRound);
+  void* const stream = accelerator_.CurrentStream(device_.index);
+  std::lock_guard<std::mutex> lock(mutex_);
+  Collect(false);
+  const int64_t pool = PoolOfThread();
+  StreamBlock* block = nullptr;
+  if (asked <= SizeClass::kLargest) {
+    block = Find(bytes, stream, pool);
+    if (!block) block = NewSegment(bytes, stream, pool);
+    if (!block && cached_.load(std::memory_order_relaxed) + static_cast<int64_t>(waiting_.size()) > 0) {
+      retries_.fetch_add(1, std::memory_order_relaxed);
+      Collect(true);
+      Release();
+      block = Find(bytes, stream, pool);
+      if (!block) block = NewSegment(bytes, stream, pool);
+    }
+  }
+  if (!block) Fail(asked);
+  Cut(block, bytes);
+  block->is_used = true;
+  live_[block->base] = block;
+  const auto size = static_cast<int64_t>(block->bytes);
+  ledger_.Use(size, size);
+  if (!block->is_small) ledger_.large.fetch_add(size, std::memory_order_relaxed);
+  ledger_.allocations.fetch_add(1, std::memory_order_relaxed);
+  return block->base;
+}
+
+void StreamAllocator::Free(void* pointer, size_t) {
+  if (!pointer || accelerator_.IsLostToFork()) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = live_.find(pointer);
+  if (found == live_.end()) throw RuntimeError("allocator").Got("a free of unknown memory").Expected("a live block");
+  StreamBlock* const block = found->second;
+  live_.erase(found);
+  const auto size = static_cast<int64_t>(block->bytes);
+  ledger_.Use(-size, 0);
+  if (!block->is_small) ledger_.large.fetch_sub(size, std::memory_order_relaxed);
+  ledger_.frees.fetch_add(1, std::memory_order_relaxed);
+  if (block->others.empty()) {
+    PutBack(block);
+  } else {
+    waiting_.push_back(block);
+  }
+}
+
+StreamAllocator::FreeBlocks& StreamAllocator::FreeOf(const StreamBlock* block) {
+  Pool& pool = pools_[block->pool];
+  return block->is_small ? pool.small : pool.large;
+}
+
+StreamBlock* StreamAllocator::Find(size_t bytes, void* stream, int64_t pool) {
+  StreamBlock key;
+  key.bytes = bytes, key.stream = stream, key.pool = pool, key.is_small = bytes <= kSmall;
+  FreeBlocks& free = FreeOf(&key);
+  const auto found = free.lower_bound(&key);
+  if (found == free.end() || (*found)->stream != stream) return nullptr;
+  StreamBlock* const block = *found;
+  free.erase(found);
+  cached_.fetch_sub(static_cast<int64_t>(block->bytes), std::memory_order_relaxed);
+  return block;
+}
+
+StreamBlock* StreamAllocator::NewSegment(size_t bytes, void* stream, int64_t pool) {
+  const size_t size = SegmentFor(bytes);
+  if (!ledger_.Reserve(static_cast<int64_t>(size))) return nullptr;
+  void* const base = accelerator_.Allocate(device_.index, size);
+  if (!base) {
+    ledger_.Release(static_cast<int64_t>(size));
+    return nullptr;
+  }
+  auto* const block = new StreamBlock;
+  block->base = static_cast<char*>(base), block->bytes = size, block->stream = stream, block->pool = pool;
+  block->is_small = bytes <= kSmall;
+  segments_[block->base] = block;
+  return block;
+}
+
+void StreamAllocator::Cut(StreamBlock* block, size_t bytes) {
+  const size_t left = block->bytes - bytes;
+  if (block->is_small ? left < kRound : left <= kSmall) return;
+  auto* const rest = new StreamBlock;
+  rest->base = block->base + bytes, rest->bytes = left, rest->stream = block->stream, rest->pool = block->pool;
+  rest->is_small = block->is_small;
+  rest->before = block, rest->after = block->after;
+  if (rest->after) rest->after->before = rest;
+  block->after = rest, block->bytes = bytes;
+  FreeOf(rest).insert(rest);
+  cached_.fetch_add(static_cast<int64_t>(left), std::memory_order_relaxed);
+}
+
+void StreamAllocator::PutBack(StreamBlock* block) {
+  block->is_used = false;
+  cached_.fetch_add(static_cast<int64_t>(block->bytes), std::memory_order_relaxed);
+  FreeBlocks& free = FreeOf(block);
+  // A neighbour that waits for other streams is among the used ones still.
+  if (block->after && !block->after->is_used) free.erase(block->after), Join(block, block->after);
+  if (block->before && !block->before->is_used) {
+    StreamBlock* const first = block->before;
+    free.erase(first);
+    Join(first, block);
+    block = first;
+  }
+  free.insert(block);
+}
+
+void StreamAllocator::Join(StreamBlock* block, StreamBlock* next) {
+  block->bytes += next->bytes;
+  block->after = next->after;
+  if (next->after) next->after->before = block;
+  delete next;
+}
+
+void StreamAllocator::Collect(bool wait) {
+  if (waiting_.empty() || CapturesUnderWay().load() > 0) return;
+  const int index = device_.index;
+  std::erase_if(waiting_, [&](StreamBlock* block) {
+    for (void* stream : block->others) {
+      void* const event = accelerator_.NewEvent(index, false, false, false);
+      accelerator_.RecordEvent(index, event, stream);
+      block->events.push_back(event);
+    }
+    block->others.clear();
+    std::erase_if(block->events, [&](void* event) {
+      if (wait) accelerator_.SynchronizeEvent(index, event);
+      if (!wait && !accelerator_.EventIsDone(index, event)) return false;
+      accelerator_.DropEvent(index, event);
+      return true;
+    });
+    if (!block->events.empty()) return false;
+    PutBack(block);
+    return true;
+  });
+}
+
+void StreamAllocator::Release() {
+  for (auto segment = segments_.begin(); segment != segments_.end();) {
+    StreamBlock* const block = segment->second;
+    if (block->is_used || block->after || pools_[block->pool].holders > 0) {
+      ++segment;
+      continue;
+    }
+    accelerator_.Free(device_.index, block->base, block->bytes);
+    FreeOf(block).erase(block);
+    cached_.fetch_sub(static_cast<int64_t>(block->bytes), std::memory_order_relaxed);
+    ledger_.Release(static_cast<int64_t>(block->bytes));
+    delete block;
+    segment = segments_.erase(segment);
+  }
+}
+
+void StreamAllocator::Fail(size_t bytes) {
+  failures_.fetch_add(1, std::memory_order_relaxed);
+  const auto [free, total] = accelerator_.Memory(device_.index);
+  const int64_t reserved = ledger_.reserved.load(), used = ledger_.current.load(), limit = ledger_.limit.load();
+  const int64_t asked = static_cast<int64_t>(std::min<size_t>(bytes, INT64_MAX));
+  throw MemoryError("allocate")
+      .Says("CUDA out of memory. Tried to allocate ", SizeText(asked), ". GPU ", device_.index,
+            " has a total capacity of ", SizeText(total), " of which ", SizeText(free),
+            " is free. This process has reserved ", SizeText(reserved), ": ", SizeText(used),
+            " is in use by tensors and ", SizeText(cached_.load()), " is cached; ",
+            SizeText(std::max<int64_t>(total - free - reserved, 0)),
+            " is held by others: contexts, libraries, other processes",
+            limit < total ? ". This process may take no more than " + SizeText(limit) : std::string());
+}
+
+void StreamAllocator::RecordUse(void* pointer, void* stream) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = live_.find(pointer);
+  if (found == live_.end()) return;  // memory of somebody else's
+  StreamBlock* const block = found->second;
+  if (stream == block->stream || std::ranges::find(block->others, stream) != block->others.end()) return;
+  block->others.push_back(stream);
+}
+
+MemoryStats StreamAllocator::Stats() const {
+  MemoryStats stats;
+  stats.current = ledger_.current.load(std::memory_order_relaxed);
+  stats.peak = ledger_.peak.load(std::memory_order_relaxed);
+  stats.reserved = ledger_.reserved.load(std::memory_order_relaxed);
+  stats.peak_reserved = ledger_.peak_reserved.load(std::memory_order_relaxed);
+  stats.cached = cached_.load(std::memory_order_relaxed);
+  stats.limit = ledger_.limit.load(std::memory_order_relaxed);
+  stats.large = ledger_.large.load(std::memory_order_relaxed);
+  stats.small = stats.current - stats.large;
+  stats.allocations = ledger_.allocations.load(std::memory_order_relaxed);
+  stats.frees = ledger_.frees.load(std::memory_order_relaxed);
+  stats.system_calls = ledger_.system_calls.load(std::memory_order_relaxed);
+  return stats;
+}
+
+void StreamAllocator::ResetPeak() {
+  ledger_.peak.store(ledger_.current.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  ledger_.peak_reserved.store(ledger_.reserved.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+void StreamAllocator::EmptyCache() {
+  if (accelerator_.IsLostToFork()) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  Collect(true);
+  Release();
+}
+
+int64_t StreamAllocator::NewPool() {
+  static std::atomic<int64_t> last{0};
+  return last.fetch_add(1) + 1;
+}
+
+void StreamAllocator::HoldPool(int64_t pool) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ++pools_[pool].holders;
+}
+
+void StreamAllocator::ReleasePool(int64_t pool) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  --pools_[pool].holders;
+}
+
+std::vector<SegmentFacts> StreamAllocator::Snapshot() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<SegmentFacts> segments;
+  for (const auto& [base, first] : segments_) {
+    SegmentFacts facts{reinterpret_cast<uintptr_t>(base), 0, first->stream, first->pool, first->is_small, {}};
+    for (const StreamBlock* block = first; block; block = block->after) {
+      facts.pieces.push_back({reinterpret_cast<uintptr_t>(block->base), block->bytes, block->is_used});
+      facts.bytes += block->bytes;
+    }
+    segments.push_back(std::move(facts));
+  }
+  return segments;
+}
+
+int64_t& PoolOfThread() {
+  static thread_local int64_t pool = 0;
+  return pool;
+}
+
+StreamAllocator& StreamAllocatorOf(int index) {
+  return dynamic_cast<StreamAllocator&>(DeviceAllocator({DeviceType::kCUDA, static_cast<int16_t>(index)}));
+}
+
+}  // namespace dragon

@@ -1,0 +1,106 @@
+// The caching allocator of devices with streams: segments of memory cut into blocks, each of which belongs to a stream.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/device/accelerator.h"
+#include "core/device/ledger.h"
+
+namespace dragon {
+
+/// A piece of a segment. Pieces side by side know each other; two free ones of a stream are joined.
+struct StreamBlock {
+  char* base = nullptr;
+  size_t bytes = 0;
+  void* stream = nullptr;
+  int64_t pool = 0;
+  bool is_small = false, is_used = false;
+  StreamBlock *before = nullptr, *after = nullptr;
+  std::vector<void*> others;  // streams besides its own that use it
+  std::vector<void*> events;  // of those, once it came back
+};
+
+/// What is told of a segment, and of the blocks that it is cut into.
+struct SegmentFacts {
+  uintptr_t address = 0;
+  size_t bytes = 0;
+  void* stream = nullptr;
+  int64_t pool = 0;
+  bool is_small = false;
+  struct Piece {
+    uintptr_t address;
+    size_t bytes;
+    bool is_used;
+  };
+  std::vector<Piece> pieces;
+};
+
+/// A block is given out again to the stream that it was made for, and to no other: work that is queued there comes
+/// after what used the block before, so nobody has to wait. Who uses it on another stream says so (RecordUse).
+class DRAGON_API StreamAllocator : public Allocator {
+ public:
+  explicit StreamAllocator(Device device);
+  void* Allocate(size_t bytes) override;
+  void Free(void* pointer, size_t bytes) override;
+  MemoryStats Stats() const override;
+  void ResetPeak() override;
+  void SetLimit(int64_t bytes) override { ledger_.limit.store(bytes, std::memory_order_relaxed); }
+  void EmptyCache() override;
+
+  /// A stream uses a block from now on: once freed, the block waits for what that stream was given until then.
+  void RecordUse(void* pointer, void* stream);
+  /// A pool holds memory for graphs. It keeps its segments while somebody holds it.
+  static int64_t NewPool();
+  void HoldPool(int64_t pool);
+  void ReleasePool(int64_t pool);
+  std::vector<SegmentFacts> Snapshot();
+  /// How often memory ran out with something in the cache, and how often for good.
+  int64_t retries() const { return retries_.load(std::memory_order_relaxed); }
+  int64_t failures() const { return failures_.load(std::memory_order_relaxed); }
+
+ private:
+  struct ByStreamAndSize {
+    bool operator()(const StreamBlock* a, const StreamBlock* b) const;
+  };
+  using FreeBlocks = std::set<StreamBlock*, ByStreamAndSize>;
+  struct Pool {
+    FreeBlocks small, large;
+    int holders = 0;
+  };
+
+  FreeBlocks& FreeOf(const StreamBlock* block);
+  StreamBlock* Find(size_t bytes, void* stream, int64_t pool);
+  StreamBlock* NewSegment(size_t bytes, void* stream, int64_t pool);
+  /// Give the end of a block that is larger than it needs to be back to the free ones.
+  void Cut(StreamBlock* block, size_t bytes);
+  void PutBack(StreamBlock* block);
+  void Join(StreamBlock* block, StreamBlock* neighbour);
+  /// Take back the blocks for which other streams need not wait any more.
+  void Collect(bool wait);
+  /// Give segments that hold nothing back to the device.
+  void Release();
+  [[noreturn]] void Fail(size_t bytes);
+
+  Device device_;
+  Accelerator& accelerator_;
+  Ledger ledger_;
+  mutable std::mutex mutex_;
+  std::unordered_map<void*, StreamBlock*> live_;
+  std::map<char*, StreamBlock*> segments_;  // the first block of each
+  std::map<int64_t, Pool> pools_;
+  std::vector<StreamBlock*> waiting_;
+  std::atomic<int64_t> cached_{0}, retries_{0}, failures_{0};
+};
+
+/// The pool from which this thread allocates: 0 is everybody's.
+DRAGON_API int64_t& PoolOfThread();
+/// The allocator of a CUDA device.
+DRAGON_API StreamAllocator& StreamAllocatorOf(int index);
+
+}  // namespace dragon
