@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "core/device/cuda/check.h"
+#include "core/device/cuda/faults.h"
 #include "core/device/device.h"
 
 namespace dragon {
@@ -45,6 +46,7 @@ class CudaBackend : public Backend {
   }
   void CopyToHost(int index, void* host, const void* device, size_t bytes) override {
     Copy(index, host, device, bytes, cudaMemcpyDeviceToHost, "cuda: copy to the host");
+    cuda::RaiseFault(index);
   }
   void CopyWithin(int index, void* to, const void* from, size_t bytes) override {
     Copy(index, to, from, bytes, cudaMemcpyDeviceToDevice, "cuda: copy");
@@ -65,6 +67,7 @@ class CudaBackend : public Backend {
   void Synchronize(int index) override {
     const CudaGuard guard(index);
     CheckCuda(cudaStreamSynchronize(static_cast<cudaStream_t>(CurrentStream(index))), "cuda: synchronize");
+    cuda::RaiseFault(index);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
+#include "core/device/cuda/faults.h"
 #include "core/device/device.h"
 #include "tests/cuda/simt/machine.h"
 
@@ -81,8 +82,12 @@ class SimtBackend : public dragon::Backend {
   void* Allocate(int, size_t bytes) override { return Arena::Get().Allocate(bytes); }
   void Free(int, void* pointer, size_t) override { Arena::Get().Free(pointer); }
   void CopyFromHost(int, void* device, const void* host, size_t bytes) override { Copy(device, host, bytes); }
-  void CopyToHost(int, void* host, const void* device, size_t bytes) override { Copy(host, device, bytes); }
+  void CopyToHost(int index, void* host, const void* device, size_t bytes) override {
+    Copy(host, device, bytes);
+    dragon::cuda::RaiseFault(index);
+  }
   void CopyWithin(int, void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }
+  void Synchronize(int index) override { dragon::cuda::RaiseFault(index); }
 
  private:
   static void Copy(void* to, const void* from, size_t bytes) {
