@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "core/device/cuda/check.h"
+#include "core/device/cuda/faults.h"
 #include "core/device/pinned.h"
 
 namespace dragon::cuda {
@@ -149,6 +150,7 @@ void CudaBackend::CopyToHost(int index, void* host, const void* device, size_t b
   NoteWait("copy to the host");
   Queue(index, host, device, bytes, cudaMemcpyDeviceToHost, "cuda: copy to the host");
   SynchronizeStream(index, CurrentStream(index));
+  RaiseFault(index);
 }
 
 void CudaBackend::CopyWithin(int index, void* to, const void* from, size_t bytes) {
@@ -189,6 +191,7 @@ void CudaBackend::UnmapPinned(void* pointer, size_t) {
 void CudaBackend::Synchronize(int index) {
   Enter(index);
   CheckCuda(cudaDeviceSynchronize(), "cuda: synchronize");
+  RaiseFault(index);
 }
 
 std::pair<int64_t, int64_t> CudaBackend::Memory(int index) {

@@ -24,6 +24,19 @@ __device__ __forceinline__ S FromLaneBelow(const S& state, int distance) {
   return other;
 }
 
+/// What the lane `distance` before holds; the first lanes keep their own.
+template <typename S>
+__device__ __forceinline__ S FromLaneAbove(const S& state, int distance) {
+  constexpr int kWords = (sizeof(S) + 3) / 4;
+  unsigned words[kWords] = {};
+  memcpy(words, &state, sizeof(S));
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) words[i] = __shfl_up_sync(kAllLanes, words[i], distance);
+  S other;
+  memcpy(&other, words, sizeof(S));
+  return other;
+}
+
 /// What lane `source` holds, for all lanes of the warp.
 template <typename S>
 __device__ __forceinline__ S FromLane(const S& state, int source) {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "core/base/error.h"
+#include "core/base/outside.h"
 #include "core/base/types.h"
 #include "core/kernels/index.h"
 #include "core/kernels/index/walk.h"
@@ -24,15 +24,6 @@ using Word =
                                           std::conditional_t<sizeof(T) == 4, uint32_t,
                                                              std::conditional_t<sizeof(T) == 8, uint64_t, Word128>>>>;
 
-[[noreturn]] inline void ThrowIndex(Indexing how, int64_t index, int axis, int64_t size) {
-  if (size == 0) {
-    throw IndexError(how.op).Got("index ", index, " for axis ", axis).Expected("no index, as that axis has size 0");
-  }
-  throw IndexError(how.op)
-      .Got("index ", index, " for axis ", axis)
-      .Expected(how.from_end ? -size : 0, " to ", size - 1, " as it has size ", size);
-}
-
 /// Turns an index along one axis into an offset in elements.
 struct AxisIndex {
   int64_t size, stride;
@@ -42,7 +33,7 @@ struct AxisIndex {
   int64_t operator()(int64_t index) const {
     const int64_t wrapped = index < 0 && how.from_end ? index + size : index;
     if (DRAGON_UNLIKELY(static_cast<uint64_t>(wrapped) >= static_cast<uint64_t>(size))) {
-      ThrowIndex(how, index, axis, size);
+      ThrowOutside(how.op, how.from_end, index, axis, size);
     }
     return wrapped * stride;
   }

@@ -39,6 +39,11 @@ class Walk {
   /// The stride of operand `n` within a line.
   int64_t step(int n) const { return steps_[ndim_ - 1][n]; }
 
+  /// The axes that are left, outermost first, and how many elements on the next place of one lies.
+  int ndim() const { return ndim_; }
+  int64_t size(int axis) const { return shape_[axis]; }
+  int64_t step(int axis, int n) const { return steps_[axis][n]; }
+
   /// All elements are one line: its part from element i begins i steps on.
   bool is_line() const { return ndim_ == 1; }
 

@@ -1,6 +1,7 @@
 // Running sums, products and extremes along one axis.
-#include <cmath>
-#include <limits>
+#include "core/kernels/reduction/scan.h"
+
+#include <algorithm>
 
 #include "core/device/parallel.h"
 #include "core/kernels/reduce_plan.h"
@@ -8,73 +9,16 @@
 
 namespace dragon::DRAGON_DEVICE {
 
+using kernels::RunningExtreme;
+using kernels::RunningLogSum;
+using kernels::RunningProd;
+using kernels::RunningSum;
+
 namespace {
-
-/// What a scan of T is kept in: one size wider for floats, since every rounding stays in all that follows.
-template <typename T>
-using Running =
-    std::conditional_t<std::is_same_v<T, float>, double,
-                       std::conditional_t<std::is_same_v<T, complex64>, complex128,
-                                          std::conditional_t<std::is_integral_v<T>, uint64_t, Accumulator<T>>>>;
-
-/// A scan whose state is a number, which begins with the first element.
-template <typename T>
-struct RunningNumber {
-  using Element = T;
-  using State = Running<T>;
-  T* y;
-  State First(T x) const { return static_cast<State>(x); }
-  void Store(int64_t offset, State s) const { y[offset] = static_cast<T>(s); }
-};
-
-template <typename T>
-struct RunningSum : RunningNumber<T> {
-  using State = Running<T>;
-  State Step(State s, T x, int64_t) const { return s + static_cast<State>(x); }
-};
-
-template <typename T>
-struct RunningProd : RunningNumber<T> {
-  using State = Running<T>;
-  State Step(State s, T x, int64_t) const { return s * static_cast<State>(x); }
-};
-
-template <typename T>
-struct RunningLogSum : RunningNumber<T> {
-  using State = Running<T>;
-  State Step(State s, T x, int64_t) const {
-    const State value = static_cast<State>(x);
-    if (s != s || value != value) return std::numeric_limits<State>::quiet_NaN();
-    const State low = std::min(s, value), high = std::max(s, value);
-    if (low == high && std::isinf(low)) return low;  // inf - inf would be NaN
-    return high + std::log1p(std::exp(low - high));
-  }
-};
-
-template <typename T, bool kMax>
-struct RunningExtreme {
-  using Element = T;
-  struct State {
-    Wide<T> value;
-    int64_t index;
-  };
-  T* y;
-  int64_t* place;
-  State First(T x) const { return {x, 0}; }
-  /// A later equal replaces an earlier one, and so does a NaN; nothing but a NaN replaces a NaN.
-  State Step(State s, T x, int64_t index) const {
-    const Wide<T> value = x;
-    return value != value || (kMax ? value >= s.value : value <= s.value) ? State{value, index} : s;
-  }
-  void Store(int64_t offset, State s) const {
-    y[offset] = static_cast<T>(s.value);
-    place[offset] = s.index;
-  }
-};
 
 template <typename R>
 void ScanRow(const R& scan, const typename R::Element* x, int64_t x_stride, int64_t y, int64_t y_stride, int64_t n) {
-  auto state = scan.First(x[0]);
+  auto state = scan.First(x[0], 0);
   scan.Store(y, state);
   for (int64_t i = 1; i < n; ++i) {
     state = scan.Step(state, x[i * x_stride], i);
@@ -87,7 +31,7 @@ template <typename R>
 void ScanColumns(const R& scan, const typename R::Element* x, int64_t x_stride, int64_t y, int64_t y_stride, int64_t n,
                  int64_t cols) {
   typename R::State state[256];
-  for (int64_t j = 0; j < cols; ++j) state[j] = scan.First(x[j]), scan.Store(y + j, state[j]);
+  for (int64_t j = 0; j < cols; ++j) state[j] = scan.First(x[j], 0), scan.Store(y + j, state[j]);
   for (int64_t i = 1; i < n; ++i) {
     const auto* row = x + i * x_stride;
     const int64_t at = y + i * y_stride;
@@ -103,7 +47,7 @@ template <typename R>
 void Scan(View y, View x, int axis, const R& scan) {
   if (x.numel == 0) return;
   const auto* data = x.as<const typename R::Element>();
-  if (x.ndim == 0) return scan.Store(0, scan.First(data[0]));
+  if (x.ndim == 0) return scan.Store(0, scan.First(data[0], 0));
   const int64_t n = x.shape[axis], x_stride = x.strides[axis], y_stride = y.strides[axis];
   ReducePlan plan;
   for (int i = 0; i < x.ndim; ++i) {

@@ -3,6 +3,7 @@
 
 #include "core/framework/infer.h"
 #include "core/kernels/arrange.h"
+#include "core/kernels/array.h"
 
 namespace dragon {
 
@@ -202,10 +203,7 @@ int64_t End(const char* who, const Dims& shape, const Dims& strides, int64_t off
 }
 
 void FillZero(Context& ctx, const Tensor& y) {
-  const complex128 zero(0, 0);  // as wide as any element
-  const Dims still = Dims::Filled(y.ndim(), 0);
-  const View source{const_cast<complex128*>(&zero), y.shape().data(), still.data(), y.numel(), y.ndim(), y.dtype()};
-  kernels::Move(ctx, y.dtype(), y.mutable_view(), source);
+  kernels::Copy(ctx, y.dtype(), y.mutable_view(), Tensor::Scalar(Value(int64_t{0}), y.dtype()).view());
 }
 
 void RunRestride(Run& r) {

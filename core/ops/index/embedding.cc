@@ -230,11 +230,8 @@ int64_t Bags(const CallReader& c) { return c.x("offsets").numel() - c.Bool("incl
         .Infers([](Infer& i) { i.y(0, Dims{AskSizeByNumbers()}, DType::kInt64); })
         .NotDifferentiable()
         .Runs([](Run& r) {
-          if (!r.x(0).device().is_cpu())
-            throw NotImplementedError("repeat_interleave")
-                .Got("repeats on ", r.x(0).device())
-                .Expected("repeats on cpu");
-          const Tensor repeats = AsInt64(r.Contiguous(0));
+          // How long the result is depends on the numbers: whatever device they are on, they come here and go back.
+          const Tensor repeats = Op<"to_device">(AsInt64(r.Contiguous(0)), Device{});
           const auto* count = static_cast<const int64_t*>(repeats.data());
           int64_t total = 0;
           for (int64_t i = 0; i < repeats.numel(); ++i) {
@@ -248,7 +245,7 @@ int64_t Bags(const CallReader& c) { return c.x("offsets").numel() - c.Bool("incl
           const Tensor places = Tensor::Empty({total}, DType::kInt64);
           auto* to = static_cast<int64_t*>(places.mutable_data());
           for (int64_t i = 0; i < repeats.numel(); ++i) to = std::fill_n(to, count[i], i);
-          r.set_y(0, places);
+          r.set_y(0, Op<"to_device">(places, r.x(0).device()));
         });
 
 /// Whether an argument is a number of the program's, rather than a tensor's that nobody may look at in a capture.

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/device/accelerator.h"
+#include "core/device/cuda/faults.h"
 #include "tests/cuda/simt/machine.h"
 
 namespace simt {
@@ -97,10 +98,12 @@ class SimtBackend : public dragon::Accelerator {
   void Free(int, void* pointer, size_t) override { Arena::Get().Free(pointer); }
   void CopyFromHost(int, void* device, const void* host, size_t bytes) override { Copy(device, host, bytes); }
   /// A GPU's backend waits here.
-  void CopyToHost(int, void* host, const void* device, size_t bytes) override {
+  void CopyToHost(int index, void* host, const void* device, size_t bytes) override {
     if (bytes) dragon::NoteWait("copy to the host");
     Copy(host, device, bytes);
+    dragon::cuda::RaiseFault(index);
   }
+  void Synchronize(int index) override { dragon::cuda::RaiseFault(index); }
   void CopyWithin(int, void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }
   std::pair<int64_t, int64_t> Memory(int) override { return {Arena::Get().Room(), kCapacity}; }
   dragon::DeviceFacts Facts(int) override {

@@ -7,7 +7,15 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <map>
+#include <memory>  // the C++ library uses some of the names below: whatever has them is read before
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/cuda/simt/machine.h"
 
@@ -54,6 +62,11 @@ inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream
   if (bytes) std::memset(to, value, bytes);
   return cudaSuccess;
 }
+enum { cudaHostAllocPortable = 1, cudaHostAllocMapped = 2 };
+inline cudaError_t cudaHostAlloc(void** memory, size_t bytes, unsigned) {
+  *memory = std::calloc(1, bytes);
+  return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
+}
 
 // --- vectors
 #define SIMT_VECTORS(T, name)                                                    \
@@ -76,6 +89,7 @@ inline int __syncthreads_count(int vote) { return simt::BlockBarrier(vote); }
 inline void __syncwarp(unsigned mask = 0xFFFFFFFFu) { simt::WarpBarrier(mask); }
 inline void __threadfence() {}
 inline void __threadfence_block() {}
+inline void __threadfence_system() {}
 inline unsigned __activemask() { return 0xFFFFFFFFu; }
 inline unsigned __ballot_sync(unsigned mask, int vote) { return simt::Ballot(mask, vote); }
 inline int __any_sync(unsigned mask, int vote) { return simt::Ballot(mask, vote) != 0; }
