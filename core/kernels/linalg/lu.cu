@@ -10,7 +10,7 @@ constexpr const char* kSingular = "is singular: that diagonal element of U is ze
 
 /// All numbers of a dense tensor become their conjugates.
 void ConjugateInPlace(Context& ctx, const View& x) {
-  static const kernels::Unary conj{"conj"};
+  static const kernels::Unary conj{"conj_physical"};
   if (IsComplex(x.dtype)) conj(ctx, x.dtype, x, x);
 }
 

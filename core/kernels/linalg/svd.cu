@@ -71,7 +71,7 @@ void LinalgEigh(Context& ctx, View w, View v, View a, bool upper, const char* wh
                 info.as<int32_t>());
   if (v) {
     ToRows(ctx, v, matrix.data(), from.rows, from.size());
-    static const kernels::Unary conj{"conj"};
+    static const kernels::Unary conj{"conj_physical"};
     if constexpr (kIsComplex<T>) conj(ctx, v.dtype, v, v);
   }
   CheckInfo(ctx, who, a, info.data(), from.count, kDiverged);
