@@ -3,6 +3,7 @@
 #include "core/device/alone.h"
 #include "core/device/library.h"
 #include "core/device/parallel.h"
+#include "core/device/precision.h"
 #include "core/framework/autograd/meta.h"
 #include "core/framework/promotion.h"
 
@@ -15,6 +16,8 @@ void RegisterDevices(py::module_& m) {
   m.def("num_threads", &NumThreads, "How many threads kernels may use.");
   m.def("work_alone", &WorkAlone,
         "Set whether kernels that this thread runs wake no others; whether they woke none so far.", py::arg("alone"));
+  m.def("set_allows_tf32", &SetAllowsTf32,
+        "Set whether float32 products of a device may round their operands to TensorFloat32.", py::arg("allowed"));
   m.def(
       "load_library", [](const std::string& path) { LoadLibrary(path); },
       "Load operators, kernels or a device from a shared library.", py::arg("path"));

@@ -20,6 +20,11 @@ def work_alone(alone):
     return _C.work_alone(alone)
 
 
+def set_allows_tf32(allowed):
+    """Set whether float32 products of a device may round their operands to TensorFloat32; the CPU's never do."""
+    _C.set_allows_tf32(allowed)
+
+
 def set_default_dtype(dtype):
     """Set the dtype of Python floats, and of integer tensors in float functions."""
     _C.set_default_dtype(dtype)

@@ -11,7 +11,7 @@ namespace dragon::DRAGON_DEVICE {
 inline constexpr double kSqrtHalf = 0.70710678118654752440, kSqrt2OverPi = 0.79788456080286535588;
 
 template <typename T>
-T Activate(Activation activation, T x) {
+DRAGON_FN T Activate(Activation activation, T x) {
   switch (activation) {
     case Activation::kNone:
       return x;
@@ -55,7 +55,7 @@ struct Epilogue {
       return static_cast<Sum>(re);
     }
   }
-  static T Narrow(Sum x) {
+  DRAGON_FN static T Narrow(Sum x) {
     if constexpr (std::is_same_v<T, bool>) {
       return x != 0;
     } else {
@@ -63,20 +63,20 @@ struct Epilogue {
     }
   }
 
-  Sum Scale(Sum sum) const { return plain ? sum : alpha * sum; }
-  Sum Begin(Sum sum, T y) const {
+  DRAGON_FN Sum Scale(Sum sum) const { return plain ? sum : alpha * sum; }
+  DRAGON_FN Sum Begin(Sum sum, T y) const {
     if (plain) return sum;
     sum = alpha * sum;
     // beta == 0 ignores y altogether: it may be uninitialised.
     return beta == Sum(0) ? sum : sum + beta * static_cast<Sum>(y);
   }
-  T Finish(Sum sum, int64_t column) const {
+  DRAGON_FN T Finish(Sum sum, int64_t column) const {
     if (plain) return Narrow(sum);
     if (bias) sum = sum + static_cast<Sum>(bias[column * bias_step]);
     if constexpr (kIsFloating<T>) sum = Activate(activation, sum);
     return Narrow(sum);
   }
-  T operator()(Sum sum, const T& y, int64_t column) const {
+  DRAGON_FN T operator()(Sum sum, const T& y, int64_t column) const {
     return plain ? Narrow(sum) : Finish(Begin(sum, y), column);
   }
 };

@@ -137,7 +137,7 @@ void GradientOfPinv(Grad& g) {
 void RunPinv(Run& r) {
   const Tensor& x = r.x(0);
   if (r.y().numel() == 0) return;
-  if (x.numel() == 0) return OpInto<"copy">(r.y(), Number(0.0));
+  if (x.numel() == 0) return OpInto<"fill">(r.y(), r.y(), 0.0);
   const bool hermitian = r.Bool("hermitian");
   Tensor u, s, vh;
   if (hermitian) {
@@ -182,7 +182,7 @@ void RunPinv(Run& r) {
         })
         .Runs([](Run& r) {
           if (r.y().numel() == 0) return;
-          if (r.x(0).numel() == 0) return OpInto<"copy">(r.y(), Number(0.0));
+          if (r.x(0).numel() == 0) return OpInto<"fill">(r.y(), r.y(), int64_t{0});
           const Tensor s =
               r.Bool("hermitian") ? Op<"abs">(Op<"linalg_eigvalsh">(r.x(0))) : Op<"linalg_svdvals">(r.x(0));
           OpInto<"copy">(r.y(), Op<"sum">(Op<"gt">(s, Tolerance(r, s)), Dims{-1}, false));

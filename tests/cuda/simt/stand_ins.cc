@@ -1,12 +1,8 @@
 // Who stands in: one line for every kernel that a `.cu` file enters by way of a vendor's library.
 #include "tests/cuda/simt/stand_ins.h"
 
-#include "core/kernels/matmul.h"
-
 namespace simt {
 namespace {
-
-[[maybe_unused]] const bool g_matmul = Stand<dragon::kernels::Matmul>();
 
 }  // namespace
 }  // namespace simt

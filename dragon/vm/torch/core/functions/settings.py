@@ -84,11 +84,13 @@ def get_deterministic_debug_mode():
 
 @plain
 def set_float32_matmul_precision(precision):
-    """Set what products in single precision may lose; the CPU's lose nothing whatever is set."""
+    """Set what products in single precision may lose: CUDA's round to TensorFloat32 unless it is "highest"; the CPU's
+    lose nothing whatever is set."""
     if precision not in ("highest", "high", "medium"):
         warnings.warn(f"set_float32_matmul_precision: got {precision!r}, expected 'highest', 'high' or 'medium'; "
                       "nothing is set", UserWarning)
         return
+    config.set_allows_tf32(precision != "highest")
     _state["matmul"] = precision
 
 
