@@ -8,6 +8,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <memory>  // it, and what it includes, use the name `__noinline__` that is taken below
+#include <string>
+#include <vector>
 
 #include "tests/cuda/simt/machine.h"
 
