@@ -103,18 +103,32 @@ float HalfOf(uint32_t pair, int which) {
   return static_cast<float>(half);
 }
 
+/// What a lane brings to an instruction of the whole warp.
+struct Brought {
+  uint32_t a[4], b[2];
+  const void* row;
+};
+
+/// Wait for the warp and return what its lanes brought. No lane is more than one meeting ahead: two sets are enough.
+inline const Brought* Meet(const Brought& mine) {
+  static Brought brought[32][2][kWarpThreads];
+  static uint8_t turns[32][kWarpThreads];
+  const int warp = threadIdx.x / kWarpThreads, lane = threadIdx.x % kWarpThreads, turn = turns[warp][lane] ^= 1;
+  brought[warp][turn][lane] = mine;
+  __syncwarp();
+  return brought[warp][turn];
+}
+
 template <typename T>
 void MultiplyAdd(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   const int lane = threadIdx.x % kWarpThreads, g = lane / 4, t = lane % 4;
-  for (int pair = 0; pair < 8; ++pair) {
-    const int right = pair / 4, from = pair % 4;
-    const uint32_t rows[2] = {__shfl_sync(kAllLanes, a[2 * right], g * 4 + from),
-                              __shfl_sync(kAllLanes, a[2 * right + 1], g * 4 + from)};
-    const uint32_t b = right ? b1 : b0;
-    const uint32_t cols[2] = {__shfl_sync(kAllLanes, b, 2 * t * 4 + from),
-                              __shfl_sync(kAllLanes, b, (2 * t + 1) * 4 + from)};
+  const Brought* lanes = Meet({{a[0], a[1], a[2], a[3]}, {b0, b1}, nullptr});
+  for (int k = 0; k < 16; ++k) {
+    const int later = k / 8, from = k % 8 / 2;
     for (int i = 0; i < 4; ++i) {
-      for (int k = 0; k < 2; ++k) c[i] += HalfOf<T>(rows[i / 2], k) * HalfOf<T>(cols[i % 2], k);
+      const uint32_t left = lanes[g * 4 + from].a[2 * later + i / 2],
+                     right = lanes[(2 * t + i % 2) * 4 + from].b[later];
+      c[i] += HalfOf<T>(left, k % 2) * HalfOf<T>(right, k % 2);
     }
   }
 }
@@ -122,22 +136,20 @@ void MultiplyAdd(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1
 template <typename T>
 void LoadMatrices(uint32_t (&to)[4], const T* row) {
   const int lane = threadIdx.x % kWarpThreads;
+  const Brought* lanes = Meet({{}, {}, row});
   for (int i = 0; i < 4; ++i) {
-    const T* from =
-        reinterpret_cast<const T*>(__shfl_sync(kAllLanes, reinterpret_cast<uintptr_t>(row), 8 * i + lane / 4));
-    memcpy(&to[i], from + lane % 4 * 2, 4);
+    memcpy(&to[i], static_cast<const T*>(lanes[8 * i + lane / 4].row) + lane % 4 * 2, 4);
   }
 }
 template <typename T>
 void LoadTransposed(uint32_t (&to)[4], const T* row) {
   const int lane = threadIdx.x % kWarpThreads;
+  const Brought* lanes = Meet({{}, {}, row});
   for (int i = 0; i < 4; ++i) {
-    uint32_t halves[2];
-    for (int k = 0; k < 2; ++k) {
-      const auto from = __shfl_sync(kAllLanes, reinterpret_cast<uintptr_t>(row), 8 * i + lane % 4 * 2 + k);
-      halves[k] = reinterpret_cast<const T*>(from)[lane / 4].bits;
-    }
-    to[i] = halves[0] | halves[1] << 16;
+    const int first = 8 * i + lane % 4 * 2;
+    const uint32_t low = static_cast<const T*>(lanes[first].row)[lane / 4].bits;
+    const uint32_t high = static_cast<const T*>(lanes[first + 1].row)[lane / 4].bits;
+    to[i] = low | high << 16;
   }
 }
 

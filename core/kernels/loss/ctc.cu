@@ -11,13 +11,15 @@ namespace dragon::DRAGON_DEVICE {
 namespace {
 
 template <typename A>
-inline constexpr A kNever = -std::numeric_limits<A>::infinity();
+__device__ __forceinline__ A Never() {
+  return -std::numeric_limits<A>::infinity();
+}
 
 /// log(exp(a) + exp(b) + exp(c)).
 template <typename A>
 __device__ __forceinline__ A LogAdd(A a, A b, A c) {
   const A max = a > b ? (a > c ? a : c) : (b > c ? b : c);
-  if (max == kNever<A>) return max;
+  if (max == Never<A>()) return max;
   return max + rows::Log(rows::Exp(a - max) + rows::Exp(b - max) + rows::Exp(c - max));
 }
 
@@ -93,9 +95,9 @@ __global__ void CtcForward(T* loss, Accumulator<T>* log_alpha, const Batch<T> ba
     for (int64_t t = 0; t < s.time && !wrong; ++t) {
       const A* before = alpha + (t - 1) * width;
       for (int64_t k = threadIdx.x; k < s.states; k += blockDim.x) {
-        A value = k < 2 ? s.LogProb(0, k) : kNever<A>;
+        A value = k < 2 ? s.LogProb(0, k) : Never<A>();
         if (t > 0) {
-          const A one = k > 0 ? before[k - 1] : kNever<A>, two = s.MaySkip(k) ? before[k - 2] : kNever<A>;
+          const A one = k > 0 ? before[k - 1] : Never<A>(), two = s.MaySkip(k) ? before[k - 2] : Never<A>();
           value = LogAdd(before[k], one, two) + s.LogProb(t, k);
         }
         alpha[t * width + k] = value;
@@ -103,12 +105,12 @@ __global__ void CtcForward(T* loss, Accumulator<T>* log_alpha, const Batch<T> ba
       __syncthreads();  // the next moment looks at all states of this one
     }
     if (threadIdx.x > 0) continue;
-    A likelihood = s.states == 1 ? A(0) : kNever<A>;
+    A likelihood = s.states == 1 ? A(0) : Never<A>();
     if (wrong) {
       likelihood = std::numeric_limits<A>::quiet_NaN();
     } else if (s.time > 0) {
       const A* last = alpha + (s.time - 1) * width;
-      likelihood = LogAdd(last[s.states - 1], s.states > 1 ? last[s.states - 2] : kNever<A>, kNever<A>);
+      likelihood = LogAdd(last[s.states - 1], s.states > 1 ? last[s.states - 2] : Never<A>(), Never<A>());
     }
     loss[n] = static_cast<T>(-likelihood);
   }
@@ -125,10 +127,10 @@ __global__ void CtcReturn(Accumulator<T>* log_beta, const T* loss, const Batch<T
     for (int64_t t = s.time - 1; t >= 0; --t) {
       const A* next = beta + (t + 1) * width;
       for (int64_t k = threadIdx.x; k < s.states; k += blockDim.x) {
-        A value = k + 2 >= s.states ? s.LogProb(t, k) : kNever<A>;
+        A value = k + 2 >= s.states ? s.LogProb(t, k) : Never<A>();
         if (t < s.time - 1) {
-          const A one = k + 1 < s.states ? next[k + 1] : kNever<A>;
-          const A two = k + 2 < s.states && s.MaySkip(k + 2) ? next[k + 2] : kNever<A>;
+          const A one = k + 1 < s.states ? next[k + 1] : Never<A>();
+          const A two = k + 2 < s.states && s.MaySkip(k + 2) ? next[k + 2] : Never<A>();
           value = LogAdd(next[k], one, two) + s.LogProb(t, k);
         }
         beta[t * width + k] = value;
@@ -164,12 +166,12 @@ __global__ void CtcSlopes(T* dx, const T* dy, const T* loss, const Accumulator<T
       bool first = k == 0 || label != s.blank;
       for (int64_t j = 1; j < k && first; j += 2) first = s.LabelOf(j) != label;
       if (!first) continue;
-      A paths = kNever<A>;
+      A paths = Never<A>();
       for (int64_t j = k; j < s.states; ++j) {
-        if (s.LabelOf(j) == label) paths = LogAdd(paths, alpha[j] + beta[j], kNever<A>);
+        if (s.LabelOf(j) == label) paths = LogAdd(paths, alpha[j] + beta[j], Never<A>());
       }
       const A p = static_cast<A>(log_prob[label]);
-      const A share = paths == kNever<A> ? A(0) : rows::Exp(paths + value - p);
+      const A share = paths == Never<A>() ? A(0) : rows::Exp(paths + value - p);
       out[label] = static_cast<T>(slope * (rows::Exp(p) - share));
     }
   }
