@@ -11,7 +11,7 @@ namespace dragon::DRAGON_DEVICE {
 inline constexpr double kSqrtHalf = 0.70710678118654752440, kSqrt2OverPi = 0.79788456080286535588;
 
 template <typename T>
-T Activate(Activation activation, T x) {
+DRAGON_FN T Activate(Activation activation, T x) {
   switch (activation) {
     case Activation::kNone:
       return x;
