@@ -1,0 +1,135 @@
+// What we use of cuDNN 9: its classic interface to convolution. The library is opened when the first convolution runs.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/device/context.h"
+#include "core/device/cuda/vendor.h"
+
+namespace dragon::cudnn {
+
+// Opaque to us.
+using Handle = struct HandleOfCudnn*;
+using TensorDescriptor = struct TensorOfCudnn*;
+using FilterDescriptor = struct FilterOfCudnn*;
+using ConvDescriptor = struct ConvOfCudnn*;
+
+// Enumerators have cuDNN's values.
+using Status = int;
+inline constexpr Status kSuccess = 0;
+enum DataType : int { kFloat = 0, kDouble = 1, kHalf = 2, kBFloat16 = 9 };
+enum Format : int { kNchw = 0, kNhwc = 1 };
+/// Default math may round float32 to TF32; `kFmaMath` does not.
+enum MathType : int { kDefaultMath = 0, kTensorMath = 1, kTensorMathWithConversion = 2, kFmaMath = 3 };
+enum ConvMode : int { kCrossCorrelation = 1 };
+inline constexpr int kNonDeterministic = 0;
+
+/// One layout for the three passes: only the enumeration of `algorithm` differs.
+struct AlgorithmPerf {
+  int algorithm;
+  Status status;
+  float time;
+  size_t memory;
+  int determinism;
+  MathType math;
+  int reserved[3];
+};
+
+/// The functions, by cuDNN's names. See its reference for what they take.
+struct Api {
+  Status (*Create)(Handle*);
+  Status (*SetStream)(Handle, cudaStream_t);
+  const char* (*GetErrorString)(Status);
+  Status (*CreateTensorDescriptor)(TensorDescriptor*);
+  Status (*DestroyTensorDescriptor)(TensorDescriptor);
+  Status (*SetTensorNdDescriptor)(TensorDescriptor, DataType, int ndim, const int* sizes, const int* strides);
+  Status (*CreateFilterDescriptor)(FilterDescriptor*);
+  Status (*DestroyFilterDescriptor)(FilterDescriptor);
+  Status (*SetFilterNdDescriptor)(FilterDescriptor, DataType, Format, int ndim, const int* sizes);
+  Status (*CreateConvolutionDescriptor)(ConvDescriptor*);
+  Status (*DestroyConvolutionDescriptor)(ConvDescriptor);
+  Status (*SetConvolutionNdDescriptor)(ConvDescriptor, int spatial, const int* padding, const int* stride,
+                                       const int* dilation, ConvMode, DataType computed);
+  Status (*SetConvolutionGroupCount)(ConvDescriptor, int groups);
+  Status (*SetConvolutionMathType)(ConvDescriptor, MathType);
+
+  Status (*GetForwardAlgorithm)(Handle, TensorDescriptor x, FilterDescriptor w, ConvDescriptor, TensorDescriptor y,
+                                int asked, int* found, AlgorithmPerf*);
+  Status (*GetBackwardDataAlgorithm)(Handle, FilterDescriptor w, TensorDescriptor dy, ConvDescriptor,
+                                     TensorDescriptor dx, int asked, int* found, AlgorithmPerf*);
+  Status (*GetBackwardFilterAlgorithm)(Handle, TensorDescriptor x, TensorDescriptor dy, ConvDescriptor,
+                                       FilterDescriptor dw, int asked, int* found, AlgorithmPerf*);
+  Status (*GetForwardWorkspaceSize)(Handle, TensorDescriptor x, FilterDescriptor w, ConvDescriptor, TensorDescriptor y,
+                                    int algorithm, size_t*);
+  Status (*GetBackwardDataWorkspaceSize)(Handle, FilterDescriptor w, TensorDescriptor dy, ConvDescriptor,
+                                         TensorDescriptor dx, int algorithm, size_t*);
+  Status (*GetBackwardFilterWorkspaceSize)(Handle, TensorDescriptor x, TensorDescriptor dy, ConvDescriptor,
+                                           FilterDescriptor dw, int algorithm, size_t*);
+  Status (*Forward)(Handle, const void* alpha, TensorDescriptor, const void* x, FilterDescriptor, const void* w,
+                    ConvDescriptor, int algorithm, void* workspace, size_t bytes, const void* beta, TensorDescriptor,
+                    void* y);
+  Status (*BackwardData)(Handle, const void* alpha, FilterDescriptor, const void* w, TensorDescriptor, const void* dy,
+                         ConvDescriptor, int algorithm, void* workspace, size_t bytes, const void* beta,
+                         TensorDescriptor, void* dx);
+  Status (*BackwardFilter)(Handle, const void* alpha, TensorDescriptor, const void* x, TensorDescriptor, const void* dy,
+                           ConvDescriptor, int algorithm, void* workspace, size_t bytes, const void* beta,
+                           FilterDescriptor, void* dw);
+
+  Api() {
+    Take(Create, "cudnnCreate");
+    Take(SetStream, "cudnnSetStream");
+    Take(GetErrorString, "cudnnGetErrorString");
+    Take(CreateTensorDescriptor, "cudnnCreateTensorDescriptor");
+    Take(DestroyTensorDescriptor, "cudnnDestroyTensorDescriptor");
+    Take(SetTensorNdDescriptor, "cudnnSetTensorNdDescriptor");
+    Take(CreateFilterDescriptor, "cudnnCreateFilterDescriptor");
+    Take(DestroyFilterDescriptor, "cudnnDestroyFilterDescriptor");
+    Take(SetFilterNdDescriptor, "cudnnSetFilterNdDescriptor");
+    Take(CreateConvolutionDescriptor, "cudnnCreateConvolutionDescriptor");
+    Take(DestroyConvolutionDescriptor, "cudnnDestroyConvolutionDescriptor");
+    Take(SetConvolutionNdDescriptor, "cudnnSetConvolutionNdDescriptor");
+    Take(SetConvolutionGroupCount, "cudnnSetConvolutionGroupCount");
+    Take(SetConvolutionMathType, "cudnnSetConvolutionMathType");
+    Take(GetForwardAlgorithm, "cudnnGetConvolutionForwardAlgorithm_v7");
+    Take(GetBackwardDataAlgorithm, "cudnnGetConvolutionBackwardDataAlgorithm_v7");
+    Take(GetBackwardFilterAlgorithm, "cudnnGetConvolutionBackwardFilterAlgorithm_v7");
+    Take(GetForwardWorkspaceSize, "cudnnGetConvolutionForwardWorkspaceSize");
+    Take(GetBackwardDataWorkspaceSize, "cudnnGetConvolutionBackwardDataWorkspaceSize");
+    Take(GetBackwardFilterWorkspaceSize, "cudnnGetConvolutionBackwardFilterWorkspaceSize");
+    Take(Forward, "cudnnConvolutionForward");
+    Take(BackwardData, "cudnnConvolutionBackwardData");
+    Take(BackwardFilter, "cudnnConvolutionBackwardFilter");
+  }
+
+ private:
+  template <typename Function>
+  static void Take(Function& function, const char* symbol) {
+    function = cuda::Cudnn().Find<Function>(symbol);
+  }
+};
+
+/// A RuntimeError that names what is missing if the library is not there.
+inline const Api& Functions() {
+  static const auto* api = new Api;
+  return *api;
+}
+
+inline void Check(Status status, const char* who) {
+  if (status == kSuccess) return;
+  throw RuntimeError(who).Says("cuDNN: ", Functions().GetErrorString(status));
+}
+
+/// This thread's handle for the context's device, set to its stream. Never destroyed: the driver may be gone by then.
+inline Handle HandleFor(const Context& ctx) {
+  static thread_local auto* handles = new std::map<int, Handle>;
+  Handle& handle = (*handles)[ctx.device.index];
+  if (!handle) Check(Functions().Create(&handle), "cudnn");
+  Check(Functions().SetStream(handle, static_cast<cudaStream_t>(ctx.stream)), "cudnn");
+  return handle;
+}
+
+}  // namespace dragon::cudnn
