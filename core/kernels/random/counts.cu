@@ -109,8 +109,8 @@ struct WriteGamma {
   }
 };
 
-/// Running sums of a row of weights, a block for each row; every thread adds up neighbours. Weights below 0, infinite or
-/// NaN count as 0: the CPU's kernel refuses them.
+/// Running sums of a row of weights, a block for each row; every thread adds up neighbours. Weights below 0, infinite
+/// or NaN count as 0: the CPU's kernel refuses them.
 template <typename T>
 __device__ double WeightAt(const T* weights, int64_t i) {
   const double weight = Load(weights, i);
@@ -204,8 +204,8 @@ void Multinomial(Context& ctx, View y, View p, RandomState* state) {
   const auto blocks = static_cast<unsigned>(std::min<int64_t>(rows, cuda::kMostBlocks));
   cuda::Launch("multinomial", ctx, &RunningWeightsKernel<T>, {dim3(blocks), dim3(cuda::kThreads)}, room.as<double>(),
                p.as<const T>(), rows, categories);
-  LaunchForEach(ctx, y.numel, WriteCategory<T>{y.as<int64_t>(), p.as<const T>(), room.as<double>(), categories,
-                                               y.dim(1), stream});
+  LaunchForEach(ctx, y.numel,
+                WriteCategory<T>{y.as<int64_t>(), p.as<const T>(), room.as<double>(), categories, y.dim(1), stream});
 }
 DRAGON_KERNEL(Multinomial, Floating);
 

@@ -1,5 +1,5 @@
-// How random kernels draw on CUDA: the host takes one 64-bit seed from the generator for each call, and every number is a
-// function of that seed and the number's place. So results depend neither on the size of the GPU nor on the launch.
+// How random kernels draw on CUDA: the host takes one 64-bit seed from the generator for each call, and every number is
+// a function of that seed and the number's place. So results depend neither on the size of the GPU nor on the launch.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -57,7 +57,9 @@ __global__ void DropoutBackwardKernel(T* dx, const T* dy, const bool* mask, int6
   using W = Wide<T>;
   using Values = Pack<T, kCount>;
   using Marks = Pack<bool, kCount>;
-  const auto take = [scale](T value, bool kept) { return static_cast<T>(static_cast<W>(value) * (kept ? scale : W(0))); };
+  const auto take = [scale](T value, bool kept) {
+    return static_cast<T>(static_cast<W>(value) * (kept ? scale : W(0)));
+  };
   for (int64_t group = cuda::FirstOfThread(); group * kCount < n; group += cuda::StepOfThreads()) {
     const int64_t begin = group * kCount;
     if (aligned && begin + kCount <= n) {

@@ -50,8 +50,8 @@ struct Coins {
   }
 };
 
-/// A coin for every probability. Those outside of [0, 1] and NaN count as 0: the CPU's kernel refuses them, but here the
-/// host does not wait to hear of them.
+/// A coin for every probability. Those outside of [0, 1] and NaN count as 0: the CPU's kernel refuses them, but here
+/// the host does not wait to hear of them.
 template <typename T>
 __global__ void CoinsOfKernel(T* y, DType dtype, char* p, int64_t n, const Philox stream) {
   const int64_t size = dtype == DType::kFloat64 ? 8 : dtype == DType::kFloat32 ? 4 : 2;

@@ -60,9 +60,8 @@ DRAGON_FN double BinomialOf(double trials, double p, Source* source) {
   if (!(trials > 0) || !(p > 0)) return 0;
   if (p >= 1) return trials;
   const double rarer = p > 0.5 ? 1 - p : p;
-  const double made = trials * rarer >= 10
-                          ? BinomialByRejection(trials, rarer, source)
-                          : BinomialByWaiting(trials, rarer, [source] { return source->Double(); });
+  const double made = trials * rarer >= 10 ? BinomialByRejection(trials, rarer, source)
+                                           : BinomialByWaiting(trials, rarer, [source] { return source->Double(); });
   return p > 0.5 ? trials - made : made;
 }
 

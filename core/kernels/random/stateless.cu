@@ -1,5 +1,5 @@
-// Philox streams as TensorFlow makes numbers of them, on CUDA: uniform, whole and normal numbers with the CPU's bits. (In
-// double, normal numbers come from CUDA's logarithm and sine, which may differ from the host's in the last place.)
+// Philox streams as TensorFlow makes numbers of them, on CUDA: uniform, whole and normal numbers with the CPU's bits.
+// (In double, normal numbers come from CUDA's logarithm and sine, which may differ from the host's in the last place.)
 #include "core/kernels/random/box_muller.h"
 #include "core/kernels/random/draw_cuda.h"
 

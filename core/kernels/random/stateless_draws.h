@@ -9,8 +9,8 @@
 
 namespace dragon::DRAGON_DEVICE {
 
-inline constexpr uint64_t kReservedForNumber = 256;       // blocks for every number
-inline constexpr uint64_t kReservedForFew = 42;  // for binomial numbers of small means
+inline constexpr uint64_t kReservedForNumber = 256;  // blocks for every number
+inline constexpr uint64_t kReservedForFew = 42;      // for binomial numbers of small means
 
 /// Uniform and normal numbers of one stream: both come in pairs that fill a block, the second one first.
 class Doubles {

@@ -1,5 +1,5 @@
-// Counting on CUDA: bincount, the histograms and the range of indices. Whole numbers are added in any order; weights are
-// added bin by bin in the order of the elements, so that sums are the same in every run.
+// Counting on CUDA: bincount, the histograms and the range of indices. Whole numbers are added in any order; weights
+// are added bin by bin in the order of the elements, so that sums are the same in every run.
 #include <limits>
 
 #include "core/device/cuda/block.h"
@@ -91,9 +91,11 @@ void CountInto(Context& ctx, View y, int64_t n, const Bin& bin) {
   if (y.numel == 0) return;
   const Scratch room = ctx.Allocate<Counter>(y.numel);
   auto* const counts = room.as<Counter>();
-  CheckCuda(cudaMemsetAsync(counts, 0, static_cast<size_t>(y.numel) * sizeof(Counter), cuda::StreamOf(ctx)), "bincount");
+  CheckCuda(cudaMemsetAsync(counts, 0, static_cast<size_t>(y.numel) * sizeof(Counter), cuda::StreamOf(ctx)),
+            "bincount");
   // Few blocks: each of them adds all of its bins once.
-  if (n > 0) cuda::Launch("bincount", ctx, &CountKernel<Bin>, cuda::GridFor(n, cuda::kThreads, 1024), counts, y.numel, n, bin);
+  if (n > 0)
+    cuda::Launch("bincount", ctx, &CountKernel<Bin>, cuda::GridFor(n, cuda::kThreads, 1024), counts, y.numel, n, bin);
   LaunchForEach(ctx, y.numel, WriteCount<T>{y.as<T>(), counts});
 }
 
@@ -152,8 +154,8 @@ void WeighInto(Context& ctx, View y, int64_t n, const T* weights, int64_t step, 
   const Scratch packed = ctx.Allocate<Packed>(n), spare = ctx.Allocate<Packed>(n);
   LaunchForEach(ctx, n, WriteBin<Bin>{packed.as<Packed>(), y.numel, bin});
   const Packed* const sorted = SortLines(ctx, packed.as<Packed>(), spare.as<Packed>(), 1, n, ByPacked<Packed>{});
-  cuda::Launch("bincount", ctx, &WeighKernel<T>, cuda::GridFor(y.numel * cuda::kWarpThreads), y.as<T>(), y.numel, sorted,
-               n, weights, step);
+  cuda::Launch("bincount", ctx, &WeighKernel<T>, cuda::GridFor(y.numel * cuda::kWarpThreads), y.as<T>(), y.numel,
+               sorted, n, weights, step);
 }
 
 struct Range {
@@ -220,9 +222,9 @@ void IndexRange(Context& ctx, int64_t* least, int64_t* largest, View x) {
   const Scratch room = ctx.Allocate<Range>(kMostParts);
   cuda::Launch("index range", ctx, &RangeKernel, grid, room.as<Range>(), x.as<const int64_t>(), x.numel, map);
   // Both decide a shape: the host has to wait.
-  CheckCuda(cudaMemcpyAsync(parts, room.data(), grid.blocks.x * sizeof(Range), cudaMemcpyDeviceToHost,
-                            cuda::StreamOf(ctx)),
-            "index range");
+  CheckCuda(
+      cudaMemcpyAsync(parts, room.data(), grid.blocks.x * sizeof(Range), cudaMemcpyDeviceToHost, cuda::StreamOf(ctx)),
+      "index range");
   CheckCuda(cudaStreamSynchronize(cuda::StreamOf(ctx)), "index range");
   *least = parts[0].least, *largest = parts[0].largest;
   for (unsigned i = 1; i < grid.blocks.x; ++i) {

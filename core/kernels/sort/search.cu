@@ -1,8 +1,8 @@
 // Searching in sorted lines on CUDA: searchsorted and isin.
 #include "core/kernels/each_cuda.h"
 #include "core/kernels/sort.h"
-#include "core/kernels/sort/search_cuda.h"
 #include "core/kernels/sort/scan_cuda.h"
+#include "core/kernels/sort/search_cuda.h"
 #include "core/kernels/sort/sort_cuda.h"
 
 namespace dragon::DRAGON_DEVICE {

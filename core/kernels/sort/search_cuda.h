@@ -5,8 +5,8 @@
 
 namespace dragon::DRAGON_DEVICE {
 
-/// Where `value` belongs in a sorted line: before its equals, or after them. NaN goes to the end. A place in `sorter` that
-/// the line does not have counts as its nearest end: the CPU's kernel refuses it, but here the host does not wait.
+/// Where `value` belongs in a sorted line: before its equals, or after them. NaN goes to the end. A place in `sorter`
+/// that the line does not have counts as its nearest end: the CPU's kernel refuses it, but here the host does not wait.
 template <typename T>
 __device__ int64_t SearchLine(const T* line, const int64_t* sorter, int64_t size, T value, bool right) {
   int64_t low = 0, high = size;

@@ -186,8 +186,13 @@ void OrderLines(Context& ctx, const char* op, View values, View indices, View x,
   if (x.numel == 0 || count == 0) return;
   const LineMap map(values, indices, x, axis);
   CheckLine(op, map.size);
-  const Operands<T> to{x.as<const T>(), values ? values.as<T>() : nullptr, indices ? indices.as<int64_t>() : nullptr,
-                       invert ? kNaNKey<T> : 0, want, count, k};
+  const Operands<T> to{x.as<const T>(),
+                       values ? values.as<T>() : nullptr,
+                       indices ? indices.as<int64_t>() : nullptr,
+                       invert ? kNaNKey<T> : 0,
+                       want,
+                       count,
+                       k};
   const auto blocks = static_cast<unsigned>(std::min<int64_t>(map.lines, int64_t{1} << 30));
   if (map.size <= kTile<P>) {
     const int threads = std::clamp(PowerOfTwo(map.size) / 2, cuda::kWarpThreads, kSortThreads);

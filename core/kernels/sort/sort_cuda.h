@@ -1,5 +1,6 @@
-// The sorter on CUDA: tiles are sorted in shared memory by Batcher's bitonic network, then merged pairwise, each block of
-// a merge finding by itself which part of both runs it has. An order never calls two elements equal, so sorts are stable.
+// The sorter on CUDA: tiles are sorted in shared memory by Batcher's bitonic network, then merged pairwise, each block
+// of a merge finding by itself which part of both runs it has. An order never calls two elements equal, so sorts are
+// stable.
 #pragma once
 
 #include <cuda_runtime.h>

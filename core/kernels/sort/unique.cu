@@ -103,9 +103,8 @@ void Unique(Context& ctx, View order, View group, View starts, int64_t* count, V
     LaunchForEach(ctx, n, WriteNumber{places});
   }
   const Scratch counts = ctx.Allocate<int64_t>((n + kScanThreads - 1) / kScanThreads + 1);
-  const int64_t tiles =
-      RunningCounts(ctx, n, counts, IsHead{places, keys, m, kIsFloating<T>, kNaNKey<T>},
-                    TakeGroup{places, group.as<int64_t>(), starts.as<int64_t>(), n});
+  const int64_t tiles = RunningCounts(ctx, n, counts, IsHead{places, keys, m, kIsFloating<T>, kNaNKey<T>},
+                                      TakeGroup{places, group.as<int64_t>(), starts.as<int64_t>(), n});
   // How many groups there are decides a shape: the host has to wait.
   CheckCuda(cudaMemcpyAsync(count, counts.as<int64_t>() + tiles, sizeof(int64_t), cudaMemcpyDeviceToHost,
                             cuda::StreamOf(ctx)),

@@ -1,5 +1,5 @@
-// What needs the size of whole tensors, on CUDA: norms for gradient clipping, and LAMB, whose steps are scaled by norms.
-// Every chunk has a partial sum, and those of a tensor meet in a fixed order.
+// What needs the size of whole tensors, on CUDA: norms for gradient clipping, and LAMB, whose steps are scaled by
+// norms. Every chunk has a partial sum, and those of a tensor meet in a fixed order.
 #include "core/device/cuda/block.h"
 #include "core/kernels/training/sweep_cuda.h"
 
@@ -19,11 +19,11 @@ struct Larger {
 enum class Norm { kCount, kSum, kSquares, kLargest, kPowers };
 
 Norm NormOf(double p) {
-  return p == 2             ? Norm::kSquares
-         : p == 1           ? Norm::kSum
-         : p == 0           ? Norm::kCount
-         : std::isinf(p)    ? Norm::kLargest
-                            : Norm::kPowers;
+  return p == 2          ? Norm::kSquares
+         : p == 1        ? Norm::kSum
+         : p == 0        ? Norm::kCount
+         : std::isinf(p) ? Norm::kLargest
+                         : Norm::kPowers;
 }
 
 template <typename W>
@@ -134,7 +134,8 @@ __global__ void LambUpdateKernel(Wide<T>* updates, double* parts, Wide<T> fresh1
   if (threadIdx.x == 0) parts[blockIdx.x] = of_param, parts[gridDim.x + blockIdx.x] = of_update;
 }
 
-__global__ void LambTrustKernel(double* trust, const double* parts, int blocks, const __grid_constant__ LambTable table) {
+__global__ void LambTrustKernel(double* trust, const double* parts, int blocks,
+                                const __grid_constant__ LambTable table) {
   const int first = table.first[blockIdx.x], count = table.first[blockIdx.x + 1] - first;
   const double of_param = std::sqrt(Meet(parts + first, count, false));
   const double of_update = std::sqrt(Meet(parts + blocks + first, count, false));
@@ -171,9 +172,8 @@ void NormEach(Context& ctx, View norms, const kernels::UpdateSet& set, double p)
           cuda::Launch("norms", ctx, &PowerSumKernel<T>, {dim3(static_cast<unsigned>(blocks)), dim3(cuda::kThreads)},
                        parts, norm, p, table);
         }
-        cuda::Launch("norms", ctx, &NormMeetKernel<T>,
-                     {dim3(static_cast<unsigned>(table.count)), dim3(cuda::kThreads)}, norms.as<T>() + begin, parts,
-                     norm, p, table);
+        cuda::Launch("norms", ctx, &NormMeetKernel<T>, {dim3(static_cast<unsigned>(table.count)), dim3(cuda::kThreads)},
+                     norms.as<T>() + begin, parts, norm, p, table);
       });
 }
 DRAGON_KERNEL(NormEach, Floating);
@@ -194,7 +194,9 @@ void Lamb(Context& ctx, const kernels::UpdateSet& set, kernels::AdamOptions o) {
       [&](int64_t i) {
         return LambScales{1 / Correction(o.beta1, set.steps[i]), 1 / Correction(o.beta2, set.steps[i])};
       },
-      [&](int k, int64_t i) { return (k == 0 ? set.params : k == 1 ? set.grads : set.slots[k - 2])[i]; },
+      [&](int k, int64_t i) {
+        return (k == 0 ? set.params : k == 1 ? set.grads : set.slots[k - 2])[i];
+      },
       [&](const LambTable& table, int64_t) {
         const int blocks = table.first[table.count];
         if (blocks == 0) return;

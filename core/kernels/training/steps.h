@@ -1,6 +1,6 @@
-// What one step of every optimizer does to one element, for all devices. A step has `kSlots` states. `For` makes, on the
-// host, the numbers that one tensor of a set needs; the call takes them, the parameter, its gradient and its states.
-// Formulas and their order are PyTorch's.
+// What one step of every optimizer does to one element, for all devices. A step has `kSlots` states. `For` makes, on
+// the host, the numbers that one tensor of a set needs; the call takes them, the parameter, its gradient and its
+// states. Formulas and their order are PyTorch's.
 #pragma once
 
 #include <cmath>
@@ -202,8 +202,8 @@ struct NAdamStep {
     const double step = set.steps[i], product = o.products[i];
     const double now = o.beta1 * (1 - 0.5 * std::pow(0.96, step * o.momentum_decay));
     const double next = o.beta1 * (1 - 0.5 * std::pow(0.96, (step + 1) * o.momentum_decay));
-    return {static_cast<W>(o.rate * (1 - now) / (1 - product)),
-            static_cast<W>(o.rate * next / (1 - product * next)), static_cast<W>(1 / Correction(o.beta2, step))};
+    return {static_cast<W>(o.rate * (1 - now) / (1 - product)), static_cast<W>(o.rate * next / (1 - product * next)),
+            static_cast<W>(1 / Correction(o.beta2, step))};
   }
   DRAGON_FN void operator()(const Of& of, W& param, W grad, W* slot) const {
     const W p = param * moments.kept;

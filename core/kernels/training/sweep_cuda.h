@@ -1,5 +1,5 @@
-// The sweep of an optimizer on CUDA: tensors are cut into chunks, a block for each, and one launch has as many tensors as
-// their addresses fit among a kernel's arguments. Nothing is uploaded, and nothing is waited for.
+// The sweep of an optimizer on CUDA: tensors are cut into chunks, a block for each, and one launch has as many tensors
+// as their addresses fit among a kernel's arguments. Nothing is uploaded, and nothing is waited for.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -37,8 +37,8 @@ struct SetTable {
   }
 };
 
-/// Call `launch(table, begin)` for tables that cover the set; `begin` is the set's first tensor in it. `of(i)` makes what
-/// tensor i needs, and `array(k, i)` is where its numbers begin.
+/// Call `launch(table, begin)` for tables that cover the set; `begin` is the set's first tensor in it. `of(i)` makes
+/// what tensor i needs, and `array(k, i)` is where its numbers begin.
 template <int kArrays, typename Of, typename MakeOf, typename Array, typename F>
 void EachTable(const kernels::UpdateSet& set, int64_t chunk, MakeOf of, Array array, F launch) {
   using Table = SetTable<kArrays, Of>;
