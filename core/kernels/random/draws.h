@@ -1,7 +1,6 @@
 // Single draws from distributions that need the machine's exact double mathematics, shared by the random kernels.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -25,21 +24,21 @@ inline double NextNormal(RandomState* state) {
 }
 
 /// Bits below a one: numbers in [1, 2), less 1.
-inline float UnitOf(uint32_t word) { return bits::Cast<float>(0x3F800000u | (word & 0x7FFFFFu)) - 1.0f; }
-inline double UnitOf(uint32_t high, uint32_t low) {
+DRAGON_FN float UnitOf(uint32_t word) { return bits::Cast<float>(0x3F800000u | (word & 0x7FFFFFu)) - 1.0f; }
+DRAGON_FN double UnitOf(uint32_t high, uint32_t low) {
   return bits::Cast<double>(uint64_t{1023} << 52 | static_cast<uint64_t>(high & 0xFFFFFu) << 32 | low) - 1.0;
 }
 
 /// Two normal numbers of four words.
-inline void NormalPair(const uint32_t* words, double& first, double& second) {
-  const double u = std::max(UnitOf(words[0], words[1]), 1.0e-7);
+DRAGON_FN void NormalPair(const uint32_t* words, double& first, double& second) {
+  const double drawn = UnitOf(words[0], words[1]), u = drawn < 1.0e-7 ? 1.0e-7 : drawn;
   const double angle = 2.0 * std::numbers::pi * UnitOf(words[2], words[3]);
   const double radius = std::sqrt(-2.0 * std::log(u));
   first = std::sin(angle) * radius, second = std::cos(angle) * radius;
 }
 
 /// What Stirling's formula leaves of log(k!).
-inline double StirlingTail(double k) {
+DRAGON_FN double StirlingTail(double k) {
   static constexpr double kFirst[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983, 0.02079067210376509,
                                       0.0166446911898211,  0.0138761288230707, 0.0118967099458917, 0.0104112652619720,
                                       0.00925546218271273, 0.00833056343336287};
@@ -50,7 +49,7 @@ inline double StirlingTail(double k) {
 
 /// Add up geometric waiting times until the trials are used up: short when few successes are expected.
 template <typename Uniform>
-double BinomialByWaiting(double trials, double p, Uniform uniform) {
+DRAGON_FN double BinomialByWaiting(double trials, double p, Uniform uniform) {
   double used = 0, successes = 0;
   for (;;) {
     used += std::ceil(std::log(uniform()) / std::log1p(-p));

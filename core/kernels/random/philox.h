@@ -14,7 +14,7 @@ class Philox {
  public:
   using Words = std::array<uint32_t, 4>;
 
-  Philox(uint32_t key0, uint32_t key1, Words counter) : counter_(counter), key0_(key0), key1_(key1) {}
+  DRAGON_FN Philox(uint32_t key0, uint32_t key1, Words counter) : counter_(counter), key0_(key0), key1_(key1) {}
 
   /// The stream of a seed: both words are scrambled, so that seeds may be as plain as 0 and 1.
   static Philox OfSeed(uint64_t first, uint64_t second) {
@@ -25,7 +25,7 @@ class Philox {
   }
 
   /// Block `index`; the counter has 128 bits.
-  Words Block(uint64_t index) const {
+  DRAGON_FN Words Block(uint64_t index) const {
     Words words = At(index);
     Rounds(words[0], words[1], words[2], words[3]);
     return words;
@@ -47,15 +47,19 @@ class Philox {
   }
 
  private:
-  Words At(uint64_t index) const {
+  DRAGON_FN Words At(uint64_t index) const {
     const uint64_t low = (static_cast<uint64_t>(counter_[1]) << 32 | counter_[0]) + index;
     const uint64_t high = (static_cast<uint64_t>(counter_[3]) << 32 | counter_[2]) + (low < index ? 1 : 0);
     return {static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32), static_cast<uint32_t>(high),
             static_cast<uint32_t>(high >> 32)};
   }
-  void Rounds(uint32_t& a, uint32_t& b, uint32_t& c, uint32_t& d) const {
+  DRAGON_FN void Rounds(uint32_t& a, uint32_t& b, uint32_t& c, uint32_t& d) const {
     uint32_t key0 = key0_, key1 = key1_;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#else
 #pragma GCC unroll 10
+#endif
     for (int round = 0; round < 10; ++round) {
       const uint64_t first = static_cast<uint64_t>(a) * 0xD2511F53u, second = static_cast<uint64_t>(c) * 0xCD9E8D57u;
       a = static_cast<uint32_t>(second >> 32) ^ b ^ key0, b = static_cast<uint32_t>(second);
@@ -71,8 +75,8 @@ class Philox {
 /// Words of a Philox stream, one after the other.
 class PhiloxWords {
  public:
-  PhiloxWords(const Philox& stream, uint64_t block) : stream_(stream), block_(block) {}
-  uint32_t operator()() {
+  DRAGON_FN PhiloxWords(const Philox& stream, uint64_t block) : stream_(stream), block_(block) {}
+  DRAGON_FN uint32_t operator()() {
     if (used_ == 4) words_ = stream_.Block(block_++), used_ = 0;
     return words_[used_++];
   }

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "core/device/parallel.h"
 #include "core/kernels/convert.h"
-#include "core/kernels/training.h"
+#include "core/kernels/training/steps.h"
 
 namespace dragon::DRAGON_DEVICE {
 
@@ -84,22 +84,27 @@ void Sweep(Context& ctx, const kernels::UpdateSet& set, F body) {
   });
 }
 
-/// The gradient an update sees: negated to maximize, with the pull of weight decay. A decay of 0 must not turn an
-/// infinite parameter into NaN.
-template <typename W>
-struct Pull {
-  W sign, decay;
-  bool decays;
+/// A piece's loop, in registers between loads and stores.
+template <typename S, typename W, size_t... kSlot>
+void StepPiece(const S& step, const typename S::Of& of, const Piece<W>& at, std::index_sequence<kSlot...>) {
+  W* DRAGON_RESTRICT const param = at.param;
+  const W* DRAGON_RESTRICT const grad = at.grad;
+  W* const slot[] = {at.slot[SlotOf<S>(kSlot)]..., nullptr};
+#pragma omp simd
+  for (int64_t i = 0; i < at.size; ++i) {
+    W p = param[i], states[] = {slot[kSlot][i]..., W(0)};
+    step(of, p, grad[i], states);
+    param[i] = p;
+    ((slot[kSlot][i] = states[kSlot]), ...);
+  }
+}
 
-  Pull(bool maximize, double weight_decay)
-      : sign(maximize ? W(-1) : W(1)), decay(static_cast<W>(weight_decay)), decays(weight_decay != 0) {}
-  DRAGON_FN W operator()(W grad, W param) const { return decays ? sign * grad + decay * param : sign * grad; }
-};
-
-/// a moved towards b by a weight: from whichever end is nearer, so that a weight of 1 gives exactly b.
-template <typename W>
-DRAGON_FN W Lerp(W a, W b, W weight) {
-  return weight < W(0.5) ? a + weight * (b - a) : b - (b - a) * (W(1) - weight);
+/// Take `step` on all tensors of the set.
+template <typename T, typename S>
+void Steps(Context& ctx, const kernels::UpdateSet& set, const S& step) {
+  Sweep<T>(ctx, set, [&](const Piece<Wide<T>>& at) {
+    StepPiece(step, step.For(set, at.tensor), at, std::make_index_sequence<S::kSlots>{});
+  });
 }
 
 }  // namespace dragon::DRAGON_DEVICE

@@ -12,7 +12,7 @@ namespace dragon {
 namespace {
 
 /// The groups of equal rows along an axis (or of equal elements): values, the group of each, and the sizes.
-Tensors Groups(const CallReader& c, bool sorted, bool inverse, bool counts, const Value& axis_value) {
+Tensors Groups(Run& c, bool sorted, bool inverse, bool counts, const Value& axis_value) {
   const Tensor& x = c.x(0);
   if (x.is_complex()) throw TypeError(c.name()).Got(x.dtype()).Expected("numbers that have an order");
   const bool all = axis_value.is_none();
@@ -25,16 +25,15 @@ Tensors Groups(const CallReader& c, bool sorted, bool inverse, bool counts, cons
         .Got("rows without elements in shape ", x.shape())
         .Expected("an axis of size 0, or rows to compare");
   }
-  const Tensor order = Tensor::Empty({n}, DType::kInt64), group = Tensor::Empty({n}, DType::kInt64);
-  const Tensor starts = Tensor::Empty({n + 1}, DType::kInt64);
-  Context ctx{x.device()};
+  const auto empty = [&](int64_t size) { return Tensor::Empty({size}, DType::kInt64, x.device()); };
+  const Tensor order = empty(n), group = empty(n), starts = empty(n + 1);
   int64_t count = 0;
-  kernels::Unique(ctx, x.dtype(), order.mutable_view(), group.mutable_view(), starts.mutable_view(), &count,
+  kernels::Unique(c.ctx(), x.dtype(), order.mutable_view(), group.mutable_view(), starts.mutable_view(), &count,
                   rows.view(), sorted);
   const Tensor begins = Op<"slice">(starts, 0, 0, count), ends = Op<"slice">(starts, 0, 1, count + 1);
   Tensor values = Op<"index_select">(rows, 0, Op<"index_select">(order, 0, begins));
   if (!all && x.ndim() > 0) values = Op<"contiguous">(Op<"movedim">(values, Dims{0}, Dims{axis}));
-  const Tensor nothing = Tensor::Empty({0}, DType::kInt64);
+  const Tensor nothing = empty(0);
   return {values, inverse ? (all ? Op<"reshape">(group, x.shape()) : group) : nothing,
           counts ? ends - begins : nothing};
 }

@@ -102,8 +102,9 @@ double NormOf(const Tensor& norms, double p) {
           if (!r.list("grads").empty()) {
             const DType dtype = r.y().dtype();
             const Together all(r);
-            const Tensor norms = Tensor::Empty({all.set.count}, dtype);
-            kernels::NormEach(r.ctx(), dtype, norms.mutable_view(), all.set, p);
+            const Tensor made = Tensor::Empty({all.set.count}, dtype, all.tensors[0].device());
+            kernels::NormEach(r.ctx(), dtype, made.mutable_view(), all.set, p);
+            const Tensor norms = Op<"to_device">(made, Device{});
             const DType wide = dtype == DType::kFloat64 ? dtype : DType::kFloat32;
             total = NormOf(dtype == wide ? norms : Op<"cast">(norms, wide), p);
             if (r.Bool("error_if_nonfinite") && !std::isfinite(total)) {
