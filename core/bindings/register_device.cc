@@ -6,6 +6,7 @@
 #include "core/device/precision.h"
 #include "core/framework/autograd/meta.h"
 #include "core/framework/promotion.h"
+#include "core/kernels/names.h"
 
 namespace dragon::python {
 
@@ -31,6 +32,18 @@ void RegisterDevices(py::module_& m) {
         return device.is_cpu() || device.is_meta() ? 1 : HasBackend(device.type) ? BackendOf(device.type).Count() : 0;
       },
       "How many devices of a type there are.", py::arg("type"));
+  m.def(
+      "kernels",
+      [](const std::string& type) {
+        py::dict names;
+        for (const auto& [name, dtypes] : KernelsOf(Device::Parse(type).type)) {
+          py::list known;
+          for (const DType dtype : dtypes) known.append(Name(dtype));
+          names[py::str(name)] = known;
+        }
+        return names;
+      },
+      "The kernels that a type of device has, by name, and the dtypes it has them for.", py::arg("type"));
   m.def(
       "parse_device",
       [](py::object device) {

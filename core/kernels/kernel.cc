@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "core/device/library.h"
+#include "core/kernels/names.h"
 
 namespace dragon {
 
@@ -36,6 +37,19 @@ KernelTable& KernelTable::Named(const std::string& name, const std::type_info& s
     throw RuntimeError("kernel '", name, "'").Got("signature ", signature.name()).Expected(table.signature_);
   }
   return table;
+}
+
+std::map<std::string, std::vector<DType>> KernelsOf(DeviceType device) {
+  if (device == DeviceType::kCPU) LoadCpuKernels();
+  Tables& tables = AllTables();
+  std::lock_guard<std::mutex> lock(tables.mutex);
+  std::map<std::string, std::vector<DType>> found;
+  for (const auto& [name, table] : tables.by_name) {
+    for (int i = 0; i < kDTypeCount; ++i) {
+      if (table.Has(device, static_cast<DType>(i))) found[name].push_back(static_cast<DType>(i));
+    }
+  }
+  return found;
 }
 
 KernelTable::Function KernelTable::Missing(DeviceType device, DType dtype) const {

@@ -10,20 +10,6 @@
 
 namespace dragon::DRAGON_DEVICE {
 
-/// What is summed in. Bytes that are weighed by whole numbers have a pass of their own.
-template <typename T>
-using Summed = std::conditional_t<std::is_same_v<T, double>, double, float>;
-
-/// The end of a sum.
-template <typename Out, typename W>
-Out EndSum(W sum) {
-  if constexpr (std::is_same_v<Out, uint8_t>) {
-    return static_cast<Out>(std::clamp(std::nearbyint(sum), W(0), W(255)));
-  } else {
-    return static_cast<Out>(sum);
-  }
-}
-
 /// Four numbers that lie anywhere side by side.
 template <typename W>
 struct FourOf {

@@ -21,8 +21,8 @@ class BytePass {
 
   BytePass() = default;
   BytePass(const Taps<double>& weights, int64_t size, int64_t inner) : size(size), inner(inner) {
-    const Taps<double> taps = Merged(weights);
-    bits_ = BitsOf(taps);
+    const auto [taps, bits] = WholeOf(weights);
+    bits_ = bits;
     for (int64_t i = 0; i < taps.rows(); ++i) AddResult(taps, taps.begin[i], taps.begin[i + 1]);
   }
 
@@ -67,37 +67,10 @@ class BytePass {
     int32_t weights;
   };
 
-  /// The same matrix with one weight for each element: at the borders one is met several times.
-  static Taps<double> Merged(const Taps<double>& taps) {
-    Taps<double> merged;
-    for (int64_t i = 0; i < taps.rows(); ++i, merged.EndRow()) {
-      for (int64_t k = taps.begin[i]; k < taps.begin[i + 1]; ++k) {
-        if (k > taps.begin[i] && taps.index[k] == taps.index[k - 1]) {
-          merged.weight.back() += taps.weight[k];
-        } else {
-          merged.Add(taps.index[k], taps.weight[k]);
-        }
-      }
-    }
-    return merged;
-  }
-  /// How many bits stand behind the point: as many as the largest weight has room for.
-  static int BitsOf(const Taps<double>& taps) {
-    constexpr int kMostBits = 22, kLimit = 1 << 15;
-    double largest = 0;
-    for (double weight : taps.weight) largest = std::max(largest, weight);
-    int bits = 0;
-    while (bits < kMostBits && std::floor(0.5 + largest * (int64_t{1} << (bits + 1))) < kLimit) ++bits;
-    return bits;
-  }
-  int32_t Whole(double weight) const {
-    const double scaled = weight * (int64_t{1} << bits_);
-    return static_cast<int32_t>(scaled + (scaled < 0 ? -0.5 : 0.5));
-  }
-  void AddResult(const Taps<double>& taps, int64_t begin, int64_t end) {
+  void AddResult(const Taps<int32_t>& taps, int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; k += 2) {
       const bool alone = k + 1 == end;
-      const int32_t first = Whole(taps.weight[k]), second = alone ? 0 : Whole(taps.weight[k + 1]);
+      const int32_t first = taps.weight[k], second = alone ? 0 : taps.weight[k + 1];
       const auto weights = static_cast<uint32_t>(first & 0xffff) | static_cast<uint32_t>(second) << 16;
       pairs_.push_back({taps.index[k], taps.index[alone ? k : k + 1], static_cast<int32_t>(weights)});
     }

@@ -1,45 +1,22 @@
 // Boxes of images read in one size: along each axis a pixel lies between two, and both axes are weighed apart.
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "core/device/parallel.h"
-#include "core/kernels/vision.h"
+#include "core/kernels/vision/crop_places.h"
 
 namespace dragon::DRAGON_DEVICE {
 
 namespace {
 
-/// A product rounded to single precision: out of line, for a compiler would add to it before that.
-__attribute__((noinline)) float Times(float a, float b) { return a * b; }
-
-/// Where the pixels of a box lie along an axis: two elements each with their weights, or -1 outside the image.
+/// Where all pixels of a box lie along an axis.
 struct BoxAxis {
-  struct Place {
-    int64_t low, high;
-    float first, second;
-  };
-  std::vector<Place> places;
+  std::vector<crop::Place> places;
 
-  /// In single precision, which decides what is just within an image.
   void Find(float begin, float end, int64_t count, int64_t size, bool nearest, int order) {
+    const crop::Side side(begin, end, count, size, nearest, order);
     places.resize(count);
-    const float last = static_cast<float>(size - 1);
-    const float step = count > 1 ? Times(end - begin, last) / static_cast<float>(count - 1) : 0.0f;
-    for (int64_t i = 0; i < count; ++i) {
-      const float at =
-          count > 1 ? Times(begin, last) + Times(static_cast<float>(i), step) : 0.5f * (begin + end) * last;
-      if (!(at >= 0 && at <= last)) {
-        places[i] = {-1, -1, 0, 0};
-      } else if (nearest) {
-        const auto element = std::min(static_cast<int64_t>(std::floor(at + 0.5f)), size - 1);
-        places[i] = {element, element, order == 0 ? 1.0f : 0.0f, 0};
-      } else {
-        const float floor = std::floor(at), part = at - floor;
-        const auto low = static_cast<int64_t>(floor);
-        places[i] = {low, static_cast<int64_t>(std::ceil(at)), order == 0 ? 1 - part : -1, order == 0 ? part : 1};
-      }
-    }
+    for (int64_t i = 0; i < count; ++i) places[i] = side.At(i);
   }
 };
 

@@ -6,6 +6,7 @@
 #include "core/device/parallel.h"
 #include "core/kernels/vision/axis_pass.h"
 #include "core/kernels/vision/byte_pass.h"
+#include "core/kernels/vision/resize.h"
 
 namespace dragon::DRAGON_DEVICE {
 
@@ -13,16 +14,6 @@ namespace {
 
 /// Bytes between two passes that one block should have: they stay in the nearest caches.
 constexpr int64_t kBlock = 65536;
-
-bool CopiesOnly(ResampleMode mode) {
-  return mode == ResampleMode::kNearest || mode == ResampleMode::kNearestExact || mode == ResampleMode::kNearestCenter;
-}
-
-template <typename T>
-Taps<T> TapsOf(const ResampleSpec& spec, int axis, int64_t in, int64_t out) {
-  if (!spec.placed) return MakeTaps<T>(spec, spec.scales[axis], in, out);
-  return MakePlacedTaps<T>(spec.mode, spec.antialias, spec.scales[axis], spec.moves[axis], in, out);
-}
 
 template <typename Pass>
 Pass MakePass(const ResampleSpec& spec, int axis, int64_t in, int64_t out, int64_t inner, bool backward) {
@@ -38,22 +29,6 @@ Pass MakePass(const ResampleSpec& spec, int axis, int64_t in, int64_t out, int64
   }
 }
 
-/// Images as planes of up to three axes and what lies side by side behind these: channels that come last, or one
-/// number.
-struct Sizes {
-  int axes;
-  int64_t planes, in[3] = {1, 1, 1}, out[3] = {1, 1, 1}, channels = 1;
-
-  Sizes(const View& y, const View& x) : axes(x.ndim - 2), planes(x.shape[0]) {
-    if (x.is_contiguous() && y.is_contiguous()) {
-      planes *= x.shape[1];
-    } else {
-      channels = x.shape[1];
-    }
-    for (int i = 0; i < axes; ++i) in[3 - axes + i] = x.shape[i + 2], out[3 - axes + i] = y.shape[i + 2];
-  }
-};
-
 /// Three passes: the first axis in blocks, and before or after it the others.
 template <typename T, typename Pass>
 class Resizer {
@@ -62,14 +37,11 @@ class Resizer {
   using Middle = std::conditional_t<std::is_same_v<T, uint8_t>, uint8_t, Element>;
 
   Resizer(const View& y, const View& x, const ResampleSpec& spec, bool backward) : sizes_(y, x) {
-    // Axes that there are not are left out; so are those of unchanged size, which nobody weighs anew.
     for (int i = 3 - sizes_.axes; i < 3; ++i) {
-      const int axis = i - (3 - sizes_.axes);
-      const bool scaled = spec.placed || spec.scales[axis] != 0;
-      has_[i] = sizes_.in[i] != sizes_.out[i] || scaled || !Interpolates(spec.mode);
+      has_[i] = sizes_.Resizes(i, spec);
       if (!has_[i]) continue;
       // The last axes go first where bytes are rounded in between, and where the first axis grows.
-      Set(i, spec, axis, backward);
+      Set(i, spec, sizes_.Own(i), backward);
     }
   }
 
@@ -86,9 +58,6 @@ class Resizer {
   }
 
  private:
-  static bool Interpolates(ResampleMode mode) {
-    return mode != ResampleMode::kMitchell && mode != ResampleMode::kGaussian;
-  }
   void Set(int i, const ResampleSpec& spec, int axis, bool backward) {
     // What the axes behind i have by then depends on whether they went first.
     int64_t inner = sizes_.channels;
@@ -191,15 +160,10 @@ class Resizer {
     return LastFirst() ? reach * sizes_.in[1] * Out(2) : block * sizes_.out[1] * In(2);
   }
 
-  Sizes sizes_;
+  ImageSizes sizes_;
   bool has_[3] = {false, false, false};
   Pass passes_[3];
 };
-
-/// Modes whose weights of bytes are whole numbers; in the others bytes are only copied, or averaged and rounded.
-bool WeighsBytes(ResampleMode mode) {
-  return !CopiesOnly(mode) && mode != ResampleMode::kArea && mode != ResampleMode::kCoverage;
-}
 
 template <typename T>
 void Resample(Context& ctx, View y, View x, const ResampleSpec& spec, bool backward) {

@@ -10,58 +10,20 @@
 // A product that something is added to is rounded first.
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
-#elif !defined(__CUDACC__)
+#else
 #pragma GCC optimize("fp-contract=off")
 #endif
+
+#include "core/kernels/vision/project_places.h"  // its formulas as well
 
 namespace dragon::DRAGON_DEVICE {
 
 namespace {
 
+using namespace project;
+
 /// Places that are found together.
 constexpr int64_t kPiece = 64;
-
-/// How often a span fits; of places beyond counting nothing is taken away.
-DRAGON_FN float Times(float at, float span) {
-  constexpr float kUncounted = 9.223372e18f;
-  const float times = std::trunc(at / span);
-  return times < kUncounted ? times : 0.0f;
-}
-
-DRAGON_FN float Reflected(float at, float size) {
-  const float span = 2 * size;
-  const float below = at + span * Times(-at, span), above = at - span * Times(at, span);
-  const float from_below = below < -size ? below + span : -below - 1;
-  const float from_above = above >= size ? span - above - 1 : above;
-  return at < 0 ? from_below : at > size - 1 ? from_above : at;
-}
-
-DRAGON_FN float Wrapped(float at, float size) {
-  const float below = at + size * (Times(-at, size - 1) + 1), above = at - size * Times(at, size - 1);
-  return at < 0 ? below : at > size - 1 ? above : at;
-}
-
-/// A place along an axis that is brought into the picture; what is no number stays so.
-template <ProjectOutside outside>
-DRAGON_FN float BroughtIn(float at, float size) {
-  if constexpr (outside == ProjectOutside::kConstant) return at;
-  if constexpr (outside == ProjectOutside::kReflect) at = size > 1 ? Reflected(at, size) : at;
-  if constexpr (outside == ProjectOutside::kWrap) at = size > 1 ? Wrapped(at, size) : at;
-  const float least = at < 0 ? 0.0f : at;
-  return least > size - 1 ? size - 1 : least;
-}
-
-/// The element at a whole place, or -1 where there is none.
-DRAGON_FN int32_t PixelAt(float at, float size) {
-  const auto element = static_cast<int32_t>(std::min(size, std::max(-1.0f, at)));
-  return element < static_cast<int32_t>(size) ? element : -1;
-}
-
-/// The nearest whole number, from halves away from zero.
-DRAGON_FN float AwayFromZero(float at) {
-  const float away = std::fabs(at), whole = std::trunc(away);
-  return std::copysign(away - whole >= 0.5f ? whole + 1 : whole, at);
-}
 
 /// Two pixels along one axis, and their weights; nearest, the first alone.
 struct AxisPlaces {
@@ -121,8 +83,6 @@ void FindPiece(Piece* piece, const float* t, int64_t row, int64_t column, int64_
       return piece->Find<ProjectOutside::kWrap>(t, row, column, count, x, spec.nearest);
   }
 }
-
-DRAGON_FN float Mixed(float first, float a, float second, float b) { return first * a + second * b; }
 
 /// Pixels of one picture, in how many `channels` is known while compiling; 0: it is not.
 template <typename T, int channels>

@@ -167,7 +167,11 @@ void InferPlaced(Infer& i) {
 ResampleSpec PlacedSpecOf(Run& r) {
   ResampleSpec spec{KernelModeOf(r), /*align_corners=*/false, r.Bool("antialias")};
   spec.placed = true;
-  const Tensor scale = r.Contiguous("scale"), translation = r.Contiguous("translation");
+  // The host makes the weights, so it waits for a device that holds a few numbers of these.
+  const auto here = [](const Tensor& given) {
+    return given.device().is_cpu() ? given : Op<"to_device">(given, Device{});
+  };
+  const Tensor scale = here(r.Contiguous("scale")), translation = here(r.Contiguous("translation"));
   for (int64_t axis = 0; axis < scale.size(0); ++axis) {
     spec.scales[axis] = scale.view().as<float>()[axis], spec.moves[axis] = translation.view().as<float>()[axis];
   }
