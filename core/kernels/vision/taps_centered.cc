@@ -30,6 +30,14 @@ float Mitchell(float x) {
   return x < 2 ? (((-7.0f / 18) * x + 2) * x - 10.0f / 3) * x + 16.0f / 9 : 0.0f;
 }
 
+float Triangle(float x) { return std::max(0.0f, 1 - x); }
+float Gaussian(float x) { return x < 1.5f ? std::exp(-2 * x * x) : 0.0f; }
+float Box(float x) { return x < 0.5f ? 1.0f : x == 0.5f ? 0.5f : 0.0f; }
+template <int kReach>
+float Lanczos(float x) {
+  return x < kReach ? RoundedSinc(x) * RoundedSinc(x / kReach) : 0.0f;
+}
+
 struct CenteredKernel {
   float reach;
   float (*weigh)(float);
@@ -38,19 +46,19 @@ struct CenteredKernel {
 CenteredKernel KernelOf(ResampleMode mode) {
   switch (mode) {
     case ResampleMode::kTriangle:
-      return {1, [](float x) { return std::max(0.0f, 1 - x); }};
+      return {1, &Triangle};
     case ResampleMode::kMitchell:
       return {2, &Mitchell};
     case ResampleMode::kGaussian:
-      return {1.5f, [](float x) { return x < 1.5f ? std::exp(-2 * x * x) : 0.0f; }};
+      return {1.5f, &Gaussian};
     case ResampleMode::kBox:
-      return {1, [](float x) { return x < 0.5f ? 1.0f : x == 0.5f ? 0.5f : 0.0f; }};
+      return {1, &Box};
     case ResampleMode::kLanczos1:
-      return {1, [](float x) { return x < 1 ? RoundedSinc(x) * RoundedSinc(x) : 0.0f; }};
+      return {1, &Lanczos<1>};
     case ResampleMode::kLanczos3:
-      return {3, [](float x) { return x < 3 ? RoundedSinc(x) * RoundedSinc(x / 3) : 0.0f; }};
+      return {3, &Lanczos<3>};
     case ResampleMode::kLanczos5:
-      return {5, [](float x) { return x < 5 ? RoundedSinc(x) * RoundedSinc(x / 5) : 0.0f; }};
+      return {5, &Lanczos<5>};
     default:
       return {2, &KeysHalf<float>};
   }
