@@ -27,3 +27,32 @@ def device():
 def simt(device):
     """Whether the device is the machine that stands for a GPU: slow, so large sizes are left to real ones."""
     return bool(os.environ.get("DRAGON_SIMT"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Keep what a test has to report where the fixture below finds it."""
+    report = yield
+    item.stash.setdefault(REPORTS, []).append(report)
+    return report
+
+
+REPORTS = pytest.StashKey()
+
+
+@pytest.fixture(autouse=True)
+def device_lives(request, device):
+    """End this process after a test that made a kernel fault: nothing that follows could use the device.
+
+    Where several processes share the tests out, another one takes this one's place.
+    """
+    yield
+    try:
+        dragon._C.synchronize(device)
+    except RuntimeError as error:
+        if "cudaError" not in str(error):
+            return
+        told = "\n".join(str(report.longrepr) for report in request.node.stash.get(REPORTS, ()) if report.longrepr)
+        with open(os.environ.get("DRAGON_FAULTS", os.devnull), "a") as file:
+            file.write(f"== {request.node.nodeid}: {error}\n{told}\n")
+        os._exit(1)

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "core/device/context.h"
 #include "core/device/cuda/check.h"
@@ -56,8 +57,15 @@ inline void RequireDevice(const char* who, const void* address) { simt::RequireD
 
 inline void* DynamicShared() { return simt::DynamicShared(); }
 
+/// An address among a kernel's arguments must be one that a GPU could read.
+template <typename P>
+void RequireArgument(const char* who, const P& argument) {
+  if constexpr (std::is_pointer_v<P>) simt::RequireDevice(who, argument);
+}
+
 template <typename... P, typename... A>
 void Launch(const char* who, const Context&, void (*kernel)(P...), const Grid& grid, const A&... args) {
+  (RequireArgument(who, static_cast<P>(args)), ...);
   simt::Run(who, {grid.blocks.x, grid.blocks.y, grid.blocks.z}, {grid.threads.x, grid.threads.y, grid.threads.z},
             grid.shared, [&] { kernel(static_cast<P>(args)...); });
 }
