@@ -131,18 +131,22 @@ def test_blocks_are_cut_and_joined(device):
     assert dt.cuda.memory_reserved() == held and again is None and middle.numel() == 9 << 20
 
 
-def test_out_of_memory_leaves_all_usable(device, simt):
-    total = dt.cuda.mem_get_info()[1]
+def test_out_of_memory_leaves_all_usable(device):
     kept = dt.ones(3, device=device)
-    cached = dt.empty(total // 2, dtype=dt.uint8, device=device)
-    del cached
-    held = dt.empty(total // 4 * 3, dtype=dt.uint8, device=device)  # fits once the cache was emptied
-    with pytest.raises(dt.cuda.OutOfMemoryError, match=r"CUDA out of memory. Tried to allocate .* GPU 0 has a total"):
-        dt.empty(total // 2, dtype=dt.uint8, device=device)
-    assert dt.cuda.memory_stats()["num_ooms"] >= 1 and dt.cuda.memory_stats()["num_alloc_retries"] >= 1
-    del held
     dt.cuda.empty_cache()
-    assert (kept + 1).tolist() == [2, 2, 2]
+    total, room = dt.cuda.mem_get_info()[1], 64 << 20
+    dt.cuda.set_per_process_memory_fraction((dt.cuda.memory_reserved() + room) / total)
+    try:
+        cached = dt.empty(room // 2, dtype=dt.uint8, device=device)
+        del cached
+        held = dt.empty(room // 4 * 3, dtype=dt.uint8, device=device)  # fits once the cache was emptied
+        with pytest.raises(dt.cuda.OutOfMemoryError, match="CUDA out of memory. Tried to allocate .* GPU 0 has a tot"):
+            dt.empty(room // 2, dtype=dt.uint8, device=device)
+        assert dt.cuda.memory_stats()["num_ooms"] >= 1 and dt.cuda.memory_stats()["num_alloc_retries"] >= 1
+        del held
+        assert dt.empty(room // 2, dtype=dt.uint8, device=device).is_cuda and (kept + 1).tolist() == [2, 2, 2]
+    finally:
+        dt.cuda.set_per_process_memory_fraction(1.0)
 
 
 def test_which_device(device):

@@ -11,6 +11,12 @@ void RunCopy(Run& r) { kernels::Copy(r.ctx(), r.y().dtype(), r.out(), r.in(0)); 
 
 void PassGrad(Grad& g) { g.dx(0, g.dy()); }
 
+/// The destination may have been on another device.
+void PassGradBack(Grad& g) {
+  const Tensor dy = g.dy();
+  g.dx(0, dy.device() == g.x_device(0) ? dy : Op<"to_device">(dy, g.x_device(0)));
+}
+
 [[maybe_unused]] const auto& copy =
     DefineOp("copy(Tensor x) -> Tensor")
         .Doc("Return the same numbers in fresh memory; with a destination, convert them to its dtype.")
@@ -19,7 +25,7 @@ void PassGrad(Grad& g) { g.dx(0, g.dy()); }
         .Infers(InferSame)
         .TakesKept()
         .Runs(RunCopy)
-        .Gradient("", PassGrad);
+        .Gradient("", PassGradBack);
 
 [[maybe_unused]] const auto& clone = DefineOp("clone(Tensor x) -> Tensor")
                                          .Doc("Return a copy with the same layout.")

@@ -11,9 +11,9 @@ from dragon.vm.torch.core.nvidia.sensors import (clock_rate, device_memory_used,
 from dragon.vm.torch.cuda.memory import (  # noqa: F401
     caching_allocator_alloc, caching_allocator_delete, empty_cache, get_allocator_backend,
     get_per_process_memory_fraction, list_gpu_processes, max_memory_allocated, max_memory_cached, max_memory_reserved,
-    host_memory_stats, mem_get_info, memory_allocated, memory_cached, memory_reserved, memory_stats, memory_stats_as_nested_dict,
-    memory_snapshot, memory_summary, reset_accumulated_host_memory_stats, reset_max_memory_allocated, reset_max_memory_cached,
-    reset_peak_host_memory_stats, reset_peak_memory_stats, set_per_process_memory_fraction)
+    host_memory_stats, mem_get_info, memory_allocated, memory_cached, memory_reserved, memory_snapshot, memory_stats,
+    memory_stats_as_nested_dict, memory_summary, reset_accumulated_host_memory_stats, reset_max_memory_allocated,
+    reset_max_memory_cached, reset_peak_host_memory_stats, reset_peak_memory_stats, set_per_process_memory_fraction)
 from dragon.vm.torch.cuda.random import (get_rng_state, get_rng_state_all, initial_seed, manual_seed,  # noqa: F401
                                          manual_seed_all, seed, seed_all, set_rng_state, set_rng_state_all)
 from dragon.vm.torch.cuda.graphs import CUDAGraph, graph, graph_pool_handle, make_graphed_callables  # noqa: F401

@@ -148,7 +148,7 @@ graph.__module__ = "torch.cuda"
 
 
 def make_graphed_callables(callables, sample_args, num_warmup_iters=3, allow_unused_input=False, pool=None):
-    """Refuse: the backward pass of a graphed callable is not there yet; `torch.cuda.graph` notes whole steps down.
+    """Refuse: a graphed callable's backward pass is not there yet; `torch.cuda.graph` notes whole steps down.
 
     Parameters
     ----------

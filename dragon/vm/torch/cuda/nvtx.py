@@ -22,7 +22,7 @@ def _tool(name):
     found = _library()
     if found is None:
         raise RuntimeError(f"NVTX functions not installed. Are you sure you have a CUDA build? torch.cuda.nvtx.{name} "
-                           f"needs one of {', '.join(LIBRARIES)}; CUDA's toolkit and `pip install nvidia-nvtx` have one")
+                           f"needs one of {', '.join(LIBRARIES)}: CUDA's toolkit and nvidia-nvtx have one")
     return found
 
 

@@ -321,13 +321,13 @@ def _let_wait(index, stream):
     if stream == 0:
         raise RuntimeError("__dlpack__: got stream 0, expected 1 for the legacy default stream, 2 for a thread's, or a "
                            "stream's address: 0 could mean either")
-    if stream in (None, 1, 2) or stream != _C.current_stream(index):
-        if stream in (None, 1, 2):  # streams of the engine's do not know the legacy one: whoever takes must find all done
-            _C.synchronize_stream(index, _C.current_stream(index))
-        else:
-            event = _C.Event(False, False, False)
-            event.record(index, _C.current_stream(index))
-            event.wait(index, stream)
+    here = _C.current_stream(index)
+    if stream in (None, 1, 2):  # the engine's streams do not know the legacy one: who takes must find all done
+        _C.synchronize_stream(index, here)
+    elif stream != here:
+        event = _C.Event(False, False, False)
+        event.record(index, here)
+        event.wait(index, stream)
 
 
 @method
@@ -354,8 +354,8 @@ both(get_device)
 
 def __cuda_array_interface__(self):
     if self.device.type != "cuda":
-        raise AttributeError(f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} If CUDA data is "
-                             "required use tensor.cuda() to copy tensor to device memory.")
+        raise AttributeError(f"Can't get __cuda_array_interface__ on non-CUDA tensor type: {self.type()} If CUDA data "
+                             "is required use tensor.cuda() to copy tensor to device memory.")
     if self.requires_grad:
         raise RuntimeError("Can't get __cuda_array_interface__ on Variable that requires grad. If gradients aren't "
                            "required, use var.detach() to get Variable that doesn't require grad.")
