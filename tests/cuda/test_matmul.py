@@ -1,4 +1,4 @@
-"""Matrix products on the device beyond what rows reach: sizes across the borders of tiles, odd strides, many batches."""
+"""Matrix products on the device beyond what rows reach: sizes across tiles' borders, odd strides, many batches."""
 import numpy
 import pytest
 
@@ -28,6 +28,16 @@ def on(item, device):
     return x if device == "cpu" else dragon.ops.to_device(x, device)
 
 
+@pytest.fixture(params=["own", "library"])
+def way(request, simt, monkeypatch):
+    """Who multiplies. A GPU has the library do what it can; the machine that stands for one has it done both ways."""
+    if simt and request.param == "library":
+        monkeypatch.setenv("DRAGON_SIMT_BLAS", "1")
+    elif not simt and request.param == "own":
+        pytest.skip("the library does it")
+    return request.param
+
+
 def same(make, dtype, *items):
     """Hold that a computation gives on the device what it gives on the CPU."""
     wanted = engine.array(make(*(on(item, "cpu") for item in items)))
@@ -42,7 +52,7 @@ def same(make, dtype, *items):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("m, n, k", [(1, 1, 1), (65, 67, 17), (64, 64, 16), (3, 130, 33), (130, 2, 5), (5, 4, 0)])
-def test_sizes(dtype, m, n, k):
+def test_sizes(dtype, m, n, k, way):
     """Tiles that are full, and tiles that are not."""
     same(dragon.ops.matmul, dtype, numbers((m, k), dtype), numbers((k, n), dtype, 1))
 
@@ -61,7 +71,7 @@ def test_vectors(dtype, k):
 @pytest.mark.parametrize("dtype", ["int32", "float16", "float32", "complex64"])
 @pytest.mark.parametrize("left, right", [([0, 1, 2, 3], [0, 1, 2, 3]), ([0, 1, 3, 2], [0, 1, 3, 2]),
                                          ([1, 0, 2, 3], [2, 3, 0, 1]), ([3, 2, 1, 0], [0, 2, 1, 3])])
-def test_batches(dtype, left, right):
+def test_batches(dtype, left, right, way):
     """Batch axes in any order, some of them repeated."""
     def product(a, b):
         return dragon.ops.matmul(dragon.ops.permute(a, left), dragon.ops.permute(b, right))
@@ -70,6 +80,33 @@ def test_batches(dtype, left, right):
     b = numbers([shape_b[right.index(axis)] for axis in range(4)], dtype, 1)
     same(product, dtype, a, b)
     same(lambda x, y: dragon.ops.matmul(x, y), dtype, numbers((3, 1, 5, 9), dtype), numbers((4, 9, 2), dtype, 1))
+
+
+def test_many_calls(way):
+    """A batch that no single stride walks, of more matrices than are worth a call each."""
+    def product(a, b):
+        return dragon.ops.matmul(dragon.ops.permute(a, [0, 2, 1, 3]), dragon.ops.permute(b, [1, 0, 3, 2]))
+    same(product, "float32", numbers((20, 2, 18, 3), "float32"), numbers((18, 20, 2, 3), "float32", 1))
+    same(product, "float32", numbers((20, 2, 18, 3), "float32"), numbers((18, 1, 2, 3), "float32", 1))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "complex64"])
+def test_results_elsewhere(dtype, way):
+    """A result that is to lie across, or at every other place."""
+    a, b = numbers((18, 7), dtype), numbers((7, 21), dtype, 1)
+
+    def across(x, y):
+        turned = dragon.ops.matmul(dragon.ops.permute(y, [1, 0]), dragon.ops.permute(x, [1, 0]))
+        out = dragon.ops.permute(turned, [1, 0])
+        dragon.ops.matmul(x * 2, y, out=out)
+        return out
+
+    def apart(x, y):
+        out = dragon.ops.select(dragon.ops.stack([dragon.ops.matmul(x, y)] * 2, 2), 2, 1)
+        dragon.ops.matmul(x * 2, y, out=out)
+        return out
+    same(across, dtype, a, b)
+    same(apart, dtype, a, b)
 
 
 def test_many_small(simt):
@@ -88,14 +125,15 @@ def test_dot(dtype, n):
 
 @pytest.mark.parametrize("shape", [(66, 70), (70,), (1, 70)])
 @pytest.mark.parametrize("alpha, beta", [(1.0, 1.0), (0.5, 2.0), (2.0, 0.0)])
-def test_addmm(shape, alpha, beta):
+def test_addmm(shape, alpha, beta, way):
     """A sum that is there already, or a bias."""
     def product(x, a, b):
         return dragon.ops.addmm(x, a, b, alpha=alpha, beta=beta)
-    same(product, "float32", numbers(shape, "float32", 2), numbers((66, 20), "float32"), numbers((20, 70), "float32", 1))
+    for dtype in ("float32", "float64", "complex64"):
+        same(product, dtype, numbers(shape, dtype, 2), numbers((66, 20), dtype), numbers((20, 70), dtype, 1))
 
 
-def test_not_finite():
+def test_not_finite(way):
     """A NaN stays in its row and column, and nothing times nothing is zero."""
     a = numpy.ones((70, 20), "float32")
     a[3, 4], a[5, 6] = numpy.nan, numpy.inf

@@ -1,17 +1,16 @@
 // Matrix products on CUDA. NVIDIA's library has the first word; what it lacks (integers, bools) or cannot take is done
 // here in tiles. A matrix times a vector is bound by memory, and done here by rows that are read sixteen bytes at a
 // time.
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
 #include "core/device/cuda/block.h"
 #include "core/device/cuda/launch.h"
 #include "core/kernels/matmul/batch_cuda.h"
 #include "core/kernels/matmul/strand_cuda.h"
 
 namespace dragon::DRAGON_DEVICE {
-
-#if defined(DRAGON_SIMT)
-/// The machine that stands for a GPU has no such library.
-bool MatmulVendor(const Context&, const Product&, const View&, const MatmulPost&) { return false; }
-#endif
 
 namespace {
 
@@ -230,12 +229,21 @@ Steps StepsOf(const View& x, int64_t rows) {
   return {rows == 1 && x.stride(-1) != 1 ? 1 : x.stride(-2), x.dim(-1) == 1 && x.stride(-2) != 1 ? 1 : x.stride(-1)};
 }
 
+/// On the machine that stands for a GPU, a test says who multiplies.
+bool AsksVendor() {
+#if defined(DRAGON_SIMT)
+  return std::getenv("DRAGON_SIMT_BLAS") != nullptr;
+#else
+  return true;
+#endif
+}
+
 template <typename T>
 void Multiply(const Context& ctx, const Product& product, const View& bias, const MatmulPost& post) {
   const Epilogue<T> epilogue(bias, post);
   if (TimesVector<T>(ctx, product, epilogue)) return;
   if constexpr (!std::is_integral_v<T>) {
-    if (product.k > 0 && MatmulVendor(ctx, product, bias, post)) return;
+    if (product.k > 0 && AsksVendor() && MatmulVendor(ctx, product, bias, post)) return;
   }
   Tiles<T>(ctx, product, epilogue);
 }

@@ -68,6 +68,8 @@ inline cudaError_t cudaHostAlloc(void** memory, size_t bytes, unsigned) {
   return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
+enum cudaDataType_t { CUDA_R_32F, CUDA_R_64F, CUDA_R_16F, CUDA_C_32F = 4, CUDA_C_64F, CUDA_R_16BF = 14 };
+
 // --- vectors
 #define SIMT_VECTORS(T, name)                                                    \
   struct alignas(2 * sizeof(T)) name##2 { T x, y; };                             \

@@ -1,0 +1,150 @@
+// cuBLASLt in plain loops, for tests of what stands around its calls: DRAGON_SIMT_BLAS=1 has products go there. What
+// the library would refuse is refused here too.
+#include <cstring>
+#include <memory>
+
+#include "core/device/cuda/cublas.h"
+#include "core/kernels/matmul/epilogue.h"
+#include "tests/cuda/simt/machine.h"
+
+namespace dragon::cuda {
+
+struct LtDescOpaque {
+  BlasCompute compute;
+  cudaDataType_t scale;
+  int32_t a_op = 0, b_op = 0;
+  uint32_t epilogue = kLtEpilogueDefault;
+  const void* bias = nullptr;
+};
+struct LtLayoutOpaque {
+  cudaDataType_t type;
+  int64_t rows, columns, leading, batch_stride = 0;
+  int32_t batch = 1;
+};
+struct LtPreferenceOpaque {
+  uint32_t alignments[4] = {256, 256, 256, 256};
+};
+
+namespace {
+
+constexpr BlasStatus kWrong = static_cast<BlasStatus>(7);
+
+BlasStatus CreateDesc(LtDesc* desc, BlasCompute compute, cudaDataType_t scale) {
+  *desc = new LtDescOpaque{compute, scale};
+  return BlasStatus::kSuccess;
+}
+BlasStatus SetDesc(LtDesc desc, LtDescAttribute attribute, const void* value, size_t bytes) {
+  void* const to = attribute == LtDescAttribute::kTransA     ? static_cast<void*>(&desc->a_op)
+                   : attribute == LtDescAttribute::kTransB   ? static_cast<void*>(&desc->b_op)
+                   : attribute == LtDescAttribute::kEpilogue ? static_cast<void*>(&desc->epilogue)
+                                                             : static_cast<void*>(&desc->bias);
+  if (bytes != (attribute == LtDescAttribute::kBiasPointer ? 8u : 4u)) return kWrong;
+  std::memcpy(to, value, bytes);
+  return BlasStatus::kSuccess;
+}
+BlasStatus CreateLayout(LtLayout* layout, cudaDataType_t type, uint64_t rows, uint64_t columns, int64_t leading) {
+  *layout = new LtLayoutOpaque{type, static_cast<int64_t>(rows), static_cast<int64_t>(columns), leading};
+  return leading >= static_cast<int64_t>(rows) && rows > 0 && columns > 0 ? BlasStatus::kSuccess : kWrong;
+}
+BlasStatus SetLayout(LtLayout layout, LtLayoutAttribute attribute, const void* value, size_t bytes) {
+  const bool stride = attribute == LtLayoutAttribute::kBatchStride;
+  if (bytes != (stride ? 8u : 4u)) return kWrong;
+  std::memcpy(stride ? static_cast<void*>(&layout->batch_stride) : static_cast<void*>(&layout->batch), value, bytes);
+  return BlasStatus::kSuccess;
+}
+BlasStatus CreatePreference(LtPreference* preference) {
+  *preference = new LtPreferenceOpaque;
+  return BlasStatus::kSuccess;
+}
+BlasStatus SetPreference(LtPreference preference, LtPreferenceAttribute attribute, const void* value, size_t bytes) {
+  if (bytes != (attribute == LtPreferenceAttribute::kWorkspaceBytes ? 8u : 4u)) return kWrong;
+  const int place = static_cast<int>(attribute) - static_cast<int>(LtPreferenceAttribute::kAlignmentA);
+  if (place >= 0) std::memcpy(&preference->alignments[place], value, bytes);
+  return BlasStatus::kSuccess;
+}
+
+template <typename P>
+BlasStatus Destroy(P* object) {
+  delete object;
+  return BlasStatus::kSuccess;
+}
+
+/// The alignments are kept where an algorithm would be, and held against the pointers of each call.
+BlasStatus FindAlgorithm(LtHandle, LtDesc, LtLayout a, LtLayout b, LtLayout, LtLayout d, LtPreference preference, int,
+                         LtHeuristic* best, int* found) {
+  if (a->batch != d->batch || b->batch != d->batch) return kWrong;
+  *best = {};
+  std::memcpy(best->algorithm.data, preference->alignments, sizeof(preference->alignments));
+  *found = 1;
+  return BlasStatus::kSuccess;
+}
+
+/// op(x)[row, column] of matrix i.
+template <typename T>
+T At(const void* data, LtLayout layout, int32_t op, int64_t i, int64_t row, int64_t column) {
+  if (op) std::swap(row, column);
+  return static_cast<const T*>(data)[i * layout->batch_stride + row + column * layout->leading];
+}
+
+template <typename T>
+void Multiply(LtDesc desc, const void* alpha, const void* a, LtLayout a_layout, const void* b, LtLayout b_layout,
+              const void* beta, T* y, LtLayout d) {
+  using Sum = Wide<T>;
+  Sum scale, keep;
+  std::memcpy(&scale, alpha, sizeof(Sum));
+  std::memcpy(&keep, beta, sizeof(Sum));
+  const int64_t k = desc->a_op ? a_layout->rows : a_layout->columns;
+  for (int64_t i = 0; i < d->batch; ++i) {
+    for (int64_t column = 0; column < d->columns; ++column) {
+      for (int64_t row = 0; row < d->rows; ++row) {
+        Sum sum = Sum(0);
+        for (int64_t p = 0; p < k; ++p) {
+          sum += Sum(At<T>(a, a_layout, desc->a_op, i, row, p)) * Sum(At<T>(b, b_layout, desc->b_op, i, p, column));
+        }
+        T& out = y[i * d->batch_stride + row + column * d->leading];
+        sum = scale * sum;
+        if (keep != Sum(0)) sum += keep * Sum(out);
+        if (desc->epilogue == kLtEpilogueBias) sum += Sum(static_cast<const T*>(desc->bias)[row]);
+        out = static_cast<T>(sum);
+      }
+    }
+  }
+}
+
+BlasStatus Matmul(LtHandle, LtDesc desc, const void* alpha, const void* a, LtLayout a_layout, const void* b,
+                  LtLayout b_layout, const void* beta, const void* c, LtLayout, void* y, LtLayout d,
+                  const LtAlgorithm* algorithm, void*, size_t, cudaStream_t) {
+  const simt::OpenMemory open;
+  uint32_t alignments[4];
+  std::memcpy(alignments, algorithm->data, sizeof(alignments));
+  const void* const pointers[4] = {a, b, c, y};
+  for (int i = 0; i < 4; ++i) {
+    if (reinterpret_cast<uintptr_t>(pointers[i]) % alignments[i] != 0) return kWrong;
+  }
+  for (DType dtype :
+       {DType::kFloat16, DType::kBFloat16, DType::kFloat32, DType::kFloat64, DType::kComplex64, DType::kComplex128}) {
+    if (CudaTypeOf(dtype) != d->type || (d->type == CUDA_R_32F && dtype != DType::kFloat32)) continue;
+    Visit(dtype, Inexact{}, [&]<typename Tag>(Tag) {
+      using T = typename Tag::type;
+      Multiply<T>(desc, alpha, a, a_layout, b, b_layout, beta, static_cast<T*>(y), d);
+    });
+  }
+  return BlasStatus::kSuccess;
+}
+
+}  // namespace
+
+const LtFunctions& Lt() {
+  static const LtFunctions functions = {nullptr,        &CreateDesc,       &Destroy<LtDescOpaque>,
+                                        &SetDesc,       &CreateLayout,     &Destroy<LtLayoutOpaque>,
+                                        &SetLayout,     &CreatePreference, &Destroy<LtPreferenceOpaque>,
+                                        &SetPreference, &FindAlgorithm,    &Matmul};
+  return functions;
+}
+void CheckBlas(BlasStatus status, const char* who) {
+  if (status != BlasStatus::kSuccess) throw RuntimeError(who).Got("status ", static_cast<int>(status)).Expected("0");
+}
+LtHandle LtHandleOf(const Context&) { return nullptr; }
+void* WorkspaceOf(const Context&) { return nullptr; }
+
+}  // namespace dragon::cuda
