@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include "core/base/types.h"
 #include "core/device/cuda/block.h"
 #include "core/device/cuda/launch.h"
+#include "core/device/cuda/warp_matrix.h"
 
 namespace dragon::DRAGON_DEVICE::rows {
 
@@ -114,6 +116,37 @@ struct alignas(sizeof(T) * kWidth) Pack {
   T at[kWidth];
 };
 
+/// kWidth neighbours, in one instruction where they are sixteen bytes.
+template <typename T, int kWidth>
+__device__ __forceinline__ Pack<T, kWidth> LoadPack(const T* from) {
+  Pack<T, kWidth> pack;
+  if constexpr (sizeof(pack) == 16) {
+    const uint4 words = *reinterpret_cast<const uint4*>(from);
+    memcpy(&pack, &words, sizeof(pack));
+  } else {
+    pack = *reinterpret_cast<const Pack<T, kWidth>*>(from);
+  }
+  return pack;
+}
+template <typename T, int kWidth>
+__device__ __forceinline__ void StorePack(T* to, const Accumulator<T> (&values)[kWidth]) {
+  if constexpr (kIsHalf<T> && kWidth == 8) {  // two are rounded by one instruction
+    *reinterpret_cast<uint4*>(to) = {cuda::PackPair<T>(values[0], values[1]), cuda::PackPair<T>(values[2], values[3]),
+                                     cuda::PackPair<T>(values[4], values[5]), cuda::PackPair<T>(values[6], values[7])};
+  } else {
+    Pack<T, kWidth> pack;
+#pragma unroll
+    for (int j = 0; j < kWidth; ++j) pack.at[j] = static_cast<T>(values[j]);
+    if constexpr (sizeof(pack) == 16) {
+      uint4 words;
+      memcpy(&words, &pack, sizeof(pack));
+      *reinterpret_cast<uint4*>(to) = words;
+    } else {
+      *reinterpret_cast<Pack<T, kWidth>*>(to) = pack;
+    }
+  }
+}
+
 /// A thread's share of a row, or of a chunk of one: packs of kWidth neighbours, a group's width apart.
 template <typename T, int kWidth, int kItems>
 struct Tile {
@@ -127,7 +160,7 @@ struct Tile {
     for (int p = 0; p < kPacks; ++p) {
       const int index = (p * place.threads + place.thread) * kWidth;
       if (index < n) {
-        const auto pack = *reinterpret_cast<const Pack<T, kWidth>*>(row + index);
+        const auto pack = LoadPack<T, kWidth>(row + index);
 #pragma unroll
         for (int j = 0; j < kWidth; ++j) at[p * kWidth + j] = static_cast<A>(pack.at[j]);
       } else {
@@ -143,10 +176,10 @@ struct Tile {
     for (int p = 0; p < kPacks; ++p) {
       const int index = (p * place.threads + place.thread) * kWidth;
       if (index >= n) break;
-      Pack<T, kWidth> pack;
+      A values[kWidth];
 #pragma unroll
-      for (int j = 0; j < kWidth; ++j) pack.at[j] = static_cast<T>(f(at[p * kWidth + j], index + j, p * kWidth + j));
-      *reinterpret_cast<Pack<T, kWidth>*>(row + index) = pack;
+      for (int j = 0; j < kWidth; ++j) values[j] = f(at[p * kWidth + j], index + j, p * kWidth + j);
+      StorePack<T, kWidth>(row + index, values);
     }
   }
   /// row[i] = f(the number held for i) * weight[i] + bias[i]; either may be null.
@@ -157,17 +190,17 @@ struct Tile {
     for (int p = 0; p < kPacks; ++p) {
       const int index = (p * place.threads + place.thread) * kWidth;
       if (index >= n) break;
-      Pack<T, kWidth> pack, w{}, b{};
-      if (weight) w = *reinterpret_cast<const Pack<T, kWidth>*>(weight + index);
-      if (bias) b = *reinterpret_cast<const Pack<T, kWidth>*>(bias + index);
+      A values[kWidth];
+      Pack<T, kWidth> w{}, b{};
+      if (weight) w = LoadPack<T, kWidth>(weight + index);
+      if (bias) b = LoadPack<T, kWidth>(bias + index);
 #pragma unroll
       for (int j = 0; j < kWidth; ++j) {
-        A value = f(at[p * kWidth + j]);
-        if (weight) value *= static_cast<A>(w.at[j]);
-        if (bias) value += static_cast<A>(b.at[j]);
-        pack.at[j] = static_cast<T>(value);
+        values[j] = f(at[p * kWidth + j]);
+        if (weight) values[j] *= static_cast<A>(w.at[j]);
+        if (bias) values[j] += static_cast<A>(b.at[j]);
       }
-      *reinterpret_cast<Pack<T, kWidth>*>(row + index) = pack;
+      StorePack<T, kWidth>(row + index, values);
     }
   }
   /// Multiply every number by the weight of its place.
@@ -176,7 +209,7 @@ struct Tile {
     for (int p = 0; p < kPacks; ++p) {
       const int index = (p * place.threads + place.thread) * kWidth;
       if (index >= n) break;
-      const auto pack = *reinterpret_cast<const Pack<T, kWidth>*>(weight + index);
+      const auto pack = LoadPack<T, kWidth>(weight + index);
 #pragma unroll
       for (int j = 0; j < kWidth; ++j) at[p * kWidth + j] *= static_cast<A>(pack.at[j]);
     }

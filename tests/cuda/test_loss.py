@@ -19,7 +19,7 @@ def run(device, dtype, function, *arrays):
     x, *others = [None if item is None else tensor(item, dtype, device) for item in arrays]
     x.requires_grad = True
     y = function(x, *others)
-    dx, = engine.grad([y], [x], [dragon.ops.ones_like(y)])
+    dx, = engine.grad([y], [x], [tensor(numpy.ones(tuple(y.shape)), dtype, device)])
     return [engine.array(dragon.ops.to_device(item.detach(), "cpu")).astype("float64") for item in (y, dx)]
 
 
@@ -64,14 +64,19 @@ def test_cdist(device, p):
 
 
 @pytest.mark.parametrize("zero_infinity", [False, True])
-def test_ctc(device, zero_infinity):
-    """Samples of several lengths, with repeated labels and one that is too long for its time."""
+@pytest.mark.parametrize("blank", [0, 4])
+def test_ctc(device, zero_infinity, blank):
+    """Samples of several lengths, with repeated labels, the blank among them, and one too long for its time."""
     rng = numpy.random.default_rng(0)
     logits = rng.standard_normal((12, 3, 5))
     log_probs = logits - numpy.log(numpy.exp(logits).sum(-1, keepdims=True))
-    targets = numpy.array([[1, 1, 2, 3], [4, 2, 4, 1], [3, 3, 3, 3]])
-    times, lengths = numpy.array([12, 9, 5]), numpy.array([4, 3, 4])
-
-    def loss(x, targets, times, lengths):
-        return dragon.ops.ctc_loss(x, targets, times, lengths, reduction="none", zero_infinity=zero_infinity)
-    compared(loss, "float32", log_probs, targets, times, lengths, room=1e-5)
+    targets, times, lengths = numpy.array([1, 1, 2, 3, 4, 2, 4, 3, 3, 3, 3]), [12, 9, 5], [4, 3, 4]
+    results = []
+    for place in (device, "cpu"):
+        x, labels, inputs, outputs, dy = [tensor(numpy.array(item), "float32", place)
+                                          for item in (log_probs, targets, times, lengths, [1.0, 0.5, 2.0])]
+        _, loss, alpha = dragon.ops.ctc_loss_terms(x, labels, inputs, outputs, blank, False)
+        dx = dragon.ops.ctc_loss_backward(dy, loss, alpha, x, labels, inputs, outputs, blank, zero_infinity)
+        results.append([engine.array(dragon.ops.to_device(item, "cpu")) for item in (loss, dx)])
+    for mine, theirs in zip(*results, strict=True):
+        numpy.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-5)

@@ -43,7 +43,7 @@ template <typename T>
 __global__ void Distances(T* y, const T* x1, const T* x2, int64_t batch, int64_t n, int64_t m, int64_t size,
                           Order order, Accumulator<T> p) {
   using A = Accumulator<T>;
-  __shared__ A left[kTile][kDepth + 1], right[kTile][kDepth + 1];
+  alignas(16) __shared__ A left[kTile][kDepth + 1], right[kTile][kDepth + 1];
   const int64_t across = (m + kTile - 1) / kTile, down = (n + kTile - 1) / kTile;
   const int thread = threadIdx.y * kTile + threadIdx.x;
   for (int64_t block = blockIdx.x; block < batch * down * across; block += gridDim.x) {

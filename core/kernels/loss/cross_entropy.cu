@@ -101,36 +101,52 @@ __global__ void WeightSum(Accumulator<T>* sum, const T* weight, int64_t classes)
   if (threadIdx.x == 0) *sum = mine;
 }
 
-/// dx = a exp(x - lse) - share w[c], less the target's own term; `total` is the sum of all weights, if there are any.
+/// What the slopes of a place are made of: a exp(x - lse) - share w[c], less the target's own term.
+template <typename T>
+struct PlaceSlope {
+  using A = Accumulator<T>;
+  A a, own, share, lse;
+  int64_t target;
+
+  __device__ __forceinline__ PlaceSlope(const Problem<T>& p, const T* dy, const A* sums, A total_weight, int64_t place)
+      : a(0), own(0), share(0), lse(sums[place]), target(p.target[place]) {
+    if (target == p.ignore) return;
+    const A slope = static_cast<A>(dy[place]);
+    own = p.Has(target) ? slope * p.own * p.Weight(target) : Nan<A>();
+    share = slope * p.share;
+    a = p.share == A(0) ? own : own + share * total_weight;
+  }
+  __device__ __forceinline__ A At(const Problem<T>& p, A x, int64_t c) const {
+    if (target == p.ignore) return A(0);
+    A slope = a * Exp(x - lse);
+    if (c == target) slope -= own;
+    return p.share == A(0) ? slope : slope - share * p.Weight(c);
+  }
+};
+
+/// `total` is the sum of all weights, if there are any.
 template <typename T, int kWidth, typename Index>
 __global__ void CrossEntropySlopes(T* dx, const T* dy, const Accumulator<T>* sums, const T* x, const Problem<T> p,
                                    const Accumulator<T>* total, Index count, const cuda::Divider<Index> by_inner,
                                    const cuda::Divider<Index> by_classes) {
   using A = Accumulator<T>;
   const A total_weight = total ? *total : static_cast<A>(p.classes);
+  const bool rows_of_classes = by_inner.divisor == 1;
   const Index step = static_cast<Index>(gridDim.x) * blockDim.x;
   for (Index i = static_cast<Index>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
-    const auto logits = reinterpret_cast<const rows::Pack<T, kWidth>*>(x)[i];
-    rows::Pack<T, kWidth> slopes;
     // A pack has neighbouring classes of one place, or one class of neighbouring places.
     const Index first = i * kWidth, line = by_inner.Divide(first), outer = by_classes.Divide(line);
-    const Index c = line - outer * by_classes.divisor, s = first - line * by_inner.divisor;
-    const bool rows_of_classes = by_inner.divisor == 1;
+    const int64_t c = line - outer * by_classes.divisor;
+    const int64_t place = static_cast<int64_t>(outer) * p.inner + (first - line * by_inner.divisor);
+    const auto logits = rows::LoadPack<T, kWidth>(x + first);
+    PlaceSlope<T> of_place(p, dy, sums, total_weight, place);
+    A slopes[kWidth];
 #pragma unroll
     for (int j = 0; j < kWidth; ++j) {
-      const int64_t place = static_cast<int64_t>(outer) * p.inner + s + (rows_of_classes ? 0 : j);
-      const int64_t at_class = static_cast<int64_t>(c) + (rows_of_classes ? j : 0), t = p.target[place];
-      A slope = A(0);
-      if (t != p.ignore) {
-        const A grad = static_cast<A>(dy[place]), own = p.Has(t) ? grad * p.own * p.Weight(t) : Nan<A>();
-        const A share = grad * p.share, a = p.share == A(0) ? own : own + share * total_weight;
-        slope = a * Exp(static_cast<A>(logits.at[j]) - sums[place]);
-        if (at_class == t) slope -= own;
-        if (p.share != A(0)) slope -= share * p.Weight(at_class);
-      }
-      slopes.at[j] = static_cast<T>(slope);
+      if (j > 0 && !rows_of_classes) of_place = PlaceSlope<T>(p, dy, sums, total_weight, place + j);
+      slopes[j] = of_place.At(p, static_cast<A>(logits.at[j]), rows_of_classes ? c + j : c);
     }
-    reinterpret_cast<rows::Pack<T, kWidth>*>(dx)[i] = slopes;
+    rows::StorePack<T, kWidth>(dx + first, slopes);
   }
 }
 
