@@ -7,8 +7,15 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <map>
+#include <memory>  // the C++ library uses some of the names below: whatever has them is read before
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/cuda/simt/machine.h"
 
