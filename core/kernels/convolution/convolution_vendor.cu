@@ -31,6 +31,8 @@ bool Usable() {
   static const bool usable = [] {
     const char* asked = std::getenv("DRAGON_CUDNN");
     if (asked && std::strcmp(asked, "0") == 0) return false;
+    // It looks for these by name, and runs without what of it needs them if nobody has opened them.
+    for (auto* library : {&cuda::CublasLt(), &cuda::Cublas(), &cuda::Nvrtc()}) (void)library->found();
     if (cuda::Cudnn().found()) return true;
     std::fprintf(stderr, "dragon: cuDNN was not found, so convolutions are slow: `pip install nvidia-cudnn-cu13`\n");
     return false;
@@ -373,6 +375,7 @@ bool Try(Context& ctx, ConvPass pass, const View& y, const View& x, const View& 
 bool ConvVendor(Context& ctx, ConvPass pass, const View& y, const View& x, const View& w,
                 const ConvGeometry& geometry) {
   if (!Usable()) return false;
+  const CudaGuard guard(ctx.device.index);
   int last = LikesChannelsLast(pass == ConvPass::kForward ? y : x);
   const int other = LikesChannelsLast(pass == ConvPass::kForward ? x : y);
   if (last < 0 || (pass == ConvPass::kBackwardWeights && other == 1)) last = other;
