@@ -1,4 +1,6 @@
 // The family of Adam: running means of the gradient and of its square.
+#include "core/kernels/training/steps.h"
+
 #if defined(DRAGON_GPU)
 #include "core/kernels/training/sweep_cuda.h"
 #else

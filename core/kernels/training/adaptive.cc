@@ -1,4 +1,6 @@
 // Updates scaled by the history of squared gradients: RMSprop, Adagrad, Adadelta.
+#include "core/kernels/training/steps.h"
+
 #if defined(DRAGON_GPU)
 #include "core/kernels/training/sweep_cuda.h"
 #else

@@ -1,4 +1,6 @@
 // Updates that follow the gradient itself: SGD with momentum, averaged SGD, and Rprop, which looks at signs only.
+#include "core/kernels/training/steps.h"
+
 #if defined(DRAGON_GPU)
 #include "core/kernels/training/sweep_cuda.h"
 #else

@@ -115,7 +115,7 @@ double NormOf(const Tensor& norms, double p) {
             if (!(scale >= 1)) kernels::ScaleEach(r.ctx(), dtype, all.set, scale);
             all.WriteBack();
           }
-          OpInto<"copy">(r.y(), Tensor::Scalar(total, DType::kFloat64));
+          OpInto<"copy">(r.y(), Op<"to_device">(Tensor::Scalar(total, DType::kFloat64), r.y().device()));
         })
         .NotDifferentiable();
 

@@ -60,7 +60,7 @@ void WriteNumber(const Tensor& x, double value) {
   if (x.dtype() == DType::kFloat32 && x.device().is_cpu()) {
     *static_cast<float*>(x.mutable_data()) = static_cast<float>(value);
   } else {
-    OpInto<"copy">(x.Detach(), Tensor::Scalar(value, DType::kFloat64));
+    OpInto<"copy">(x.Detach(), Op<"to_device">(Tensor::Scalar(value, DType::kFloat64), x.device()));
   }
 }
 
