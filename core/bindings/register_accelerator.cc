@@ -172,6 +172,34 @@ void RegisterStreams(py::module_& m) {
       .def_property_readonly("handle", &Event::handle);
 }
 
+/// Memory of other libraries.
+void RegisterBorrowing(py::module_& m) {
+  m.def(
+      "borrow_cuda",
+      [](uintptr_t address, const py::tuple& shape, const py::tuple& strides, py::object dtype, int index,
+         py::object owner, py::object tensor_class) {
+        const auto dims_of = [](const py::tuple& numbers) {
+          Dims dims;
+          for (const py::handle number : numbers) dims.push_back(number.cast<int64_t>());
+          return dims;
+        };
+        const DType kind = ParseDType(dtype.ptr(), {"as_tensor", nullptr});
+        const Device device{DeviceType::kCUDA, static_cast<int16_t>(index)};
+        PyObject* const held = owner.release().ptr();
+        const auto drop = [held] {
+          if (!Py_IsInitialized() || LockIsGone()) return;
+          WithGil gil;
+          Py_DECREF(held);
+        };
+        const Tensor borrowed = Tensor::Borrow(StreamAt(address), dims_of(shape), dims_of(strides), kind, device, drop);
+        return py::reinterpret_steal<py::object>(
+            Wrap(borrowed, FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()))));
+      },
+      "A tensor over device memory of an object's, which lives as long as the tensor.", py::arg("address"),
+      py::arg("shape"), py::arg("strides"), py::arg("dtype"), py::arg("index"), py::arg("owner"),
+      py::arg("tensor_class"));
+}
+
 void RegisterDeviceMemory(py::module_& m) {
   m.def(
       "pin",
@@ -273,6 +301,7 @@ void RegisterDeviceGraphs(py::module_& m) {
 
 void RegisterAccelerator(py::module_& m) {
   RegisterStreams(m);
+  RegisterBorrowing(m);
   RegisterDeviceMemory(m);
   RegisterFacts(m);
   RegisterDeviceGraphs(m);

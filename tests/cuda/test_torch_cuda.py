@@ -173,3 +173,19 @@ def test_lending(x):
     assert told["shape"] == (4, 3) and told["strides"] == (4, 16) and told["typestr"] == "<f4"
     assert told["data"] == (x.data_ptr(), False)
     assert not hasattr(x.cpu(), "__cuda_array_interface__")
+
+
+class Lent:
+    """Another library's array on the device."""
+
+    def __init__(self, told):
+        self.__cuda_array_interface__ = told
+
+
+def test_borrowing(x):
+    lender = Lent(x.t().__cuda_array_interface__)
+    made = dt.as_tensor(lender)
+    assert made.data_ptr() == x.data_ptr() and made.tolist() == x.t().tolist() and dt.asarray(lender).is_cuda
+    assert dt.tensor(lender).data_ptr() != x.data_ptr() and dt.as_tensor(lender, device="cpu").device.type == "cpu"
+    with pytest.raises(TypeError, match="got device memory of '>f4'"):
+        dt.as_tensor(Lent({"typestr": ">f4", "shape": (1,), "data": (0, False)}))

@@ -93,3 +93,32 @@ def test_graphs(device, simt):
     x.fill_(4)
     graph.replay()
     assert y.tolist() == [9, 9, 9]
+
+
+def test_graphed_callables(device, monkeypatch):
+    """The backward pass and the places of arguments; where nothing can be noted down, what ran stands for the graph."""
+    from dragon.vm.torch.cuda import graphed
+
+    class Ran:
+        """A graph that does nothing when it is replayed."""
+
+        replays = 0
+
+        def replay(self):
+            Ran.replays += 1
+
+    class Running:
+        def __init__(self, *args, **kwargs):
+            pass
+
+        __enter__ = __exit__ = lambda self, *args: None
+
+    if dt.cuda.get_device_name() == "a machine of fibres":
+        monkeypatch.setattr(graphed, "CUDAGraph", Ran)
+        monkeypatch.setattr(graphed, "graph", Running)
+    x = dt.arange(3.0, device="cuda", requires_grad=True)
+    square = dt.cuda.make_graphed_callables(lambda x: x * x, (x,))
+    y = square(x)
+    assert y.tolist() == [0, 1, 4] and y.requires_grad
+    y.sum().backward()
+    assert x.grad is not None and x.grad.shape == x.shape

@@ -36,7 +36,7 @@ FLOORS = [
     {"tensor", "promotion"},
     {"operator", "infer", "writes", "sizes", "parts"},
     {"apply", "op", "compute", "observe", "number", "autocast", "profile", "batching", "findings", "shapes_only",
-     "known", "known_call", "stand_in"},
+     "known", "known_call", "stand_in", "across"},
     {"autograd/node", "autograd/meta", "autograd/record"},
     {"autograd/backward"},
     {"graph", "graph_body", "graph_check", "graph_proto", "graph_encode", "graph_decode", "graph_file", "fusion"},

@@ -42,7 +42,7 @@ struct Presence {
       (void)cudaGetLastError();
       count = 0;
     }
-    g_used.store(true);
+    g_used.store(count > 0);
   }
   static const Presence& Get() {
     static const Presence presence;

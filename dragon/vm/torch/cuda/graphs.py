@@ -148,22 +148,7 @@ graph.__module__ = "torch.cuda"
 
 
 def make_graphed_callables(callables, sample_args, num_warmup_iters=3, allow_unused_input=False, pool=None):
-    """Refuse: a graphed callable's backward pass is not there yet; `torch.cuda.graph` notes whole steps down.
-
-    Parameters
-    ----------
-    callables : Union[Callable, tuple]
-        Modules or functions.
-    sample_args : tuple
-        What they are called with.
-    num_warmup_iters : int, optional, default=3
-        Runs before the capture.
-    allow_unused_input : bool, optional, default=False
-        Whether inputs may have no gradient.
-    pool : tuple, optional
-        The token of memory to share with another graph.
-
-    """
+    """Return functions or modules whose forward and backward passes are replayed as graphs: see `cuda.graphed`."""
     require("make_graphed_callables")
-    raise NotImplementedError("torch.cuda.make_graphed_callables: Dragon does not have it (yet); note a whole step down "
-                              "with torch.cuda.graph instead, backward pass included")
+    from dragon.vm.torch.cuda import graphed
+    return graphed.make_graphed_callables(callables, sample_args, num_warmup_iters, allow_unused_input, pool)

@@ -321,13 +321,11 @@ def _let_wait(index, stream):
     if stream == 0:
         raise RuntimeError("__dlpack__: got stream 0, expected 1 for the legacy default stream, 2 for a thread's, or a "
                            "stream's address: 0 could mean either")
-    here = _C.current_stream(index)
-    if stream in (None, 1, 2):  # the engine's streams do not know the legacy one: who takes must find all done
-        _C.synchronize_stream(index, here)
-    elif stream != here:
+    here, taker = _C.current_stream(index), 1 if stream is None else stream
+    if taker != here:
         event = _C.Event(False, False, False)
         event.record(index, here)
-        event.wait(index, stream)
+        event.wait(index, taker)
 
 
 @method
@@ -362,7 +360,8 @@ def __cuda_array_interface__(self):
     kind, size = ARRAY_KINDS[self.dtype.name], self.element_size()
     strides = None if self.is_contiguous() else tuple(step * size for step in self.stride())
     return {"typestr": f"{'|' if size == 1 else '<'}{kind}{size}", "shape": tuple(self.shape), "strides": strides,
-            "data": (self.data_ptr() if self.numel() else 0, False), "version": 2}
+            "data": (self.data_ptr() if self.numel() else 0, False), "version": 3,
+            "stream": _C.current_stream(self.device.index) or 1}
 
 
 # Letters of NumPy's for kinds of numbers; bfloat16, which it lacks, goes as plain bytes.

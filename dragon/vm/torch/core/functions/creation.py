@@ -5,6 +5,7 @@ from dragon.core.capture.settings import is_capturing, is_exporting, is_sketchin
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS, UNSUPPORTED, as_dtype
 from dragon.vm.torch.core.layout import channels_last, channels_last_3d, contiguous_format, EMPTY, require_strided
+from dragon.vm.torch.core.nvidia import lending
 from dragon.vm.torch.core.register import both, function, method, overload
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.size import Size
@@ -198,6 +199,9 @@ def empty_permuted(size, physical_layout, *, dtype=None, layout=None, device=Non
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """Return a leaf with a copy of numbers, nested sequences of them, an array or a tensor."""
     where = data.device if device is None and isinstance(data, Tensor) else as_device(device)
+    if not isinstance(data, Tensor) and hasattr(data, "__cuda_array_interface__"):
+        lent = lending.borrow(data, Tensor)
+        return finish(lent.to(lent.device if device is None else where, dtype or lent.dtype, copy=True), requires_grad)
     if is_baked(data):
         made = from_numpy(data)
         return finish(made.to(device=where, dtype=dtype or made.dtype), requires_grad, pin_memory)
@@ -221,6 +225,8 @@ def scalar_tensor(value, *, dtype=None, layout=None, device=None, pin_memory=Fal
 @function
 def as_tensor(data, dtype=None, device=None):
     """Return data as a tensor, over the same memory if it is an array or tensor of this dtype and device."""
+    if not isinstance(data, Tensor) and hasattr(data, "__cuda_array_interface__"):
+        data = lending.borrow(data, Tensor)
     if not isinstance(data, Tensor):
         if not hasattr(data, "__array_interface__") or not getattr(data, "shape", ()):
             return tensor(data, dtype=dtype, device=device)
@@ -233,6 +239,8 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     """Return an object as a tensor, sharing memory where `copy` allows and nothing needs to change."""
     if isinstance(obj, Tensor):
         made = obj
+    elif hasattr(obj, "__cuda_array_interface__"):
+        made = lending.borrow(obj, Tensor)
     elif hasattr(obj, "__dlpack__") and not hasattr(obj, "__array_interface__"):
         made = from_dlpack(obj)
     elif hasattr(obj, "__array_interface__") and getattr(obj, "shape", ()):
@@ -292,7 +300,7 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
 @function
 def from_dlpack(ext_tensor, *, device=None, copy=None):
     """Return a tensor over the memory of another library's tensor, through DLPack."""
-    made = _C.from_dlpack(ext_tensor, Tensor)
+    made = lending.take(ext_tensor, Tensor)
     made = made if device is None else made.to(device)
     return made.clone() if copy else made
 
