@@ -14,6 +14,10 @@ void CheckIndexDType(const char* who, const Tensor& index);
 Tensor AsInt64(const Tensor& index);
 /// Zeros like a gradient that is about to be written into.
 inline Tensor Zeros(const Dims& shape, const Tensor& like) { return Op<"zeros">(shape, like.dtype(), like.device()); }
+/// A number of the host's where `x` is; any other tensor as it is.
+inline Tensor Beside(const Tensor& number, const Tensor& x) {
+  return number.device() == x.device() ? number : Op<"to_device">(number, x.device());
+}
 /// A vector index for one axis, repeated along all others of `shape` (strides of 0).
 Tensor SpreadIndex(const Tensor& index, int64_t axis, const Dims& shape);
 /// y = x, unless y was given x's own memory to edit.

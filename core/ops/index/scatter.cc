@@ -156,7 +156,7 @@ Operator& Scatter(const char* name, const char* doc) {
 /// src cut down to the shape of index; a number becomes as large as index.
 Tensor FitSource(const char* who, const Tensor& x, const Tensor& index, Tensor src) {
   if (src.impl()->weak && src.dtype() != x.dtype()) src = CastOrRefuse(who, src, x.dtype());
-  if (src.ndim() == 0 && index.ndim() > 0) return Op<"expand">(src, index.shape());
+  if (src.ndim() == 0 && index.ndim() > 0) return Op<"expand">(Beside(src, x), index.shape());
   if (src.shape() == index.shape() || index.numel() == 0) return src;
   bool fits = src.ndim() == index.ndim();
   for (int axis = 0; fits && axis < index.ndim(); ++axis) fits = index.size(axis) <= src.size(axis);
@@ -283,7 +283,7 @@ Tensor IndexInto(const CallReader& c, const Tensor& src, const char* how, bool f
           const int64_t axis = NormalizeAxis("index_fill", c.Int("axis"), c.x("x").ndim());
           Dims shape = c.x("x").shape();
           if (!shape.empty()) shape[axis] = c.x("index").numel();
-          const Tensor value = CastOrRefuse("index_fill", c.x("value"), c.x("x").dtype());
+          const Tensor value = Beside(CastOrRefuse("index_fill", c.x("value"), c.x("x").dtype()), c.x("x"));
           if (Door().grad_enabled && value.requires_grad()) {
             // A place named twice holds the number once, and so does its gradient.
             const Tensor none = Op<"zeros">(c.x("x").shape(), DType::kBool, value.device());
