@@ -12,6 +12,26 @@ using namespace grid;
 
 constexpr int TapsPerAxis(GridMode mode) { return mode == GridMode::kNearest ? 1 : mode == GridMode::kLinear ? 2 : 4; }
 
+/// Reading whose padding is known at run time: all threads branch alike, and there is a sixth of the code.
+template <typename W>
+struct DeviceReading {
+  W size;
+  GridPadding padding;
+  bool align_corners;
+
+  __device__ __forceinline__ Moving<W> Unnormalize(W coordinate) const {
+    return align_corners ? Reading<W, GridPadding::kZeros, true>{size}.Unnormalize(coordinate)
+                         : Reading<W, GridPadding::kZeros, false>{size}.Unnormalize(coordinate);
+  }
+  __device__ __forceinline__ Moving<W> Pad(W at) const {
+    if (padding == GridPadding::kZeros) return {at, W(1)};
+    if (padding == GridPadding::kBorder) return Clamp(at, size - 1);
+    const auto mirrored = Reflect(at, align_corners ? W(0) : W(-0.5), align_corners ? size - 1 : size);
+    const auto clamped = Clamp(mirrored.at, size - 1);
+    return {clamped.at, clamped.slope * mirrored.slope};
+  }
+};
+
 /// The neighbours of a point along one axis: elements (-1 outside), weights, and their slopes by the coordinate.
 template <typename W, GridMode mode>
 struct AxisNeighbours {
@@ -19,9 +39,9 @@ struct AxisNeighbours {
   int32_t element[kTaps];
   W weight[kTaps], slope[kTaps];
 
-  template <GridPadding padding, bool align_corners>
-  __device__ __forceinline__ void FindBy(W coordinate, W size) {
-    const Reading<W, padding, align_corners> reading{size};
+  __device__ __forceinline__ void Find(const Space& space, int axis, W coordinate) {
+    const W size = static_cast<W>(space.sizes[axis]);
+    const DeviceReading<W> reading{size, space.padding, space.align_corners};
     const auto raw = reading.Unnormalize(coordinate);
     if constexpr (mode == GridMode::kLinear) {
       const auto padded = reading.Pad(raw.at);
@@ -42,19 +62,6 @@ struct AxisNeighbours {
         weight[k] = cubic.at, slope[k] = cubic.slope * raw.slope;
       }
     }
-  }
-  template <GridPadding padding>
-  __device__ __forceinline__ void FindPadded(W coordinate, W size, bool align_corners) {
-    align_corners ? FindBy<padding, true>(coordinate, size) : FindBy<padding, false>(coordinate, size);
-  }
-  __device__ __forceinline__ void Find(const Space& space, int axis, W coordinate) {
-    const W size = static_cast<W>(space.sizes[axis]);
-    if (space.padding == GridPadding::kZeros)
-      return FindPadded<GridPadding::kZeros>(coordinate, size, space.align_corners);
-    if (space.padding == GridPadding::kBorder) {
-      return FindPadded<GridPadding::kBorder>(coordinate, size, space.align_corners);
-    }
-    FindPadded<GridPadding::kReflection>(coordinate, size, space.align_corners);
   }
 };
 
