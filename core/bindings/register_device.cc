@@ -19,6 +19,7 @@ void RegisterDevices(py::module_& m) {
         "Set whether kernels that this thread runs wake no others; whether they woke none so far.", py::arg("alone"));
   m.def("set_allows_tf32", &SetAllowsTf32,
         "Set whether float32 products of a device may round their operands to TensorFloat32.", py::arg("allowed"));
+  m.def("set_convolutions_allow_tf32", &SetConvolutionsAllowTf32, "The same for convolutions.", py::arg("allowed"));
   m.def(
       "load_library", [](const std::string& path) { LoadLibrary(path); },
       "Load operators, kernels or a device from a shared library.", py::arg("path"));

@@ -43,10 +43,15 @@ class DRAGON_API Backend {
   /// Raw memory of the device, or nullptr when there is none left. Aligned to 64 bytes.
   virtual void* Allocate(int index, size_t bytes) = 0;
   virtual void Free(int index, void* pointer, size_t bytes) = 0;
-  /// Copies are ordered after earlier work on the device's current stream and complete on return.
+  /// Copies are ordered after earlier work on the device's current stream. When they return, the host's memory is the
+  /// caller's own again, and has what was asked for.
   virtual void CopyFromHost(int index, void* device, const void* host, size_t bytes) = 0;
   virtual void CopyToHost(int index, void* host, const void* device, size_t bytes) = 0;
   virtual void CopyWithin(int index, void* to, const void* from, size_t bytes) = 0;
+  /// Copy to memory that no work has been queued for; it is there for all streams on return, and no work is waited for.
+  virtual void Bring(int index, void* device, const void* host, size_t bytes) {
+    CopyFromHost(index, device, host, bytes);
+  }
   virtual void* CurrentStream(int /*index*/) { return nullptr; }
   virtual void Synchronize(int /*index*/) {}
 };

@@ -1,4 +1,4 @@
-// A sheet of numbers for each device: filled line by line, and put away for a new one when it is full.
+// A sheet of numbers for each device: filled line by line, and left behind for a new one when it is full.
 #include "core/device/numbers.h"
 
 #include <cstring>
@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "core/base/error.h"
-#include "core/device/allocator.h"
 
 namespace dragon {
 
@@ -37,19 +36,18 @@ class Sheet {
     if (!memory_ || lines_.size() == kLines) Renew(device);
     const size_t line = lines_.size();
     char* const address = memory_ + line * kMostBytes;
-    BackendOf(device.type).CopyFromHost(device.index, address, key.words, key.bytes);
+    BackendOf(device.type).Bring(device.index, address, key.words, key.bytes);
     lines_.emplace(key, line);
     return address;
   }
 
  private:
-  /// The old sheet goes back to the cache, which hands it out to later work only.
+  /// Queued work may still read the old sheet, and a graph will whenever it runs: it is left to them. A program that
+  /// makes a new number in each of a million steps leaves sixteen megabytes.
   void Renew(Device device) {
     lines_.clear();
-    Allocator& allocator = DeviceAllocator(device);
-    if (memory_) allocator.Free(memory_, kLines * kMostBytes);
-    memory_ = nullptr;
-    memory_ = static_cast<char*>(allocator.Allocate(kLines * kMostBytes));
+    memory_ = static_cast<char*>(BackendOf(device.type).Allocate(device.index, kLines * kMostBytes));
+    if (!memory_) throw MemoryError("numbers").Got("no memory on ", device).Expected(kLines * kMostBytes, " bytes");
   }
 
   std::unordered_map<Key, size_t, HashOfKey> lines_;

@@ -25,6 +25,11 @@ def set_allows_tf32(allowed):
     _C.set_allows_tf32(allowed)
 
 
+def set_convolutions_allow_tf32(allowed):
+    """Set whether float32 convolutions of a device may round their operands to TensorFloat32; they may by default."""
+    _C.set_convolutions_allow_tf32(allowed)
+
+
 def set_default_dtype(dtype):
     """Set the dtype of Python floats, and of integer tensors in float functions."""
     _C.set_default_dtype(dtype)

@@ -145,6 +145,17 @@ void CudaBackend::CopyFromHost(int index, void* device, const void* host, size_t
   SynchronizeStream(index, CurrentStream(index));
 }
 
+/// On a stream of its own, which waits for nothing, also while a graph is being noted down on another.
+void CudaBackend::Bring(int index, void* device, const void* host, size_t bytes) {
+  Enter(index);
+  const RelaxedCapture relaxed;
+  std::lock_guard<std::mutex> lock(mutex_);
+  cudaStream_t& stream = bringing_[index];
+  if (!stream) CheckCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cuda: create a stream");
+  CheckCuda(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream), "cuda: bring");
+  CheckCuda(cudaStreamSynchronize(stream), "cuda: bring");
+}
+
 void CudaBackend::CopyToHost(int index, void* host, const void* device, size_t bytes) {
   if (bytes == 0) return;
   NoteWait("copy to the host");

@@ -22,6 +22,7 @@ class CudaBackend : public Accelerator {
   void* Allocate(int index, size_t bytes) override;
   void Free(int index, void* pointer, size_t) override;
   void CopyFromHost(int index, void* device, const void* host, size_t bytes) override;
+  void Bring(int index, void* device, const void* host, size_t bytes) override;
   void CopyToHost(int index, void* host, const void* device, size_t bytes) override;
   void CopyWithin(int index, void* to, const void* from, size_t bytes) override;
   void QueueFromHost(int index, void* device, const void* host, size_t bytes) override;
@@ -71,6 +72,7 @@ class CudaBackend : public Accelerator {
   std::atomic<cudaStream_t> default_streams_[kMostDevices] = {};      // never destroyed: the driver may be gone before
   std::map<std::pair<int, int>, std::vector<cudaStream_t>> streams_;  // of a device and a priority
   std::map<std::pair<int, int>, size_t> turns_;
+  std::map<int, cudaStream_t> bringing_;
   std::map<void*, std::vector<void*>> staged_;  // what graphs that are noted down read, by their streams
 };
 

@@ -13,6 +13,7 @@
 
 #include "core/device/cuda/check.h"
 #include "core/device/cuda/cudnn.h"
+#include "core/device/precision.h"
 #include "core/kernels/array.h"
 #include "core/kernels/convolution/vendor.h"
 
@@ -40,24 +41,15 @@ bool Usable() {
   return usable;
 }
 
-/// DRAGON_TF32=1 lets convolutions of float32 round their operands to 10 bits of fraction, for speed.
-bool AllowsTf32() {
-  static const bool allows = [] {
-    const char* asked = std::getenv("DRAGON_TF32");
-    return asked && std::strcmp(asked, "1") == 0;
-  }();
-  return allows;
-}
-
 /// A convolution as cuDNN has it, with two or three spatial axes. All of it is the key of a plan: no gaps in here.
 struct Problem {
-  int pass = 0, dtype = 0, channels_last = 0, device = 0, ndim = 0, groups = 0;
+  int pass = 0, dtype = 0, channels_last = 0, device = 0, ndim = 0, groups = 0, tf32 = 0;
   int y[5] = {}, x[5] = {}, w[5] = {};
   int stride[3] = {}, dilation[3] = {}, padding[3] = {};
 
   std::string key() const { return std::string(reinterpret_cast<const char*>(this), sizeof(*this)); }
 };
-static_assert(sizeof(Problem) == 30 * sizeof(int));
+static_assert(sizeof(Problem) == 31 * sizeof(int));
 
 /// What of a problem is made once. Descriptors live as long as the process.
 struct Plan {
@@ -103,9 +95,9 @@ TensorDescriptor MakeTensor(const Problem& p, const int* sizes) {
 }
 
 /// How products may be computed. 16-bit floats multiply in tensor cores and are summed in 32 bits.
-MathType MathOf(DType dtype) {
+MathType MathOf(DType dtype, bool tf32) {
   if (IsHalf(dtype)) return kTensorMath;
-  return dtype == DType::kFloat32 && !AllowsTf32() ? kFmaMath : kDefaultMath;
+  return dtype == DType::kFloat32 && !tf32 ? kFmaMath : kDefaultMath;
 }
 
 /// Ask for algorithms, the fastest first.
@@ -148,7 +140,7 @@ Plan MakePlan(Handle handle, const Problem& p) {
                                        dtype == DType::kFloat64 ? kDouble : kFloat),
         "conv");
   Check(api.SetConvolutionGroupCount(plan.conv, p.groups), "conv");
-  const MathType math = MathOf(dtype);
+  const MathType math = MathOf(dtype, p.tf32 != 0);
   Check(api.SetConvolutionMathType(plan.conv, math), "conv");
   constexpr int kAsked = 8;
   AlgorithmPerf perfs[kAsked];
@@ -338,6 +330,7 @@ bool Try(Context& ctx, ConvPass pass, const View& y, const View& x, const View& 
   problem.dtype = static_cast<int>(x.dtype);
   problem.channels_last = channels_last;
   problem.device = ctx.device.index;
+  problem.tf32 = ConvolutionsAllowTf32();
   // cuDNN counts elements in 32 bits: large batches go some pictures at a time.
   int64_t picture = y.numel / y.shape[0], x_picture = 1;
   for (int axis = 1; axis < x.ndim; ++axis) {

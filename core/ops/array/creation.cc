@@ -1,11 +1,11 @@
 // Tensors from nothing: constants, ramps, identity matrices, and the triangles of given ones.
 #include <cmath>
 
-#include "core/device/numbers.h"
 #include "core/framework/infer.h"
 #include "core/framework/number.h"
 #include "core/framework/op.h"
 #include "core/kernels/array.h"
+#include "core/ops/fill.h"
 
 namespace dragon {
 namespace {
@@ -23,14 +23,6 @@ DType DTypeOfNumber(const Value& value) {
 }
 void SetDevice(Infer& i) {
   if (i.Given("device")) i.device = i.attr("device").device();
-}
-void Fill(Context& ctx, const View& y, const Value& number) {
-  const Tensor scalar = Tensor::Scalar(number, y.dtype);
-  View number_view = scalar.view();
-  if (!ctx.device.is_cpu()) {
-    number_view.data = const_cast<void*>(NumberOn(ctx.device, number_view.data, scalar.item_size()));
-  }
-  kernels::Copy(ctx, y.dtype, y, number_view);
 }
 
 Operator& Creation(const std::string& begin, const char* doc) {

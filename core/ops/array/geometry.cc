@@ -3,7 +3,7 @@
 
 #include "core/framework/infer.h"
 #include "core/kernels/arrange.h"
-#include "core/kernels/array.h"
+#include "core/ops/fill.h"
 
 namespace dragon {
 
@@ -202,10 +202,6 @@ int64_t End(const char* who, const Dims& shape, const Dims& strides, int64_t off
   return end;
 }
 
-void FillZero(Context& ctx, const Tensor& y) {
-  kernels::Copy(ctx, y.dtype(), y.mutable_view(), Tensor::Scalar(Value(int64_t{0}), y.dtype()).view());
-}
-
 void RunRestride(Run& r) {
   const Tensor& x = r.x(0);
   Tensor& y = r.y();
@@ -217,7 +213,7 @@ void RunRestride(Run& r) {
   const bool from_x = x.is_contiguous() && IsContiguous(x.shape(), strides) && offset == 0 && y_end <= x.numel();
   Tensor memory = from_x ? x : into_y ? y : Tensor::Empty({std::max(x_end, y_end)}, x.dtype(), x.device());
   if (!from_x) {
-    FillZero(r.ctx(), memory);
+    Fill(r.ctx(), memory.mutable_view(), Value(int64_t{0}));
     View to = memory.mutable_view();
     to.data = static_cast<char*>(to.data) + offset * x.item_size();
     to.shape = x.shape().data(), to.strides = strides.data(), to.numel = x.numel(), to.ndim = x.ndim();

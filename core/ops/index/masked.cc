@@ -14,11 +14,11 @@ void CheckMask(const char* who, const Tensor& mask) {
 }
 
 /// A tensor's view, repeated to look like `shape`, which outlives it together with `strides`.
-View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
+View Spread(const Run& r, const Tensor& x, const Dims& shape, Dims* strides) {
   *strides = ExpandedStrides(x, shape);
   int64_t numel = 1;
   for (int64_t size : shape) numel *= size;
-  return {const_cast<void*>(x.data()), shape.data(), strides->data(), numel, shape.size(), x.dtype()};
+  return {r.ViewHere(x).data, shape.data(), strides->data(), numel, shape.size(), x.dtype()};
 }
 
 [[maybe_unused]] const auto& masked_fill =
@@ -41,8 +41,8 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
           const Tensor value = CastOrRefuse(r.name(), r.x("value"), r.dtype());
           Dims x_strides, mask_strides;
           const Dims& shape = r.y().shape();
-          kernels::MaskedFill(r.ctx(), r.dtype(), r.out(), Spread(r.x("x"), shape, &x_strides),
-                              Spread(r.x("mask"), shape, &mask_strides), value.view());
+          kernels::MaskedFill(r.ctx(), r.dtype(), r.out(), Spread(r, r.x("x"), shape, &x_strides),
+                              Spread(r, r.x("mask"), shape, &mask_strides), r.ViewHere(value));
         })
         .Gradient("mask", [](Grad& g) {
           if (g.needs("x")) g.dx("x", Op<"masked_fill">(g.dy(), g.x("mask"), Number(0.0)));
@@ -62,7 +62,7 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
           CheckMask("masked_select", r.x("mask"));
           const Dims shape = BroadcastShapes("masked_select", r.x("x").shape(), r.x("mask").shape());
           Dims x_strides, mask_strides;
-          const View x = Spread(r.x("x"), shape, &x_strides), mask = Spread(r.x("mask"), shape, &mask_strides);
+          const View x = Spread(r, r.x("x"), shape, &x_strides), mask = Spread(r, r.x("mask"), shape, &mask_strides);
           int64_t count = 0;
           kernels::CountMarked(r.ctx(), DType::kBool, &count, mask);
           r.set_y(0, Tensor::Empty({count}, r.dtype(), r.x("x").device()));
@@ -88,8 +88,8 @@ View Spread(const Tensor& x, const Dims& shape, Dims* strides) {
         .Runs([](Run& r) {
           Dims x_strides, mask_strides;
           const Dims& shape = r.y().shape();
-          kernels::MaskedScatter(r.ctx(), r.dtype(), r.out(), Spread(r.x("x"), shape, &x_strides),
-                                 Spread(r.x("mask"), shape, &mask_strides), r.rows("src"));
+          kernels::MaskedScatter(r.ctx(), r.dtype(), r.out(), Spread(r, r.x("x"), shape, &x_strides),
+                                 Spread(r, r.x("mask"), shape, &mask_strides), r.rows("src"));
         })
         .Gradient("mask", [](Grad& g) {
           if (g.needs("x")) g.dx("x", Op<"masked_fill">(g.dy(), g.x("mask"), Number(0.0)));

@@ -2,13 +2,15 @@
 import contextlib
 
 
-def make_flags(namespace, **defaults):
+def make_flags(namespace, changed=None, **defaults):
     """Return (set_flags, flags) for switches that are globals of a module.
 
     Parameters
     ----------
     namespace : dict
         The module's globals, where the switches stand.
+    changed : Callable, optional
+        Called without arguments after switches have changed.
     defaults : Any
         The switches and what they are within `with flags()`.
 
@@ -26,6 +28,8 @@ def make_flags(namespace, **defaults):
                             f"{', '.join(defaults)}")
         former = tuple(namespace[name] for name in defaults)
         namespace.update((name, value) for name, value in given.items() if value is not None)
+        if changed is not None:
+            changed()
         return former
 
     @contextlib.contextmanager
@@ -40,6 +44,8 @@ def make_flags(namespace, **defaults):
             yield
         finally:
             namespace.update(zip(defaults, former))
+            if changed is not None:
+                changed()
     set_flags.__doc__ = "Set switches; return what they all were."
     flags.__doc__ = "Set switches within a `with` block."
     return set_flags, flags
