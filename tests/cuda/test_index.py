@@ -1,4 +1,4 @@
-"""What rows of the table are too small for: many equal indices, long scans, strides, wrong indices; and all in order."""
+"""What rows of the table are too small for: many equal indices, long scans, strides, wrong indices."""
 import numpy
 import pytest
 

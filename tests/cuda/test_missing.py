@@ -5,36 +5,11 @@ import re
 import dragon
 
 # Family by family: what a device still lacks.
-MISSING = {
-    "arrange": "accumulate assemble assemble_backward cat move reverse_line",
-    "attention": "scaled_dot_product_attention scaled_dot_product_attention_backward",
-    "convolution": "conv conv_backward_data conv_backward_weights",
-    "index": ("count_marked embedding_backward embedding_bag embedding_bag_backward gather index index_put "
-        "masked_fill masked_scatter masked_select nonzero scatter"),
-    "linalg": ("geqrf linalg_cholesky linalg_det linalg_eig linalg_eigh linalg_householder_product linalg_inv "
-        "linalg_ldl_factor linalg_ldl_solve linalg_lstsq linalg_lu_factor linalg_lu_solve linalg_qr "
-        "linalg_slogdet linalg_solve linalg_solve_triangular linalg_svd lu_unpack matrix_exp ormqr"),
-    "loss": ("cdist cdist_backward cross_entropy cross_entropy_backward ctc_loss ctc_loss_backward nll_loss "
-        "nll_loss_backward target_weights"),
-    "matmul": "dot",
-    "normalization": ("batch_norm_backward channel_affine channel_moments group_norm group_norm_backward layer_norm "
-        "layer_norm_backward log_softmax log_softmax_backward softmax softmax_backward"),
-    "pooling": "average_pool average_pool_backward fractional_max_pool max_pool place_in_planes",
-    "random": ("bernoulli bernoulli_of binomial cauchy exponential geometric log_normal multinomial native_dropout "
-        "native_dropout_backward normal poisson random_all random_integers randperm standard_gamma "
-        "stateless_binomial stateless_categorical stateless_gamma stateless_integers stateless_normal "
-        "stateless_truncated_normal stateless_uniform uniform"),
-    "recurrent": "recurrent recurrent_backward",
-    "reduction": "cummax cummin cumprod cumsum linear_scan logcumsumexp",
-    "sort": "bincount histc histogram index_range isin kthvalue median mode searchsorted sort topk unique",
-    "sparse": "rows_dots rows_extreme rows_matmul rows_product starts_of_product turn_rows",
-    "training": ("adadelta_step adagrad_step adam_step adamax_step asgd_step foreach_norm foreach_scale lamb_step "
-        "nadam_step radam_step rmsprop_step rprop_step sgd_step"),
-}
+MISSING = {}
 # What no device is to have: pictures are decoded, and messages of several processes put together, by the host; and what
 # the host's own libraries have beside its kernels.
 OF_THE_HOST = frozenset("""
-    combine conv_layout linear_layout pack_weight picture_blend picture_columns picture_write
+    combine conv_layout linear_layout pack_weight picture_blend picture_columns picture_write reverse_line
 """.split())
 
 

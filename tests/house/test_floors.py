@@ -26,6 +26,7 @@ CORE = {
 DOORS = {
     ("framework", "kernels/kernel.h"),  # an operator's table of kernels, which names no kernel
     ("framework", "kernels/view.h"),  # what a tensor shows of itself to a kernel
+    ("bindings", "kernels/names.h"),  # which kernels there are, and none of them
     ("bindings", "ops/index/subscript.h"),  # x[...] is a call of several operators, and no operator itself
 }
 # The floors of core/framework, from the ground up, by a header and its sources; a file includes its own floor and those

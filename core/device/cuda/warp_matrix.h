@@ -1,6 +1,6 @@
 // A warp's products of small matrices of 16-bit floats on tensor cores, and the instructions that bring their operands
-// from shared memory; from compute capability 8.0 on. For the machine of tests/cuda the same is done by exchanges between
-// lanes, in the same layouts.
+// from shared memory; from compute capability 8.0 on. For the machine of tests/cuda the same is done by exchanges
+// between lanes, in the same layouts.
 //
 // Of a 16 x 16 left operand a lane holds, with g = lane / 4 and t = lane % 4, the pairs of columns 2t and 2t + 1 in row
 // g, in row g + 8, and the same eight columns on; of a 16 x 8 right operand column g's rows 2t and 2t + 1, and eight

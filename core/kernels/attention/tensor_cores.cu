@@ -101,9 +101,80 @@ __device__ __forceinline__ void StoreTile(const Matrix<T>& x, int64_t first, int
   }
 }
 
+/// Two rows of every thread's, whose softmax is put together as keys come by.
+template <typename T, int kWidth>
+struct OnlineRows {
+  static constexpr int kKeys = 64;
+  float sums[kWidth / 8][4] = {}, most[2], total[2] = {0.0f, 0.0f};
+
+  __device__ __forceinline__ OnlineRows() { most[0] = most[1] = -std::numeric_limits<float>::infinity(); }
+
+  /// Products of rows and keys become weights; what was summed up so far shrinks to the highest score of all.
+  __device__ __forceinline__ void Weigh(const Call<T>& call, int64_t mask, int64_t first, int64_t key,
+                                        float (&scores)[kKeys / 8][4]) {
+    const int lane = threadIdx.x % 32, row = threadIdx.x / 32 * 16 + lane / 4, column = lane % 4 * 2;
+    const bool whole = !call.masking.data && key + kKeys <= call.size.keys && first + kRows <= call.size.queries &&
+                       (!call.masking.causal || key + kKeys <= first + 1);
+    float highest[2] = {most[0], most[1]};
+#pragma unroll
+    for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        float score = scores[n][i] * call.scale;
+        if (!whole) score = call.masking.Apply(score, mask, first + row + i / 2 * 8, key + n * 8 + column + i % 2);
+        scores[n][i] = score;
+        highest[i / 2] = score > highest[i / 2] ? score : highest[i / 2];  // NaN is passed over, and kept by the sum
+      }
+    }
+    Shrink(highest);
+    const float never = -std::numeric_limits<float>::infinity();
+    const float base[2] = {most[0] == never ? 0.0f : most[0], most[1] == never ? 0.0f : most[1]};
+#pragma unroll
+    for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) total[i / 2] += scores[n][i] = FastExp(scores[n][i] - base[i / 2]);
+    }
+  }
+
+  __device__ __forceinline__ void Shrink(float (&highest)[2]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int bits = 1; bits < 4; bits *= 2) {
+        highest[half] = fmaxf(highest[half], __shfl_xor_sync(kAllLanes, highest[half], bits));
+      }
+      const float shrink = highest[half] == most[half] ? 1.0f : FastExp(most[half] - highest[half]);
+      most[half] = highest[half];
+      total[half] *= shrink;
+#pragma unroll
+      for (int n = 0; n < kWidth / 8; ++n) sums[n][2 * half] *= shrink, sums[n][2 * half + 1] *= shrink;
+    }
+  }
+
+  /// Write the rows, and what their gradients will need of the softmax.
+  __device__ __forceinline__ void Finish(const Call<T>& call, int64_t batch, int64_t head, int64_t first) {
+    const Sizes& size = call.size;
+    const int lane = threadIdx.x % 32;
+    const float unseen = call.nan_if_unseen && size.keys > 0 ? std::numeric_limits<float>::quiet_NaN() : 0.0f;
+    float part[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int bits = 1; bits < 4; bits *= 2) total[half] += __shfl_xor_sync(kAllLanes, total[half], bits);
+      part[half] = total[half] == 0.0f ? unseen : 1.0f / total[half];
+      const int64_t row = first + threadIdx.x / 32 * 16 + lane / 4 + 8 * half;
+      if (lane % 4 > 0 || row >= size.queries) continue;
+      const int64_t at = (batch * size.heads + head) * size.queries + row;
+      call.most[at] = most[half];
+      call.log_sum[at] = rows::Log(total[half]);
+    }
+    StoreTile<kWidth>(call.out.At(batch, head), first, size.queries, size.value_width, sums, part);
+  }
+};
+
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kThreadsOfTile) TensorForward(const __grid_constant__ Call<T> call) {
-  constexpr int kKeys = 64, kTileElements = kKeys * kPitch<kWidth>;
+  constexpr int kKeys = OnlineRows<T, kWidth>::kKeys, kTileElements = kKeys * kPitch<kWidth>;
   T* q_tile = static_cast<T*>(cuda::DynamicShared());
   T* stages = q_tile + kRows * kPitch<kWidth>;  // keys and values, twice: one pair arrives while the other is used
   const Sizes& size = call.size;
@@ -111,10 +182,8 @@ __global__ void __launch_bounds__(kThreadsOfTile) TensorForward(const __grid_con
   const int64_t batch = blockIdx.x / call.tiles / size.heads, first = tile * kRows;
   const int64_t key_head = head / (size.heads / size.key_heads), mask = call.masking.Offset(batch, head);
   const auto q = call.q.At(batch, head), k = call.k.At(batch, key_head), v = call.v.At(batch, key_head);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
   const int64_t visible = call.masking.Visible(min(size.queries, first + kRows));
-  float sums[kWidth / 8][4] = {}, most[2], total[2] = {0.0f, 0.0f};
-  most[0] = most[1] = -std::numeric_limits<float>::infinity();
+  OnlineRows<T, kWidth> rows;
 
   const auto bring = [&](int64_t key) {
     T* to = stages + key / kKeys % 2 * 2 * kTileElements;
@@ -131,59 +200,12 @@ __global__ void __launch_bounds__(kThreadsOfTile) TensorForward(const __grid_con
     __syncthreads();
     const T* keys = stages + key / kKeys % 2 * 2 * kTileElements;
     float scores[kKeys / 8][4];
-    ProductOfRows<kKeys, kWidth>(scores, q_tile, warp * 16, keys);
-    const bool whole = !call.masking.data && key + kKeys <= size.keys && first + kRows <= size.queries &&
-                       (!call.masking.causal || key + kKeys <= first + 1);
-    float highest[2] = {most[0], most[1]};
-#pragma unroll
-    for (int n = 0; n < kKeys / 8; ++n) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        float score = scores[n][i] * call.scale;
-        if (!whole) {
-          score = call.masking.Apply(score, mask, first + warp * 16 + g + i / 2 * 8, key + n * 8 + t * 2 + i % 2);
-        }
-        scores[n][i] = score;
-        highest[i / 2] = score > highest[i / 2] ? score : highest[i / 2];  // NaN is passed over, and kept by the sum
-      }
-    }
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-#pragma unroll
-      for (int bits = 1; bits < 4; bits *= 2) {
-        highest[half] = fmaxf(highest[half], __shfl_xor_sync(kAllLanes, highest[half], bits));
-      }
-      const float shrink = highest[half] == most[half] ? 1.0f : FastExp(most[half] - highest[half]);
-      most[half] = highest[half];
-      total[half] *= shrink;
-#pragma unroll
-      for (int n = 0; n < kWidth / 8; ++n) sums[n][2 * half] *= shrink, sums[n][2 * half + 1] *= shrink;
-    }
-    const float never = -std::numeric_limits<float>::infinity();
-    const float base[2] = {most[0] == never ? 0.0f : most[0], most[1] == never ? 0.0f : most[1]};
-#pragma unroll
-    for (int n = 0; n < kKeys / 8; ++n) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) total[i / 2] += scores[n][i] = FastExp(scores[n][i] - base[i / 2]);
-    }
-    AddProduct<kKeys, kWidth>(sums, scores, keys + kTileElements);
+    ProductOfRows<kKeys, kWidth>(scores, q_tile, threadIdx.x / 32 * 16, keys);
+    rows.Weigh(call, mask, first, key, scores);
+    AddProduct<kKeys, kWidth>(rows.sums, scores, keys + kTileElements);
     __syncthreads();  // this stage has been read
   }
-
-  const float unseen = call.nan_if_unseen && size.keys > 0 ? std::numeric_limits<float>::quiet_NaN() : 0.0f;
-  float part[2];
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-#pragma unroll
-    for (int bits = 1; bits < 4; bits *= 2) total[half] += __shfl_xor_sync(kAllLanes, total[half], bits);
-    part[half] = total[half] == 0.0f ? unseen : 1.0f / total[half];
-    const int64_t row = first + warp * 16 + g + 8 * half;
-    if (t > 0 || row >= size.queries) continue;
-    const int64_t at = (batch * size.heads + head) * size.queries + row;
-    call.most[at] = most[half];
-    call.log_sum[at] = rows::Log(total[half]);
-  }
-  StoreTile<kWidth>(call.out.At(batch, head), first, size.queries, size.value_width, sums, part);
+  rows.Finish(call, batch, head, first);
 }
 
 /// What the softmax of a query is made of, and what comes off its weights' gradients.

@@ -96,7 +96,10 @@ void RunAxes(const Context& ctx, FftAxes axes, Out* y, In* x, bool forward) {
     layout.in_distance = axes.in, layout.out_distance = axes.out, layout.batch = axes.outer;
     return FftPlans::Get().Run(ctx, layout, y, x, forward);
   }
-  if (axes.outer <= kFewCalls) {
+  // cuFFT takes reals at addresses of complex numbers only, which each of several calls would have to begin at.
+  const bool begins_anywhere =
+      sizeof(In) != sizeof(Out) && axes.outer > 1 && (axes.in * axes.inner % 2 || axes.out * axes.inner % 2);
+  if (axes.outer <= kFewCalls && !begins_anywhere) {
     layout.stride = axes.inner, layout.in_distance = layout.out_distance = 1, layout.batch = axes.inner;
     for (int64_t i = 0; i < axes.outer; ++i) {
       FftPlans::Get().Run(ctx, layout, y + i * axes.out * axes.inner, x + i * axes.in * axes.inner, forward);

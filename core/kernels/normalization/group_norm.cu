@@ -115,8 +115,8 @@ __global__ void __launch_bounds__(rows::kLongBlock)
 
 /// Gradients of weight and bias: a thread adds up its channel over the batch.
 template <typename T>
-__global__ void ChannelGradients(T* dweight, T* dbias, const rows::Pair<double>* sums,
-                                 const Accumulator<T>* rstd, const Groups g) {
+__global__ void ChannelGradients(T* dweight, T* dbias, const rows::Pair<double>* sums, const Accumulator<T>* rstd,
+                                 const Groups g) {
   using A = Accumulator<T>;
   for (int64_t c = cuda::FirstOfThread(); c < g.channels; c += cuda::StepOfThreads()) {
     double for_weight = 0, for_bias = 0;

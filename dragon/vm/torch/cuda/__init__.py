@@ -1,6 +1,6 @@
 """CUDA devices: honest answers on a machine or build without one, as PyTorch's build for CPUs gives them."""
 from dragon import _C
-from dragon.core import config
+from dragon.core import accelerator, config
 from dragon.vm.guest import lookup
 from dragon.vm.torch.core.accelerators import fill, index_of
 from dragon.vm.torch.core.legacy import CUDA_CLASSES as _old_classes
@@ -16,7 +16,7 @@ from dragon.vm.torch.cuda.memory import (  # noqa: F401
     reset_max_memory_cached, reset_peak_host_memory_stats, reset_peak_memory_stats, set_per_process_memory_fraction)
 from dragon.vm.torch.cuda.random import (get_rng_state, get_rng_state_all, initial_seed, manual_seed,  # noqa: F401
                                          manual_seed_all, seed, seed_all, set_rng_state, set_rng_state_all)
-from dragon.vm.torch.cuda.graphs import CUDAGraph, graph, graph_pool_handle, make_graphed_callables  # noqa: F401
+from dragon.vm.torch.cuda.graphs import CUDAGraph, graph, graph_pool_handle  # noqa: F401
 from dragon.vm.torch.cuda.streams import (Event, ExternalStream, Stream, StreamContext, current_stream,  # noqa: F401
                                           default_stream, get_stream_from_external, is_current_stream_capturing,
                                           set_stream, stream)
@@ -61,7 +61,7 @@ def synchronize(device=None):
 def current_device():
     """Return the index of the current device."""
     require("current_device")
-    return _C.cuda_index()
+    return accelerator.cuda_index()
 
 
 class device:
@@ -83,12 +83,12 @@ class device:
         self._before = None
         if self.idx is not None and self.idx >= 0:
             _lazy_init()
-            self._before = _C.cuda_index()
-            _C.set_cuda_index(self.idx)
+            self._before = accelerator.cuda_index()
+            accelerator.set_cuda_index(self.idx)
 
     def __exit__(self, *_):
         if self._before is not None:
-            _C.set_cuda_index(self._before)
+            accelerator.set_cuda_index(self._before)
         return False
 
 
@@ -104,7 +104,7 @@ def set_device(device):
     index = index_of(device, "cuda")
     if index is not None and index >= 0:
         _lazy_init()
-        _C.set_cuda_index(index)
+        accelerator.set_cuda_index(index)
 
 
 def _refuse(name):
@@ -144,6 +144,13 @@ def can_device_access_peer(device, peer_device):
 def ipc_collect():
     """Do nothing: no memory of a device is lent to other processes."""
     require("ipc_collect")
+
+
+def make_graphed_callables(callables, sample_args, num_warmup_iters=3, allow_unused_input=False, pool=None):
+    """Return functions or modules whose forward and backward passes are replayed as graphs: see `cuda.graphed`."""
+    require("make_graphed_callables")
+    from dragon.vm.torch.cuda import graphed
+    return graphed.make_graphed_callables(callables, sample_args, num_warmup_iters, allow_unused_input, pool)
 
 
 class _CudaStorage(_LegacyStorage):

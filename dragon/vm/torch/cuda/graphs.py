@@ -2,7 +2,9 @@
 import gc
 
 from dragon import _C
-from dragon.vm.torch.core.nvidia.presence import require, require_for_class
+from dragon.core import accelerator, config
+from dragon.vm.torch.core.nvidia.presence import place, require, require_for_class
+from dragon.vm.torch.cuda.memory import empty_cache
 from dragon.vm.torch.cuda.streams import Stream, current_stream, is_current_stream_capturing, stream  # noqa: F401
 
 MODES = {"global": 0, "thread_local": 1, "relaxed": 2}
@@ -11,7 +13,7 @@ MODES = {"global": 0, "thread_local": 1, "relaxed": 2}
 def graph_pool_handle():
     """Return a token for memory that several graphs share."""
     require("graph_pool_handle")
-    return (0, _C.new_pool())
+    return (0, accelerator.new_pool())
 
 
 class CUDAGraph:
@@ -37,25 +39,25 @@ class CUDAGraph:
             raise RuntimeError(f"Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got "
                                f"{capture_error_mode}")
         current = current_stream()
-        if current.cuda_stream == _C.default_stream(current.device_index):
+        if current.cuda_stream == accelerator.default_stream(current.device_index):
             raise RuntimeError("CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok "
                                "to replay them on the default stream.)")
         self.reset()
         self._index, self._pool = current.device_index, (graph_pool_handle() if pool is None else pool)[1]
-        _C.hold_pool(self._index, self._pool)
+        accelerator.hold_pool(self._index, self._pool)
         try:
             self._graph.begin(self._index, current.cuda_stream, MODES[capture_error_mode])
         except BaseException:
             self._release()
             raise
-        self._before = _C.use_pool(self._pool)
+        self._before = accelerator.use_pool(self._pool)
 
     def capture_end(self):
         """End the capture, and make the graph ready to run."""
         if self._before is None:
             raise RuntimeError("CUDAGraph.capture_end: got a graph that is not being captured, expected capture_begin "
                                "first")
-        _C.use_pool(self._before)
+        accelerator.use_pool(self._before)
         self._before = None
         self._graph.end()
 
@@ -74,7 +76,7 @@ class CUDAGraph:
 
     def _release(self):
         if self._pool is not None:
-            _C.release_pool(self._index, self._pool)
+            accelerator.release_pool(self._index, self._pool)
             self._pool = None
 
     def reset(self):
@@ -124,10 +126,9 @@ class graph:
         self._pool, self._mode, self._within = pool, capture_error_mode, None
 
     def __enter__(self):
-        from dragon.vm.torch import cuda
-        cuda.synchronize()
+        config.synchronize(place())
         gc.collect()
-        cuda.empty_cache()
+        empty_cache()
         self._within = stream(self.capture_stream)
         self._within.__enter__()
         try:
@@ -145,10 +146,3 @@ class graph:
 
 
 graph.__module__ = "torch.cuda"
-
-
-def make_graphed_callables(callables, sample_args, num_warmup_iters=3, allow_unused_input=False, pool=None):
-    """Return functions or modules whose forward and backward passes are replayed as graphs: see `cuda.graphed`."""
-    require("make_graphed_callables")
-    from dragon.vm.torch.cuda import graphed
-    return graphed.make_graphed_callables(callables, sample_args, num_warmup_iters, allow_unused_input, pool)

@@ -1,8 +1,7 @@
 """Memory of CUDA devices: what the engine's allocator tells, and what the driver does."""
 from collections import OrderedDict
 
-from dragon import _C
-from dragon.core import config
+from dragon.core import accelerator, config
 from dragon.vm.torch.core.device import device as _device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.nvidia import driver as _driver, sensors as _sensors
@@ -44,8 +43,8 @@ def memory_stats(device=None):
         return OrderedDict()
     stats = config.memory_stats(place(device))
     found = {word: stats[key] for word, key in _COUNTED.items() if key in stats}
-    segments = _C.memory_snapshot(number(device))
-    found["num_alloc_retries"], found["num_ooms"] = _C.memory_retries(number(device))
+    segments = accelerator.memory_snapshot(number(device))
+    found["num_alloc_retries"], found["num_ooms"] = accelerator.memory_retries(number(device))
     found["segment.all.current"] = len(segments)
     found["active_bytes.all.current"] = found["allocated_bytes.all.current"]
     found["active_bytes.all.peak"] = found["allocated_bytes.all.peak"]
@@ -72,7 +71,7 @@ def memory_snapshot(mempool_id=None):
     require("memory_snapshot")
     found = []
     for index in range(device_count()):
-        for address, size, stream, pool, small, used, blocks in _C.memory_snapshot(index):
+        for address, size, stream, pool, small, used, blocks in accelerator.memory_snapshot(index):
             if mempool_id is None or tuple(mempool_id) == (0, pool):
                 found.append({
                     "device": index, "address": address, "total_size": size, "stream": stream,
@@ -88,7 +87,7 @@ def host_memory_stats():
     """Return what is counted of pinned memory, by PyTorch's words; nothing without a device."""
     if not is_available():
         return OrderedDict()
-    stats = _C.pinned_stats()
+    stats = accelerator.pinned_stats()
     return OrderedDict([("allocated_bytes.current", stats["current"]), ("allocated_bytes.peak", stats["peak"]),
                         ("allocations.allocated", stats["allocations"]), ("reserved_bytes.current", stats["reserved"])])
 

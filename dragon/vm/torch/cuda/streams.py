@@ -2,6 +2,7 @@
 import ctypes
 
 from dragon import _C
+from dragon.core import accelerator
 from dragon.vm.torch.core.device import device as _device
 from dragon.vm.torch.core.nvidia.presence import number, require, require_for_class
 
@@ -28,7 +29,7 @@ class Stream:
         self = object.__new__(cls)
         self.device_index = number(kwargs.get("device_index", device))
         address = kwargs.get("stream_ptr", kwargs.get("stream_id"))
-        self.cuda_stream = _C.new_stream(self.device_index, priority) if address is None else int(address)
+        self.cuda_stream = accelerator.new_stream(self.device_index, priority) if address is None else int(address)
         return self
 
     @property
@@ -53,21 +54,21 @@ class Stream:
     @property
     def priority(self):
         """The number that it was made with, within what the device knows."""
-        return _C.stream_priority(self.device_index, self.cuda_stream)
+        return accelerator.stream_priority(self.device_index, self.cuda_stream)
 
     @staticmethod
     def priority_range():
         """Return the least and the greatest priority of the current device."""
         require("Stream.priority_range")
-        return _C.stream_priority_range()
+        return accelerator.stream_priority_range()
 
     def synchronize(self):
         """Wait until all work that it was given is done."""
-        _C.synchronize_stream(self.device_index, self.cuda_stream)
+        accelerator.synchronize_stream(self.device_index, self.cuda_stream)
 
     def query(self):
         """Return whether all work that it was given is done."""
-        return _C.stream_is_done(self.device_index, self.cuda_stream)
+        return accelerator.stream_is_done(self.device_index, self.cuda_stream)
 
     def wait_stream(self, stream):
         """Have later work wait for what another stream was given until now."""
@@ -204,15 +205,15 @@ class StreamContext:
         if self.stream is None:
             return
         require("stream")
-        self._index, index = _C.cuda_index(), self.stream.device_index
-        self._before = _C.current_stream(index)
-        _C.set_cuda_index(index)
-        _C.set_current_stream(index, self.stream.cuda_stream)
+        self._index, index = accelerator.cuda_index(), self.stream.device_index
+        self._before = accelerator.current_stream(index)
+        accelerator.set_cuda_index(index)
+        accelerator.set_current_stream(index, self.stream.cuda_stream)
 
     def __exit__(self, *_):
         if self.stream is not None:
-            _C.set_current_stream(self.stream.device_index, self._before)
-            _C.set_cuda_index(self._index)
+            accelerator.set_current_stream(self.stream.device_index, self._before)
+            accelerator.set_cuda_index(self._index)
 
 
 def stream(stream):
@@ -224,22 +225,22 @@ def set_stream(stream):
     """Queue this thread's work on a stream from now on."""
     if stream is not None:
         require("set_stream")
-        _C.set_cuda_index(stream.device_index)
-        _C.set_current_stream(stream.device_index, stream.cuda_stream)
+        accelerator.set_cuda_index(stream.device_index)
+        accelerator.set_current_stream(stream.device_index, stream.cuda_stream)
 
 
 def current_stream(device=None):
     """Return the stream on which this thread's work goes."""
     require("current_stream")
     index = number(device)
-    return Stream(device_index=index, stream_ptr=_C.current_stream(index))
+    return Stream(device_index=index, stream_ptr=accelerator.current_stream(index))
 
 
 def default_stream(device=None):
     """Return the stream on which work goes where no other is named."""
     require("default_stream")
     index = number(device)
-    return Stream(device_index=index, stream_ptr=_C.default_stream(index))
+    return Stream(device_index=index, stream_ptr=accelerator.default_stream(index))
 
 
 def get_stream_from_external(data_ptr, device=None):
@@ -251,4 +252,4 @@ def get_stream_from_external(data_ptr, device=None):
 def is_current_stream_capturing():
     """Return whether this thread's work is noted down in a graph instead of being done."""
     require("is_current_stream_capturing")
-    return _C.is_capturing(_C.cuda_index())
+    return accelerator.is_capturing(accelerator.cuda_index())

@@ -1,14 +1,10 @@
 """Who is told of calls that make the host wait for a CUDA device without being asked to."""
-import os
 import sys
-import warnings
 
-import dragon
-from dragon import _C
+from dragon.core import accelerator, warnings
 from dragon.vm.torch.core.nvidia.presence import require
 
 MODES = {"default": 0, "warn": 1, "error": 2}
-HERE = os.path.dirname(os.path.abspath(dragon.__file__)) + os.sep
 _state = {"mode": 0}
 
 
@@ -32,15 +28,15 @@ def set_sync_debug_mode(debug_mode):
     if mode not in (0, 1, 2):
         raise RuntimeError("invalid value of debug_mode, expected one of `default`, `warn`, `error`")
     _state["mode"] = mode
-    _C.set_wait_watcher(_tell if mode else None)
+    accelerator.set_wait_watcher(_tell if mode else None)
 
 
 def _tell(who):
     """Warn, or raise, at the line of the program that led to a wait."""
-    frame, level = sys._getframe(1), 2
-    while frame is not None and frame.f_code.co_filename.startswith(HERE):
-        frame, level = frame.f_back, level + 1
+    if _state["mode"] != 2:
+        return warnings.warn(f"called a synchronizing CUDA operation: {who}")
+    frame = sys._getframe(1)
+    while frame is not None and warnings.is_own(frame.f_code.co_filename):
+        frame = frame.f_back
     place = f" at {frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else ""
-    if _state["mode"] == 2:
-        raise RuntimeError(f"called a synchronizing CUDA operation: {who}{place}")
-    warnings.warn(f"called a synchronizing CUDA operation: {who}", UserWarning, stacklevel=level)
+    raise RuntimeError(f"called a synchronizing CUDA operation: {who}{place}")

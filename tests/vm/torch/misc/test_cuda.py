@@ -5,8 +5,7 @@ import types
 import pytest
 import torch
 
-from dragon import _C
-from dragon.core import config
+from dragon.core import accelerator, config
 from dragon.vm import torch as dt
 from dragon.vm.torch.core.nvidia import driver
 
@@ -28,7 +27,7 @@ def device(monkeypatch):
     for name in ("synchronize", "reset_peak_memory", "set_memory_limit"):
         monkeypatch.setattr(config, name, lambda *args, name=name: said.append((name, *args)))
     for name, answer in ANSWERS.items():
-        monkeypatch.setattr(_C, name, answer)
+        monkeypatch.setattr(accelerator, name, answer)
     yield said
     driver._properties.cache_clear()
 

@@ -2,7 +2,7 @@
 import builtins
 
 from dragon import _C
-from dragon.core import config, modes
+from dragon.core import accelerator, config, modes
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.device import device as device_class
 from dragon.vm.torch.core.dtypes import NAMES, OBJECTS, PYTHON_DTYPES, as_dtype
@@ -92,16 +92,18 @@ def move(x, where, non_blocking=False):
     """Return a tensor on another device; the host does not wait for pinned memory where it need not."""
     if not non_blocking:
         return ops.to_device(x, where)
-    before = _C.let_copies_queue(True)
+    before = accelerator.let_copies_queue(True)
     try:
         return ops.to_device(x, where)
     finally:
-        _C.let_copies_queue(before)
+        accelerator.let_copies_queue(before)
 
 
 def _means_here(where, here):
     """Return whether a device without an index is the one where a tensor is."""
-    return where.type == here.type and where.index is None and (here.type != "cuda" or here.index == _C.cuda_index())
+    if where.type != here.type or where.index is not None:
+        return False
+    return here.type != "cuda" or here.index == accelerator.cuda_index()
 
 
 @method
@@ -321,7 +323,7 @@ def _let_wait(index, stream):
     if stream == 0:
         raise RuntimeError("__dlpack__: got stream 0, expected 1 for the legacy default stream, 2 for a thread's, or a "
                            "stream's address: 0 could mean either")
-    here, taker = _C.current_stream(index), 1 if stream is None else stream
+    here, taker = accelerator.current_stream(index), 1 if stream is None else stream
     if taker != here:
         event = _C.Event(False, False, False)
         event.record(index, here)
@@ -361,7 +363,7 @@ def __cuda_array_interface__(self):
     strides = None if self.is_contiguous() else tuple(step * size for step in self.stride())
     return {"typestr": f"{'|' if size == 1 else '<'}{kind}{size}", "shape": tuple(self.shape), "strides": strides,
             "data": (self.data_ptr() if self.numel() else 0, False), "version": 3,
-            "stream": _C.current_stream(self.device.index) or 1}
+            "stream": accelerator.current_stream(self.device.index) or 1}
 
 
 # Letters of NumPy's for kinds of numbers; bfloat16, which it lacks, goes as plain bytes.

@@ -1,5 +1,6 @@
 """Reading and writing by index, mask or place, where PyTorch has several ways to say it."""
 from dragon import _C
+from dragon.core import accelerator
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.destination import deliver, write
 from dragon.vm.torch.core.known.worked_out import broadcast
@@ -16,7 +17,7 @@ def copy_(self, src, non_blocking=False):
     """Copy another tensor's elements, broadcast and cast, into this one."""
     if not isinstance(src, Tensor):
         raise TypeError(f"copy_(): argument 'other' (position 1) must be Tensor, not {type(src).__name__}")
-    before = _C.let_copies_queue(True) if non_blocking else None
+    before = accelerator.let_copies_queue(True) if non_blocking else None
     try:
         return write(self, src)
     except _C.InvalidValue as error:
@@ -26,7 +27,7 @@ def copy_(self, src, non_blocking=False):
         raise _C.InvalidValue(f"copy_: {error}. {known}") from None
     finally:
         if before is not None:
-            _C.let_copies_queue(before)
+            accelerator.let_copies_queue(before)
 
 
 @overload("where")

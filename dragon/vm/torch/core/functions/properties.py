@@ -1,6 +1,6 @@
 """The answers that a tensor gives about itself, and Python's own protocols: iteration, `in`, NumPy's priorities."""
 from dragon import _C
-from dragon.core import config
+from dragon.core import accelerator, config
 from dragon.vm.torch.core import layout as layouts
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import as_tensor, finish, tensor
@@ -125,7 +125,7 @@ def pin_memory(self, device=None):
         raise RuntimeError("pin_memory: got no accelerator, expected one: only its driver can pin memory")
     if self.device.type != "cpu":
         raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
-    return self if _C.is_pinned(self) else finish(_C.pin(self), self.requires_grad)
+    return self if accelerator.is_pinned(self) else finish(accelerator.pin(self), self.requires_grad)
 
 
 @method
@@ -133,7 +133,7 @@ def record_stream(self, stream):
     """Tell the allocator of a stream that uses the memory: a CUDA tensor's business."""
     if self.device.type != "cuda":
         raise NotImplementedError(f"record_stream: got a tensor on {self.device}, expected one on a CUDA device")
-    _C.record_stream(self, stream.cuda_stream)
+    accelerator.record_stream(self, stream.cuda_stream)
 
 
 def _refusing(error, got, sentence, names):
@@ -155,7 +155,7 @@ for _register, _name, _answer, _sentence in (
         (both, "_is_all_true", lambda input: ops.all(input), "Return whether all elements hold, as a tensor."),
         (both, "_is_any_true", lambda input: ops.any(input), "Return whether some element holds, as a tensor."),
         (both, "_is_zerotensor", lambda input: False, "Return False: zeros are always written out."),
-        (method, "is_pinned", lambda self, device=None: config.device_count("cuda") > 0 and _C.is_pinned(self),
+        (method, "is_pinned", lambda self, device=None: config.device_count("cuda") > 0 and accelerator.is_pinned(self),
          "Return whether the tensor lies in pinned memory."),
         (both, "is_inference", lambda input: False, "Return whether the tensor was made in inference mode."),
         (both, "is_distributed", lambda input: False, "Return False: no tensor is spread over processes."),

@@ -1,5 +1,6 @@
 """Random numbers: PyTorch's own streams, so equal seeds give equal numbers."""
 from dragon import _C
+from dragon.core import accelerator
 from dragon.core.capture.outward import note
 from dragon.core.random import current_generator
 from dragon.vm.torch.core.device import as_device
@@ -26,7 +27,9 @@ class Generator(_C.Generator):
         if place.type not in ("cpu", "cuda"):
             raise NotImplementedError(f"Generator: got device {device!r}, expected 'cpu' or 'cuda'")
         super().__init__()
-        self._device = as_device(f"cuda:{_C.cuda_index()}") if place.type == "cuda" and place.index is None else place
+        if place.type == "cuda" and place.index is None:
+            place = as_device(f"cuda:{accelerator.cuda_index()}")
+        self._device = place
         self.manual_seed(DEFAULT_SEED)
 
     device = property(lambda self: self._device, doc="The device whose numbers it is for.")

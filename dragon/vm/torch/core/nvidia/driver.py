@@ -2,7 +2,7 @@
 import functools
 import uuid
 
-from dragon import _C
+from dragon.core import accelerator
 from dragon.vm.torch.core.nvidia.presence import number
 
 
@@ -29,7 +29,7 @@ DeviceProperties.__module__ = "torch.cuda"
 
 @functools.cache
 def _properties(index):
-    facts = _C.device_facts(index)
+    facts = accelerator.device_facts(index)
     return DeviceProperties(**{**facts, "uuid": uuid.UUID(bytes=facts["uuid"])})
 
 
@@ -40,9 +40,9 @@ def properties(device=None):
 
 def memory(device=None):
     """Return how many bytes of a device are free, and how many it has."""
-    return _C.device_memory(number(device))
+    return accelerator.device_memory(number(device))
 
 
 def reaches(device, peer):
     """Return whether a device can read another one's memory."""
-    return _C.device_reaches(number(device), number(peer))
+    return accelerator.device_reaches(number(device), number(peer))

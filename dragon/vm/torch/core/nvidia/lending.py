@@ -1,5 +1,6 @@
 """Memory of CUDA devices that other libraries lend: through DLPack, or `__cuda_array_interface__`."""
 from dragon import _C
+from dragon.core import accelerator
 from dragon.vm.torch.core.dtypes import OBJECTS
 
 CUDA = 2  # DLPack's number of the kind of device
@@ -11,7 +12,7 @@ def take(source, tensor_class):
     """Return a tensor over what an object lends through DLPack, ready for work that is queued here."""
     kind = getattr(source, "__dlpack_device__", lambda: (0, 0))()
     if kind[0] == CUDA:
-        stream = _C.current_stream(kind[1]) or None
+        stream = accelerator.current_stream(kind[1]) or None
         try:
             source = source.__dlpack__(stream=stream, max_version=(1, 0))
         except TypeError:  # a lender from before DLPack 1.0
@@ -37,10 +38,11 @@ def borrow(source, tensor_class):
                              "below 0")
         steps = [stride // size for stride in told["strides"]]
     address, read_only = told["data"]
-    index, stream = _C.cuda_index(), told.get("stream")
-    if stream is not None and stream != _C.current_stream(index):
+    index, stream = accelerator.cuda_index(), told.get("stream")
+    if stream is not None and stream != accelerator.current_stream(index):
         event = _C.Event(False, False, False)
         event.record(index, stream)
-        event.wait(index, _C.current_stream(index))
-    made = _C.borrow_cuda(address, tuple(told["shape"]), tuple(steps), OBJECTS[name], index, source, tensor_class)
+        event.wait(index, accelerator.current_stream(index))
+    made = accelerator.borrow_cuda(address, tuple(told["shape"]), tuple(steps), OBJECTS[name], index, source,
+                                   tensor_class)
     return made.clone() if read_only else made

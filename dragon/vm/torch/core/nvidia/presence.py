@@ -1,5 +1,5 @@
 """Whether there is a CUDA device, and what is said where there is none."""
-from dragon import _C
+from dragon.core import accelerator
 from dragon.vm.torch.core.accelerators import count, index_of
 
 HINT = "Dragon has no CUDA device here; ask torch.cuda.is_available() first"
@@ -19,7 +19,7 @@ def require(name):
     """Raise unless there is a CUDA device for a function of `torch.cuda`."""
     if not is_available():
         raise AssertionError(f"Torch not compiled with CUDA enabled: torch.cuda.{name} needs a CUDA device; {HINT} "
-                             f"({_C.why_no_cuda()})")
+                             f"({accelerator.why_no_cuda()})")
 
 
 def require_for_class(name):
@@ -31,7 +31,7 @@ def require_for_class(name):
 def number(device=None):
     """Return the index of the device that an argument means, the current one for None; raise if there is none."""
     index, devices = index_of(device, "cuda"), device_count()
-    index = _C.cuda_index() if index is None else index
+    index = accelerator.cuda_index() if index is None else index
     if not 0 <= index < devices:
         raise AssertionError(f"Invalid device id: got {index}, expected 0 to {devices - 1}")
     return index
