@@ -140,10 +140,10 @@ struct alignas(sizeof(T) * kWidth) Pack {
   T at[kWidth];
 };
 
-/// Elements that a thread takes at once: sixteen bytes of the widest operand, or two where the functor is long.
+/// Elements that a thread takes at once: sixteen bytes of the widest operand, or eight where the functor is long.
 template <typename F, typename... Stored>
 inline constexpr int kPackWidth =
-    std::clamp<int>(16 / static_cast<int>(std::max({sizeof(Stored)...})), 1, CostOf<F>() > 8 ? 2 : 16);
+    std::max<int>(1, (CostOf<F>() > 8 ? 8 : 16) / static_cast<int>(std::max({sizeof(Stored)...})));
 
 template <typename T, typename Stored>
 __device__ __forceinline__ T As(const Stored& stored) {

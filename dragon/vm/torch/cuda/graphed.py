@@ -1,7 +1,10 @@
 """Functions and modules whose forward and backward passes are graphs."""
-from dragon.vm import torch
+from dragon.vm.torch.autograd.function import Function
+from dragon.vm.torch.core.gradients import grad
+from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.cuda.graphs import CUDAGraph, graph, graph_pool_handle
 from dragon.vm.torch.cuda.streams import Stream, current_stream, stream
+from dragon.vm.torch.nn.modules.module import Module
 
 
 class Graphed:
@@ -29,7 +32,7 @@ class Graphed:
     def call(self):
         """Run the callable; return its results as a tuple."""
         made = self.callable(*self.args)
-        self.is_single = isinstance(made, torch.Tensor)
+        self.is_single = isinstance(made, Tensor)
         return (made,) if self.is_single else tuple(made)
 
     def differentiate(self, outputs, grads):
@@ -37,13 +40,13 @@ class Graphed:
         asked = [output for output in outputs if output.requires_grad]
         if not (asked and self.wanted):
             return ()
-        return torch.autograd.grad(asked, self.wanted, grads, allow_unused=self.allow_unused)
+        return grad(asked, self.wanted, grads, allow_unused=self.allow_unused)
 
     def warm_up(self, count):
         """Run it some times without noting down, so that nothing is done for the first time later."""
         for _ in range(count):
             outputs = self.call()
-            self.differentiate(outputs, [torch.empty_like(each) for each in outputs if each.requires_grad])
+            self.differentiate(outputs, [each.new_empty(each.shape) for each in outputs if each.requires_grad])
 
     def note(self, pool):
         """Note the forward pass down, and keep what comes out."""
@@ -52,7 +55,7 @@ class Graphed:
 
     def note_backward(self, pool):
         """Note the backward pass down."""
-        self.given = [torch.empty_like(each) if each.requires_grad else None for each in self.outputs]
+        self.given = [each.new_empty(each.shape) if each.requires_grad else None for each in self.outputs]
         with graph(self.backward, pool=pool):
             found = self.differentiate(self.outputs, [each for each in self.given if each is not None])
         found = iter(found)
@@ -63,7 +66,7 @@ class Graphed:
         """Return a function of the arguments that replays."""
         whole = self
 
-        class Replay(torch.autograd.Function):
+        class Replay(Function):
             @staticmethod
             def forward(ctx, *inputs):
                 for place, given in zip(whole.args, inputs):
@@ -87,7 +90,7 @@ class Graphed:
 
 
 def _refuse_unfit(callable):
-    if isinstance(callable, torch.nn.Module):
+    if isinstance(callable, Module):
         if callable._backward_hooks or callable._forward_hooks or callable._forward_pre_hooks:
             raise RuntimeError("Modules must not have hooks registered at the time they are passed. However, "
                                "registering hooks on modules after passing them through make_graphed_callables is "
@@ -99,7 +102,7 @@ def _refuse_unfit(callable):
 
 def _installed(callable, replay):
     """Have a module replay while it is in the mode in which it was noted down; return what is to be called."""
-    if not isinstance(callable, torch.nn.Module):
+    if not isinstance(callable, Module):
         return replay
     usual, mode = callable.forward, callable.training
 
@@ -137,7 +140,7 @@ def make_graphed_callables(callables, sample_args, num_warmup_iters=3, allow_unu
     pool, parts, side = graph_pool_handle() if pool is None else pool, [], Stream()
     for each, args in zip(callables, sample_args, strict=True):
         _refuse_unfit(each)
-        parameters = tuple(each.parameters()) if isinstance(each, torch.nn.Module) else ()
+        parameters = tuple(each.parameters()) if isinstance(each, Module) else ()
         parts.append(Graphed(each, tuple(args), parameters, allow_unused_input))
     side.wait_stream(current_stream())
     with stream(side):
