@@ -138,10 +138,12 @@ sdist: $(VENV)/.tools
 cuda: $(VENV)/.tools
 	bash tools/cuda_build.sh $(BIN)
 
-# The kernels of the device are compiled for the host in the tree that the package was just built in.
+# The kernels of the device are compiled for the host in the tree that the package was just built in. SIMT_TESTS= runs all
+# dtypes, which takes a quarter of an hour.
+SIMT_TESTS ?= -m "not slow"
 simt: install $(VENV)/.test
 	tree=$$(ls -td build-*/ | head -1) && $(BIN)/cmake --build $$tree --target dragon_simt && \
-	  DRAGON_SIMT=$(CURDIR)/$${tree}simt/libdragon_simt.so $(PYTEST) tests/cuda -n $(JOBS)
+	  DRAGON_SIMT=$(CURDIR)/$${tree}simt/libdragon_simt.so $(PYTEST) tests/cuda -n $(JOBS) $(SIMT_TESTS)
 
 clean:
 	rm -rf build build-* dist docs/_build docs/.jupyter_cache docs/jupyter_execute dragon/lib dragon/_C*.so dragon/py.typed
