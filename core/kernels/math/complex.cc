@@ -115,7 +115,15 @@ struct CoshOf : Cost<32> {
   DRAGON_FN auto operator()(auto z) const { return From(library::cosh(To(z))); }
 };
 struct TanhOf : Cost<32> {
-  DRAGON_FN auto operator()(auto z) const { return From(library::tanh(To(z))); }
+  template <typename T>
+  DRAGON_FN Complex<T> operator()(Complex<T> z) const {
+#if defined(__CUDACC__)  // its library's quotient loses digits near the poles
+    const auto wide = library::tanh(library::complex<double>(z.re, z.im));
+    return {static_cast<T>(wide.real()), static_cast<T>(wide.imag())};
+#else
+    return From(library::tanh(To(z)));
+#endif
+  }
 };
 struct AsinhOf : Cost<32> {
   DRAGON_FN auto operator()(auto z) const { return From(library::asinh(To(z))); }
