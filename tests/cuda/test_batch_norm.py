@@ -3,7 +3,7 @@ import numpy
 import pytest
 
 import dragon
-from harness.sides import agree
+from harness.devices import agree
 
 SHAPES = [(2, 3, 5, 7), (3, 2, 5000), (2, 40, 30, 31), (300, 5), (1, 1, 9), (2, 64, 4, 4), (5, 2, 1, 1)]
 TOLERANCE = {"float32": 2e-5, "float64": 1e-12, "float16": 4e-3}

@@ -3,7 +3,7 @@ import numpy
 import pytest
 
 import dragon
-from harness.sides import agree, both
+from harness.devices import agree, both
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-12, "float16": 4e-3, "bfloat16": 3e-2}
 

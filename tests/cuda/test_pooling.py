@@ -3,7 +3,7 @@ import numpy
 import pytest
 
 import dragon
-from harness.sides import agree, both, results, tensor
+from harness.devices import agree, both, results, tensor
 
 
 def noise(*shape):

@@ -3,7 +3,7 @@ import numpy
 import pytest
 
 import dragon
-from harness.sides import agree
+from harness.devices import agree
 
 GATES = {"tanh": 1, "relu": 1, "gru": 3, "lstm": 4}
 SIZES = [5, 3, 3, 1]
