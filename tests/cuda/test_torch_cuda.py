@@ -189,3 +189,21 @@ def test_borrowing(x):
     assert dt.tensor(lender).data_ptr() != x.data_ptr() and dt.as_tensor(lender, device="cpu").device.type == "cpu"
     with pytest.raises(TypeError, match="got device memory of '>f4'"):
         dt.as_tensor(Lent({"typestr": ">f4", "shape": (1,), "data": (0, False)}))
+
+
+def test_modules_keep_their_parameters_when_they_move():
+    """Shared weights stay shared, and an optimizer that was made before still updates them."""
+    table, head = dt.nn.Embedding(7, 4), dt.nn.Linear(4, 7, bias=False)
+    head.weight = table.weight
+    model = dt.nn.Sequential(table, head)
+    before, optimizer = table.weight, dt.optim.SGD(model.parameters(), lr=1.0)
+    model.to("cuda")
+    assert head.weight is table.weight is before and before.is_cuda and before.is_leaf
+    found = before.detach().cpu().clone()
+    model(dt.arange(7, device="cuda")).sum().backward()
+    optimizer.step()
+    wanted = dt.nn.Parameter(found.clone())
+    dt.nn.functional.linear(wanted, wanted).sum().backward()
+    assert dt.allclose(before.detach().cpu(), found - wanted.grad, atol=1e-6)
+    model.cpu()
+    assert head.weight is before and before.device.type == "cpu" and before.grad.device.type == "cpu"

@@ -254,7 +254,8 @@ class Module(HooksOfModule, MembersOfModule, StateOfModule):
                 continue
             with no_grad():
                 made, grad = fn(param), None if param.grad is None else fn(param.grad)
-            if made.device.type == param.device.type:
+            # A parameter moves as it is: others may share it, and optimizers hold it. What has no numbers is another.
+            if (made.device.type == "meta") == (param.device.type == "meta"):
                 if made is not param:
                     param.data = made
                     if grad is not None:
