@@ -22,6 +22,22 @@ struct RecurrentSteps {
   bool reverse = false;
   const int64_t* batch_sizes = nullptr;
   int64_t steps = 0;
+
+  /// Call f(first row, rows) for each step, in the direction of the layer or against it.
+  template <typename F>
+  void ForEach(bool forward, F&& f) const {
+    if (forward != reverse) {
+      int64_t first = 0;
+      for (int64_t t = 0; t < steps; first += batch_sizes[t++]) f(first, batch_sizes[t]);
+    } else {
+      int64_t end = 0;
+      for (int64_t t = 0; t < steps; ++t) end += batch_sizes[t];
+      for (int64_t t = steps - 1; t >= 0; --t) {
+        end -= batch_sizes[t];
+        f(end, batch_sizes[t]);
+      }
+    }
+  }
 };
 
 /// All row-major. N rows in total, B sequences, H units, P outputs (H unless projected), G gates.

@@ -37,22 +37,6 @@ struct Layer {
     if (work < 2 * kWorkPerThread) return batch;
     return std::max(kFewest, static_cast<int64_t>(batch * (kWorkPerThread / work)));
   }
-
-  /// Call f(first row, rows) for each step, in the direction of the layer or against it.
-  template <typename F>
-  static void ForSteps(const RecurrentSteps& steps, bool forward, F&& f) {
-    if (forward != steps.reverse) {
-      int64_t first = 0;
-      for (int64_t t = 0; t < steps.steps; first += steps.batch_sizes[t++]) f(first, steps.batch_sizes[t]);
-    } else {
-      int64_t end = 0;
-      for (int64_t t = 0; t < steps.steps; ++t) end += steps.batch_sizes[t];
-      for (int64_t t = steps.steps - 1; t >= 0; --t) {
-        end -= steps.batch_sizes[t];
-        f(end, steps.batch_sizes[t]);
-      }
-    }
-  }
 };
 
 /// y (m, n) = a^T @ b for a (k, m) and b (k, n): a weight's gradient over all steps at once.
@@ -112,7 +96,7 @@ void Recurrent(Context& ctx, View y, View hn, View cn, View gates, View cells, V
     const Scratch scratch = ctx.Allocate<typename TileOf<T>::Real>(
         std::max(recurrent.ScratchSize(most), projection ? projection->ScratchSize(most) : 0));
     auto* const panel = scratch.template as<typename TileOf<T>::Real>();
-    Layer::ForSteps(steps, /*forward=*/true, [&](int64_t first, int64_t rows) {
+    steps.ForEach(/*forward=*/true, [&](int64_t first, int64_t rows) {
       const int64_t end = std::min(batch_end, rows);
       if (begin >= end) return;
       recurrent.Multiply(end - begin, h + begin * outputs, bias, 0, hidden + begin * layer.gates, panel);
@@ -143,7 +127,7 @@ Scratch StatesBefore(const Context& ctx, const Layer& layer, const RecurrentStep
   const Scratch scratch = ctx.Allocate<T>(layer.batch * width);
   T* now = scratch.as<T>();
   Copy(first_state, layer.batch * width, now);
-  Layer::ForSteps(steps, /*forward=*/true, [&](int64_t first, int64_t rows) {
+  steps.ForEach(/*forward=*/true, [&](int64_t first, int64_t rows) {
     Copy(now, rows * width, before.as<T>() + first * width);
     Copy(states + first * width, rows * width, now);
   });
@@ -202,7 +186,7 @@ void RecurrentBackward(Context& ctx, const kernels::RecurrentGradients& d, View 
     const Scratch scratch = ctx.Allocate<typename TileOf<T>::Real>(
         std::max(recurrent.ScratchSize(most), projection ? projection->ScratchSize(most) : 0));
     auto* const panel = scratch.template as<typename TileOf<T>::Real>();
-    Layer::ForSteps(steps, /*forward=*/false, [&](int64_t first, int64_t rows) {
+    steps.ForEach(/*forward=*/false, [&](int64_t first, int64_t rows) {
       const int64_t end = std::min(batch_end, rows);
       if (begin >= end) return;
       const T* dy_rows = dy.as<const T>() + first * outputs;

@@ -29,22 +29,6 @@ struct Layer {
         outputs(weights.hidden.shape[1]),
         gates(weights.hidden.shape[0]) {}
 
-  /// Call f(first row, rows) for each step, in the direction of the layer or against it.
-  template <typename F>
-  static void ForSteps(const RecurrentSteps& steps, bool forward, F&& f) {
-    if (forward != steps.reverse) {
-      int64_t first = 0;
-      for (int64_t t = 0; t < steps.steps; first += steps.batch_sizes[t++]) f(first, steps.batch_sizes[t]);
-    } else {
-      int64_t end = 0;
-      for (int64_t t = 0; t < steps.steps; ++t) end += steps.batch_sizes[t];
-      for (int64_t t = steps.steps - 1; t >= 0; --t) {
-        end -= steps.batch_sizes[t];
-        f(end, steps.batch_sizes[t]);
-      }
-    }
-  }
-
   /// y (m, n) = beta * y + a (m, k) @ b (k, n), with b's strides given; the others lie row by row.
   void Multiply(void* y, const void* a, const void* b, int64_t m, int64_t n, int64_t k, bool b_turned,
                 double beta = 0) const {
@@ -194,7 +178,7 @@ Scratch StatesBefore(const Layer& layer, const RecurrentSteps& steps, int64_t wi
   if (width == 0) return before;
   Joined copies(layer, before.as<char>());
   int64_t last_first = 0, last_rows = 0;
-  Layer::ForSteps(steps, /*forward=*/true, [&](int64_t first, int64_t rows) {
+  steps.ForEach(/*forward=*/true, [&](int64_t first, int64_t rows) {
     const int64_t known = std::min(rows, last_rows);  // sequences that begin here have their first state
     if (known) copies.Add(first * width, states.as<const char>() + last_first * width * item, known * width);
     if (known < rows) {
@@ -224,7 +208,7 @@ void Recurrent(Context& ctx, View y, View hn, View cn, View gates, View cells, V
   if (lstm) layer.Copy(cn.data, c0.data, c0.numel);
   const Scratch hidden = ctx.Allocate<T>(layer.batch * layer.gates);
   const Scratch raw = ctx.Allocate<T>(projects ? layer.batch * units : 0);
-  Layer::ForSteps(steps, /*forward=*/true, [&](int64_t first, int64_t rows) {
+  steps.ForEach(/*forward=*/true, [&](int64_t first, int64_t rows) {
     if (rows * units == 0) return;
     layer.Multiply(hidden.data(), hn.data, weights.hidden.data, rows, layer.gates, outputs, /*b_turned=*/true);
     const StepRows<T> step{layer.mode,
@@ -262,7 +246,7 @@ void RecurrentBackward(Context& ctx, const kernels::RecurrentGradients& d, View 
   const Scratch dprojected = ctx.Allocate<T>(projects ? layer.rows * outputs : 0);
   layer.Copy(dh, dhn.data, dhn.numel);
   if (lstm) layer.Copy(d.c0.data, dcn.data, dcn.numel);
-  Layer::ForSteps(steps, /*forward=*/false, [&](int64_t first, int64_t rows) {
+  steps.ForEach(/*forward=*/false, [&](int64_t first, int64_t rows) {
     if (rows * units == 0) return;
     cuda::Launch("recurrent_backward", ctx, &AddKernel<T>, layer.GridOver(rows * outputs), rows * outputs,
                  dy.as<const T>() + first * outputs, dh, projects ? dprojected.as<T>() + first * outputs : nullptr);
