@@ -11,43 +11,35 @@ namespace dragon::cuda {
 inline constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 inline constexpr int kWarpThreads = 32;
 
-/// What the lane `distance` further on holds; any trivially copyable type.
-template <typename S>
-__device__ __forceinline__ S FromLaneBelow(const S& state, int distance) {
+/// A trivially copyable value of another lane's, which `shuffle` brings word by word.
+template <typename S, typename Shuffle>
+__device__ __forceinline__ S FromOther(const S& state, Shuffle shuffle) {
   constexpr int kWords = (sizeof(S) + 3) / 4;
   unsigned words[kWords] = {};
   memcpy(words, &state, sizeof(S));
 #pragma unroll
-  for (int i = 0; i < kWords; ++i) words[i] = __shfl_down_sync(kAllLanes, words[i], distance);
+  for (int i = 0; i < kWords; ++i) words[i] = shuffle(words[i]);
   S other;
   memcpy(&other, words, sizeof(S));
   return other;
+}
+
+/// What the lane `distance` further on holds.
+template <typename S>
+__device__ __forceinline__ S FromLaneBelow(const S& state, int distance) {
+  return FromOther(state, [distance](unsigned word) { return __shfl_down_sync(kAllLanes, word, distance); });
 }
 
 /// What the lane `distance` before holds; the first lanes keep their own.
 template <typename S>
 __device__ __forceinline__ S FromLaneAbove(const S& state, int distance) {
-  constexpr int kWords = (sizeof(S) + 3) / 4;
-  unsigned words[kWords] = {};
-  memcpy(words, &state, sizeof(S));
-#pragma unroll
-  for (int i = 0; i < kWords; ++i) words[i] = __shfl_up_sync(kAllLanes, words[i], distance);
-  S other;
-  memcpy(&other, words, sizeof(S));
-  return other;
+  return FromOther(state, [distance](unsigned word) { return __shfl_up_sync(kAllLanes, word, distance); });
 }
 
 /// What lane `source` holds, for all lanes of the warp.
 template <typename S>
 __device__ __forceinline__ S FromLane(const S& state, int source) {
-  constexpr int kWords = (sizeof(S) + 3) / 4;
-  unsigned words[kWords] = {};
-  memcpy(words, &state, sizeof(S));
-#pragma unroll
-  for (int i = 0; i < kWords; ++i) words[i] = __shfl_sync(kAllLanes, words[i], source);
-  S other;
-  memcpy(&other, words, sizeof(S));
-  return other;
+  return FromOther(state, [source](unsigned word) { return __shfl_sync(kAllLanes, word, source); });
 }
 
 /// Lane 0's result is the combination of all 32 lanes; whole warps must call.
