@@ -43,26 +43,8 @@ class CachingDeviceAllocator : public Allocator {
     blocks_.Put(pointer, bytes);
   }
 
-  MemoryStats Stats() const override {
-    MemoryStats stats;
-    stats.current = ledger_.current.load(std::memory_order_relaxed);
-    stats.peak = ledger_.peak.load(std::memory_order_relaxed);
-    stats.reserved = ledger_.reserved.load(std::memory_order_relaxed);
-    stats.peak_reserved = ledger_.peak_reserved.load(std::memory_order_relaxed);
-    stats.cached = blocks_.cached();
-    stats.limit = ledger_.limit.load(std::memory_order_relaxed);
-    stats.large = ledger_.large.load(std::memory_order_relaxed);
-    stats.small = stats.current - stats.large;
-    stats.allocations = ledger_.allocations.load(std::memory_order_relaxed);
-    stats.frees = ledger_.frees.load(std::memory_order_relaxed);
-    stats.system_calls = ledger_.system_calls.load(std::memory_order_relaxed);
-    return stats;
-  }
-
-  void ResetPeak() override {
-    ledger_.peak.store(ledger_.current.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    ledger_.peak_reserved.store(ledger_.reserved.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  }
+  MemoryStats Stats() const override { return ledger_.Stats(blocks_.cached()); }
+  void ResetPeak() override { ledger_.ResetPeak(); }
   void SetLimit(int64_t bytes) override { ledger_.limit.store(bytes, std::memory_order_relaxed); }
   void EmptyCache() override { blocks_.Empty(); }
 

@@ -43,6 +43,28 @@ class Ledger {
     return true;
   }
   void Release(int64_t bytes) { reserved.fetch_sub(bytes, std::memory_order_relaxed); }
+
+  /// All of it, and how much of what is reserved is `cached`.
+  MemoryStats Stats(int64_t cached) const {
+    MemoryStats stats;
+    stats.current = current.load(std::memory_order_relaxed);
+    stats.peak = peak.load(std::memory_order_relaxed);
+    stats.reserved = reserved.load(std::memory_order_relaxed);
+    stats.peak_reserved = peak_reserved.load(std::memory_order_relaxed);
+    stats.cached = cached;
+    stats.limit = limit.load(std::memory_order_relaxed);
+    stats.large = large.load(std::memory_order_relaxed);
+    stats.small = stats.current - stats.large;
+    stats.allocations = allocations.load(std::memory_order_relaxed);
+    stats.frees = frees.load(std::memory_order_relaxed);
+    stats.system_calls = system_calls.load(std::memory_order_relaxed);
+    return stats;
+  }
+  /// The peaks are measured from here on.
+  void ResetPeak() {
+    peak.store(current.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    peak_reserved.store(reserved.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
 };
 
 /// A number of bytes for people: "1.50 GiB".

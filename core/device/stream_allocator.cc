@@ -206,26 +206,8 @@ void StreamAllocator::RecordUse(void* pointer, void* stream) {
   block->others.push_back(stream);
 }
 
-MemoryStats StreamAllocator::Stats() const {
-  MemoryStats stats;
-  stats.current = ledger_.current.load(std::memory_order_relaxed);
-  stats.peak = ledger_.peak.load(std::memory_order_relaxed);
-  stats.reserved = ledger_.reserved.load(std::memory_order_relaxed);
-  stats.peak_reserved = ledger_.peak_reserved.load(std::memory_order_relaxed);
-  stats.cached = cached_.load(std::memory_order_relaxed);
-  stats.limit = ledger_.limit.load(std::memory_order_relaxed);
-  stats.large = ledger_.large.load(std::memory_order_relaxed);
-  stats.small = stats.current - stats.large;
-  stats.allocations = ledger_.allocations.load(std::memory_order_relaxed);
-  stats.frees = ledger_.frees.load(std::memory_order_relaxed);
-  stats.system_calls = ledger_.system_calls.load(std::memory_order_relaxed);
-  return stats;
-}
-
-void StreamAllocator::ResetPeak() {
-  ledger_.peak.store(ledger_.current.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  ledger_.peak_reserved.store(ledger_.reserved.load(std::memory_order_relaxed), std::memory_order_relaxed);
-}
+MemoryStats StreamAllocator::Stats() const { return ledger_.Stats(cached_.load(std::memory_order_relaxed)); }
+void StreamAllocator::ResetPeak() { ledger_.ResetPeak(); }
 
 void StreamAllocator::EmptyCache() {
   if (accelerator_.IsLostToFork()) return;
