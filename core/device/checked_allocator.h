@@ -40,29 +40,17 @@ class CheckedAllocator : public Allocator {
   explicit CheckedAllocator(const char* name) : name_(name) { ledger_.limit.store(MachineMemory()); }
 
   MemoryStats Stats() const override {
-    MemoryStats stats;
-    stats.current = ledger_.current.load();
-    stats.peak = ledger_.peak.load();
-    stats.reserved = ledger_.reserved.load();
-    stats.peak_reserved = ledger_.peak_reserved.load();
+    size_t waiting = 0;
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      stats.cached = static_cast<int64_t>(waiting_);
+      waiting = waiting_;
     }
-    stats.limit = ledger_.limit.load();
-    stats.large = ledger_.large.load();
-    stats.small = stats.current - stats.large;
+    MemoryStats stats = ledger_.Stats(static_cast<int64_t>(waiting));
     stats.shared = SharedBytesMapped();
-    stats.allocations = ledger_.allocations.load();
-    stats.frees = ledger_.frees.load();
-    stats.system_calls = ledger_.system_calls.load();
     return stats;
   }
 
-  void ResetPeak() override {
-    ledger_.peak.store(ledger_.current.load());
-    ledger_.peak_reserved.store(ledger_.reserved.load());
-  }
+  void ResetPeak() override { ledger_.ResetPeak(); }
   void SetLimit(int64_t bytes) override { ledger_.limit.store(bytes); }
 
   /// Around fork.
