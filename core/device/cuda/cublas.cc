@@ -64,6 +64,12 @@ LtHandle LtHandleOf(const Context& ctx) {
 }
 
 void* WorkspaceOf(const Context& ctx) {
+  struct Seat {
+    int device = -1;
+    void *stream = nullptr, *workspace = nullptr;
+  };
+  static thread_local Seat seat;  // a look without the lock
+  if (seat.device == ctx.device.index && seat.stream == ctx.stream) return seat.workspace;
   std::lock_guard<std::mutex> lock(Door());
   static auto* workspaces = new std::map<std::pair<int, void*>, void*>;
   void*& workspace = (*workspaces)[{ctx.device.index, ctx.stream}];
@@ -71,6 +77,7 @@ void* WorkspaceOf(const Context& ctx) {
     workspace = BackendOf(DeviceType::kCUDA).Allocate(ctx.device.index, kWorkspaceBytes);
     if (!workspace) throw MemoryError("cuBLAS").Says("no room for a workspace of ", kWorkspaceBytes >> 20, " MiB");
   }
+  seat = {ctx.device.index, ctx.stream, workspace};
   return workspace;
 }
 
