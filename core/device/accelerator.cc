@@ -24,8 +24,6 @@ struct Moment {
   std::chrono::steady_clock::time_point at;
 };
 
-constexpr int kMostDevices = 64;
-
 thread_local std::array<void*, kMostDevices> t_streams{};
 thread_local int t_index = 0;
 std::atomic<WaitWatcher> g_watcher{nullptr};

@@ -80,7 +80,7 @@ DRAGON_API Accelerator& AcceleratorOf(DeviceType type);
 
 /// The index of the CUDA device that this thread means when it names none.
 DRAGON_API int CurrentIndex();
-/// Set it; a ValueError without such a device.
+/// Set it; a RuntimeError without such a device.
 DRAGON_API void SetCurrentIndex(int index);
 
 /// Whether copies that this thread asks for may return before they are done where memory is pinned. Those who turn it

@@ -13,6 +13,8 @@ namespace dragon {
 /// kMeta has shapes and no numbers. kFake is host memory that pretends to be elsewhere, for tests.
 enum class DeviceType : uint8_t { kCPU, kCUDA, kMeta, kFake };
 inline constexpr int kDeviceTypeCount = 4;
+/// Devices of one type that are told apart where there is a table of them.
+inline constexpr int kMostDevices = 64;
 
 DRAGON_API const char* Name(DeviceType type);
 

@@ -58,7 +58,7 @@ class CudaBackend : public Accelerator {
   void DumpGraph(void* graph, const std::string& path) override;
 
  private:
-  static constexpr int kMostDevices = 64, kStreamsOfPriority = 32;
+  static constexpr int kStreamsOfPriority = 32;
 
   /// A stream as CUDA knows it; nullptr stands for the device's default one.
   cudaStream_t StreamOf(int index, void* stream) {

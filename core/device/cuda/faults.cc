@@ -15,7 +15,6 @@ namespace dragon::cuda {
 
 namespace {
 
-constexpr int kMostDevices = 64;
 std::atomic<Fault*> g_faults[kMostDevices];  // never freed: the driver may be gone before static destructors run
 std::mutex g_mutex;
 
@@ -59,7 +58,8 @@ Fault* Made(int device) {
 
 Faults FaultsOf(const Context& ctx, const char* who) {
   const int device = ctx.device.index;
-  if (device < 0 || device >= kMostDevices) throw RuntimeError(who).Got(ctx.device).Expected("one of 64 devices");
+  if (device < 0 || device >= kMostDevices)
+    throw RuntimeError(who).Got(ctx.device).Expected("one of ", kMostDevices, " devices");
   static thread_local const char* last = "";  // programs index by the same few operators over and over
   Fault* fault = g_faults[device].load(std::memory_order_acquire);
   if (fault && std::strcmp(last, who) == 0) return {fault, last};
