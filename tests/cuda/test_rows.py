@@ -8,12 +8,6 @@ from harness.rows import load_rows
 from harness.tolerance import compare, tolerance_of
 
 ROWS = [row for row in load_rows() if row.call is None and not row.random]
-# What no device has seen: operators whose kernels the CPU alone has, a line for each family. A row that works is to
-# leave this list, which the test below says.
-MISSING = frozenset("""
-""".split())
-
-
 # Sums of thousands of terms that cancel: what is left shows the order in which they were added.
 CANCELS = (1e-4, 1e-4)
 
@@ -64,19 +58,12 @@ def test_values(row, dtype):
         wanted = [engine.array(result) for result in checks.call(row, arguments)]
         got = [back(result) for result in checks.call(row, arguments, mover(row), **placed(row, arguments))]
         note(checks.difference(row, dtype, got, wanted))
-    if row.name in MISSING:
-        with pytest.raises((pytest.fail.Exception, NotImplementedError), match="NotImplementedError"):
-            checks.walk(row, dtype, check)
-        return
     checks.walk(row, dtype, check)
 
 
 @pytest.mark.parametrize("row, dtype", over_dtypes([row for row in ROWS if row.strided is True]))
 def test_strides(row, dtype):
     """Inputs of other strides give the same numbers."""
-    if row.name in MISSING:
-        pytest.skip("the device has no kernel for it")
-
     def check(arguments, note):
         if nowhere(row, arguments):
             return
@@ -105,9 +92,6 @@ def respread(x, how):
                                  and "float32" in row.dtypes])
 def test_gradients(row):
     """First derivatives are those of the CPU."""
-    if row.name in MISSING:
-        pytest.skip("the device has no kernel for it")
-
     def derivatives(arguments, items, make, read):
         made = [make(item) for item in items]
         for x, item in zip(made, items):
