@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/device/parallel.h"
+#include "core/kernels/attention/sizes.h"
 #include "core/kernels/attention/tiles.h"
 #include "core/kernels/libm.h"
 
@@ -17,21 +18,6 @@ constexpr int64_t kQueries = 96, kKeys = 256;
 
 template <typename W>
 constexpr W kMinusInfinity = -std::numeric_limits<W>::infinity();
-
-/// Sizes and where heads lie.
-struct Heads {
-  int64_t batch, heads, key_heads, queries, keys, width, value_width;
-
-  Heads(const View& q, const View& k, const View& v)
-      : batch(q.shape[0]),
-        heads(q.shape[1]),
-        key_heads(k.shape[1]),
-        queries(q.shape[2]),
-        keys(k.shape[2]),
-        width(q.shape[3]),
-        value_width(v.shape[3]) {}
-  int64_t sharing() const { return heads / key_heads; }
-};
 
 /// The matrix of one head.
 template <typename T>
@@ -176,7 +162,7 @@ class Forward {
  public:
   using W = Wide<T>;
 
-  Forward(const Context& ctx, const Heads& size, const AttentionOptions& options)
+  Forward(const Context& ctx, const Sizes& size, const AttentionOptions& options)
       : size_(size),
         scale_(static_cast<W>(options.scale)),
         unseen_(options.nan_if_unseen && size.keys > 0 ? std::numeric_limits<W>::quiet_NaN() : W(0)),
@@ -247,7 +233,7 @@ class Forward {
     for (int64_t j = 0; j < value_row_; ++j) line[j] *= shrink;
   }
 
-  const Heads& size_;
+  const Sizes& size_;
   const W scale_, unseen_;
   const int64_t key_row_, value_row_, block_;
   Scratch keys_, values_, q_, scores_, sums_;
@@ -261,7 +247,7 @@ void Attention(Context& ctx, View y, View most, View log_sum, View q, View k, Vi
                const AttentionOptions& options) {
   using W = Wide<T>;
   if (y.numel == 0 && most.numel == 0) return;
-  const Heads size(q, k, v);
+  const Sizes size(q, k, v);
   const int64_t heads = size.batch * size.heads, block = EvenBlock(size.queries, kQueries);
   const int64_t blocks = (size.queries + block - 1) / block;
   const double work = 1.0 * heads * size.queries * (size.keys + 1) * (size.width + size.value_width);
@@ -291,7 +277,7 @@ class Backward {
  public:
   using W = Wide<T>;
 
-  Backward(const Context& ctx, const Heads& size, const AttentionOptions& options)
+  Backward(const Context& ctx, const Sizes& size, const AttentionOptions& options)
       : size_(size),
         scale_(static_cast<W>(options.scale)),
         nan_if_unseen_(options.nan_if_unseen),
@@ -377,7 +363,7 @@ class Backward {
     }
   }
 
-  const Heads& size_;
+  const Sizes& size_;
   const W scale_;
   const bool nan_if_unseen_;
   const int64_t key_row_, row_, value_row_, block_;
@@ -403,7 +389,7 @@ template <typename T>
 void AttentionBackward(Context& ctx, View dq, View dk, View dv, View dy, View y, View most, View log_sum, View q,
                        View k, View v, View mask, const AttentionOptions& options) {
   using W = Wide<T>;
-  const Heads size(q, k, v);
+  const Sizes size(q, k, v);
   const int64_t key_heads = size.batch * size.key_heads;
   if (key_heads == 0) return;
   const int64_t row = PaddedTo<W>(size.width), value_row = PaddedTo<W>(size.value_width);

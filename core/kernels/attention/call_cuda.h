@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/kernels/attention.h"
+#include "core/kernels/attention/sizes.h"
 #include "core/kernels/rows_cuda.h"
 
 namespace dragon::DRAGON_DEVICE::attention {
@@ -31,19 +32,6 @@ struct Operand {
   __device__ __forceinline__ Matrix<T> At(int64_t batch, int64_t head) const {
     return {data + batch * strides[0] + head * strides[1], strides[2], strides[3]};
   }
-};
-
-struct Sizes {
-  int64_t batch, heads, key_heads, queries, keys, width, value_width;
-
-  Sizes(const View& q, const View& k, const View& v)
-      : batch(q.shape[0]),
-        heads(q.shape[1]),
-        key_heads(k.shape[1]),
-        queries(q.shape[2]),
-        keys(k.shape[2]),
-        width(q.shape[3]),
-        value_width(v.shape[3]) {}
 };
 
 /// What scores are before the softmax: masked, and minus infinity where a query may not look.
