@@ -72,6 +72,8 @@ std::string SizeText(int64_t bytes) {
   return text;
 }
 
+bool AllocatorIsDebugging() { return Debugging() != nullptr; }
+
 void* AllocateHost(size_t bytes) {
   ThreadCache* const cache = t_cache;
   if (DRAGON_LIKELY(cache != nullptr && bytes <= kSmallBytes)) {

@@ -41,6 +41,8 @@ class DRAGON_API Allocator {
   virtual void EmptyCache() = 0;
 };
 
+/// Whether DRAGON_ALLOCATOR asks for one that finds faults.
+bool AllocatorIsDebugging();
 /// The host's allocator; the inlined way round its virtual functions is AllocateHost and FreeHost.
 DRAGON_API Allocator& HostAllocator();
 /// The caching allocator over a device's backend (HostAllocator for the CPU).

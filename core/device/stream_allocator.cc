@@ -28,10 +28,12 @@ bool StreamAllocator::ByStreamAndSize::operator()(const StreamBlock* a, const St
   return std::tie(a->stream, a->bytes, a->base) < std::tie(b->stream, b->bytes, b->base);
 }
 
-StreamAllocator::StreamAllocator(Device device) : device_(device), accelerator_(AcceleratorOf(device.type)) {}
+StreamAllocator::StreamAllocator(Device device)
+    : device_(device), accelerator_(AcceleratorOf(device.type)), keeps_nothing_(AllocatorIsDebugging()) {}
 
 void* StreamAllocator::Allocate(size_t asked) {
-  const size_t bytes = asked > SizeClass::kLargest ? asked : RoundUp(asked, kRound);
+  const bool is_exact = keeps_nothing_ || asked > SizeClass::kLargest;
+  const size_t bytes = is_exact ? std::max<size_t>(asked, 1) : RoundUp(asked, kRound);
   void* const stream = accelerator_.CurrentStream(device_.index);
   std::lock_guard<std::mutex> lock(mutex_);
   Collect(false);
@@ -70,11 +72,9 @@ void StreamAllocator::Free(void* pointer, size_t) {
   ledger_.Use(-size, 0);
   if (!block->is_small) ledger_.large.fetch_sub(size, std::memory_order_relaxed);
   ledger_.frees.fetch_add(1, std::memory_order_relaxed);
-  if (block->others.empty()) {
-    PutBack(block);
-  } else {
-    waiting_.push_back(block);
-  }
+  if (!block->others.empty()) return waiting_.push_back(block);
+  PutBack(block);
+  if (keeps_nothing_) Release();
 }
 
 StreamAllocator::FreeBlocks& StreamAllocator::FreeOf(const StreamBlock* block) {
@@ -95,7 +95,7 @@ StreamBlock* StreamAllocator::Find(size_t bytes, void* stream, int64_t pool) {
 }
 
 StreamBlock* StreamAllocator::NewSegment(size_t bytes, void* stream, int64_t pool) {
-  const size_t size = SegmentFor(bytes);
+  const size_t size = keeps_nothing_ ? bytes : SegmentFor(bytes);
   if (!ledger_.Reserve(static_cast<int64_t>(size))) return nullptr;
   void* const base = accelerator_.Allocate(device_.index, size);
   if (!base) {

@@ -4,6 +4,7 @@ import pytest
 
 import dragon
 from harness import checks, engine, gradients
+from harness.inputs import Input
 from harness.rows import load_rows
 from harness.tolerance import compare, tolerance_of
 
@@ -114,3 +115,34 @@ def test_gradients(row):
             sentence = compare(mine, theirs, close)
             note(sentence and f"gradient {index}: {sentence}")
     checks.walk(row, "float32", check)
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=str(row)) for row in ROWS])
+def test_numbers_of_the_host(row):
+    """A number that stayed on the host goes with tensors of the device, or is refused in words that name both."""
+    def with_number(items, at, make):
+        """Return what takes the Inputs over, one of them as a lone number on the host."""
+        order = iter(range(len(items)))
+        number = Input(items[at].array.reshape(-1)[:1].reshape(()), items[at].dtype, False)
+        return lambda item: engine.tensor(number) if next(order) == at else make(item)
+
+    def check(arguments, note):
+        items = arguments.inputs()
+        for at, item in enumerate(items):
+            if len(items) < 2 or item.array.size == 0:
+                continue
+            try:
+                wanted = [engine.array(result) for result in
+                          checks.call(row, arguments, with_number(items, at, engine.tensor))]
+            except (IndexError, NotImplementedError, RuntimeError, TypeError, ValueError):
+                continue  # it takes no number there
+            try:
+                got = [engine.array(dragon.ops.to_device(result.detach(), "cpu")) for result in
+                       checks.call(row, arguments, with_number(items, at, mover(row)))]
+            except (RuntimeError, ValueError) as error:
+                names_both = "cpu" in str(error) and "cuda" in str(error)
+                note(None if names_both else f"a number as operand {at}: {error}")
+                continue
+            sentence = checks.difference(row, row.dtypes[0], got, wanted)
+            note(sentence and f"a number as operand {at}: {sentence}")
+    checks.walk(row, row.dtypes[0], check)

@@ -1,4 +1,7 @@
 """Streams, events, waits that are told, and what graphs say where nothing can be noted down."""
+import os
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -122,3 +125,22 @@ def test_graphed_callables(device, monkeypatch):
     assert y.tolist() == [0, 1, 4] and y.requires_grad
     y.sum().backward()
     assert x.grad is not None and x.grad.shape == x.shape
+
+
+def test_a_debugging_allocator_keeps_nothing(device, tmp_path):
+    """Tools that watch a device's memory see every block, of just its size."""
+    program = """
+import os
+import dragon
+from dragon.vm import torch
+if os.environ.get("DRAGON_SIMT"):
+    dragon.load_library(os.environ["DRAGON_SIMT"])
+x = torch.ones(3, device="cuda")
+print(torch.cuda.memory_allocated(), torch.cuda.memory_reserved())
+y = torch.ones(1000, device="cuda") + 1
+del x, y
+print(torch.cuda.memory_reserved(), torch.cuda.max_memory_allocated())
+"""
+    told = subprocess.run([sys.executable, "-c", program], env=dict(os.environ, DRAGON_ALLOCATOR="naive"), text=True,
+                          capture_output=True, check=True, timeout=100, cwd=tmp_path).stdout.split()
+    assert told == ["12", "12", "0", "8012"]

@@ -19,6 +19,7 @@ import tempfile
 WORKER = pathlib.Path(__file__).resolve().with_name("worker.py")
 SAMPLES = pathlib.Path(__file__).resolve().with_name("samples.py")
 FACES = ("operators", "native", "torch", "torchvision", "tensorflow", "keras")
+DEVICES = ("cuda",)  # the operators with their operands there; DRAGON_SIMT names a library that stands for a GPU
 GENUINE = ("torch", "torchvision", "tensorflow", "keras")
 CHUNK = 40  # names per worker
 CRASHES = 4  # of one name, after which its other calls are left
@@ -196,7 +197,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--calls", type=int, default=CALLS)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--face", choices=FACES, action="append")
+    parser.add_argument("--face", choices=FACES + DEVICES, action="append")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--folder", default=tempfile.gettempdir(), help="for the file of right calls, which is kept")
     parser.add_argument("--only", help="a pattern of names")

@@ -1,6 +1,7 @@
 """Hostile calls of the engine's operators: from the rows of the operator table, and from their schemas alone."""
 import functools
 import importlib.util
+import os
 import pathlib
 
 import hostile
@@ -64,3 +65,56 @@ class Operators:
         if name in text or any(text.startswith((known + ":", known + "_:")) for known in self.names):
             return None
         return "does not say who speaks"
+
+
+class DeviceKit(kits.Native):
+    """Dragon's own tensors, whose results are read from a CUDA device."""
+
+    def use(self, results):
+        super().use(results)
+        for result in results if isinstance(results, (tuple, list)) else (results,):
+            if not isinstance(result, self.module.Tensor) or result.device.type != "cuda":
+                continue
+            if max((result.size, *result.shape)) > 100000:
+                continue
+            host = self.module.ops.to_device(result.detach(), self.module.Device("cpu"))
+            host.tolist()
+            if result.requires_grad and result.grad_fn is not None:
+                self.module.backward(result, self.module.ops.to_row_major(result.detach()))
+        self.module.synchronize("cuda")  # where a kernel's own finding is told
+
+
+class DeviceOperators(Operators):
+    """The operators on a CUDA device, or on the machine that stands for one; now and then an operand is left behind."""
+
+    LEFT_BEHIND = 20
+    MEMORY = 64 << 20  # fibres take a minute for more
+
+    def __init__(self):
+        super().__init__()
+        self.kit = DeviceKit(dragon)
+        if dragon._C.device_count("cuda") == 0:
+            dragon.load_library(os.environ["DRAGON_SIMT"])
+        dragon.set_memory_limit(self.MEMORY, "cuda")
+
+    def bring(self, value, rng):
+        """Return a tensor on the device, anything else as it is."""
+        if not isinstance(value, dragon.Tensor) or value.device.type != "cpu" or rng.integers(self.LEFT_BEHIND) == 0:
+            return value
+        brought = dragon.ops.to_device(value.detach(), dragon.Device("cuda"))
+        brought.requires_grad = value.requires_grad
+        return brought
+
+    def attempt(self, name, seed, index):
+        for told, found, args, kwargs in super().attempt(name, seed, index):
+            rng = hostile.generator(seed, index, f"{name} on cuda")
+
+            def bring(value, rng=rng):
+                whole = type(value) in (list, tuple)
+                return type(value)(self.bring(item, rng) for item in value) if whole else self.bring(value, rng)
+            yield told, found, [bring(arg) for arg in args], {key: bring(arg) for key, arg in kwargs.items()}
+
+    def judge(self, name, error):
+        if isinstance(error, MemoryError) and "CUDA out of memory" in str(error):
+            return None  # PyTorch's words, which programs look for, name no operator
+        return super().judge(name, error)

@@ -62,9 +62,9 @@ def parse():
 
 def open_face(options):
     """Return the object that makes the calls of a face."""
-    if options.face == "operators":
+    if options.face in ("operators", "cuda"):
         import operators
-        return operators.Operators()
+        return operators.Operators() if options.face == "operators" else operators.DeviceOperators()
     import guests
     samples = {}
     if options.samples:

@@ -227,11 +227,11 @@ void RunAddProduct(Run& r) {
   if (row && alpha == complex128(1) && beta == complex128(1)) {
     // The sum is the bias that the product adds anyway.
     const int64_t size = x.size(-1), step = x.strides().back();
-    const OwnedView bias(const_cast<void*>(x.data()), x.dtype(), {size}, {step});
+    const OwnedView bias(r.in("x").data, x.dtype(), {size}, {step});
     return kernels::Matmul(r.ctx(), r.dtype(), out, r.in("a"), r.in("b"), bias.view, post);
   }
   if (beta != complex128(0)) {
-    const OwnedView stretched(const_cast<void*>(x.data()), x.dtype(), r.y().shape(), ExpandedStrides(x, r.y().shape()));
+    const OwnedView stretched(r.in("x").data, x.dtype(), r.y().shape(), ExpandedStrides(x, r.y().shape()));
     kernels::Copy(r.ctx(), r.dtype(), out, stretched.view);
     post.beta = beta.re, post.beta_imag = beta.im;
   }
