@@ -4,6 +4,7 @@
 #include "core/device/library.h"
 #include "core/device/parallel.h"
 #include "core/device/precision.h"
+#include "core/device/vendors.h"
 #include "core/framework/autograd/meta.h"
 #include "core/framework/promotion.h"
 #include "core/kernels/names.h"
@@ -20,6 +21,10 @@ void RegisterDevices(py::module_& m) {
   m.def("set_allows_tf32", &SetAllowsTf32,
         "Set whether float32 products of a device may round their operands to TensorFloat32.", py::arg("allowed"));
   m.def("set_convolutions_allow_tf32", &SetConvolutionsAllowTf32, "The same for convolutions.", py::arg("allowed"));
+  m.def("set_allows_vendor_attention", &SetAllowsVendorAttention,
+        "Set whether attention on a device may be computed by a library of its vendor's.", py::arg("allowed"));
+  m.def("vendor_attention_calls", &VendorAttentionCalls,
+        "How many calls of attention, forward and backward, a vendor's library has computed.");
   m.def(
       "load_library", [](const std::string& path) { LoadLibrary(path); },
       "Load operators, kernels or a device from a shared library.", py::arg("path"));

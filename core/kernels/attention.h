@@ -18,8 +18,9 @@ namespace dragon::kernels {
 /// y (B, H, L, Ev) = softmax(q (B, H, L, E) @ k (B, Hk, S, E)^T * scale + mask) @ v (B, Hk, S, Ev), any strides.
 /// Hk divides H: neighbouring query heads share a key head. `mask` (B, H, L, S), optional, is bool (false: not seen) or
 /// of the inputs' dtype (added). `most` and `log_sum` (B, H, L), of the dtype that sums are kept in, are row-major: the
-/// largest score of each query, and log(sum(exp(scores - most))). They are two numbers, since beside a bias of -1e30
-/// the second one would be lost in their sum.
+/// largest score of each query, and log(sum(exp(scores - most))), natural, of scores that are scaled and masked. They
+/// are two numbers, since beside a bias of -1e30 the second one would be lost in their sum. Nobody reads more from
+/// them than exp((score - most) - log_sum): a vendor's kernel, which has no masks, leaves the sum in `most`, and 0.
 inline const Kernel<void(View y, View most, View log_sum, View q, View k, View v, View mask,
                          const AttentionOptions& options)>
     Attention{"scaled_dot_product_attention"};

@@ -1,4 +1,5 @@
-// What we use of cuDNN 9: its classic interface to convolution. The library is opened when the first convolution runs.
+// What we use of cuDNN 9: its classic interface to convolution; cudnn_graph.h has its graphs. The library is opened
+// when a kernel first asks for it.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -21,7 +22,7 @@ using ConvDescriptor = struct ConvOfCudnn*;
 // Enumerators have cuDNN's values.
 using Status = int;
 inline constexpr Status kSuccess = 0;
-enum DataType : int { kFloat = 0, kDouble = 1, kHalf = 2, kBFloat16 = 9 };
+enum DataType : int { kFloat = 0, kDouble = 1, kHalf = 2, kInt32 = 4, kBFloat16 = 9, kBool = 11 };
 enum Format : int { kNchw = 0, kNhwc = 1 };
 /// Default math may round float32 to TF32; `kFmaMath` does not.
 enum MathType : int { kDefaultMath = 0, kTensorMath = 1, kTensorMathWithConversion = 2, kFmaMath = 3 };
@@ -43,6 +44,7 @@ struct AlgorithmPerf {
 struct Api {
   Status (*Create)(Handle*);
   Status (*SetStream)(Handle, cudaStream_t);
+  size_t (*GetVersion)();  // 91900 for 9.19.0
   const char* (*GetErrorString)(Status);
   Status (*CreateTensorDescriptor)(TensorDescriptor*);
   Status (*DestroyTensorDescriptor)(TensorDescriptor);
@@ -82,6 +84,7 @@ struct Api {
   Api() {
     Take(Create, "cudnnCreate");
     Take(SetStream, "cudnnSetStream");
+    Take(GetVersion, "cudnnGetVersion");
     Take(GetErrorString, "cudnnGetErrorString");
     Take(CreateTensorDescriptor, "cudnnCreateTensorDescriptor");
     Take(DestroyTensorDescriptor, "cudnnDestroyTensorDescriptor");
@@ -111,6 +114,9 @@ struct Api {
     function = cuda::Cudnn().Find<Function>(symbol);
   }
 };
+
+/// Whether the library is there and wanted: DRAGON_CUDNN=0 leaves its work to our own kernels.
+bool Usable();
 
 /// A RuntimeError that names what is missing if the library is not there.
 inline const Api& Functions() {

@@ -5,6 +5,7 @@
 // every sum is made in one order.
 #include "core/kernels/attention/tensor_cores.h"
 #include "core/kernels/attention/tiles_cuda.h"
+#include "core/kernels/attention/vendor.h"
 
 namespace dragon::DRAGON_DEVICE {
 
@@ -207,6 +208,9 @@ void Attention(Context& ctx, View y, View most, View log_sum, View q, View k, Vi
                const AttentionOptions& options) {
   using W = Wide<T>;
   if (most.numel == 0) return;
+  if constexpr (kIsHalf<T>) {
+    if (ForwardByVendor(ctx, {q, k, v, mask, y, most, log_sum, {}, {}, {}, {}}, options)) return;
+  }
   Call<T> call(q, k, v, mask, options);
   call.out = Operand<T>(y);
   call.most = most.as<W>();
@@ -222,6 +226,9 @@ template <typename T>
 void AttentionBackward(Context& ctx, View dq, View dk, View dv, View dy, View y, View most, View log_sum, View q,
                        View k, View v, View mask, const AttentionOptions& options) {
   using W = Wide<T>;
+  if constexpr (kIsHalf<T>) {
+    if (BackwardByVendor(ctx, {q, k, v, mask, y, most, log_sum, dy, dq, dk, dv}, options)) return;
+  }
   Call<T> call(q, k, v, mask, options);
   if (call.size.batch * call.size.key_heads == 0) return;
   call.y = Operand<const T>(y);

@@ -3,9 +3,6 @@
 // in the same; what lies otherwise, or is padded unevenly, is copied first.
 #include <cuda_runtime.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -26,20 +23,6 @@ using namespace cudnn;  // NOLINT: this file is about nothing else
 /// Algorithms that want more memory than this are passed over.
 constexpr size_t kMostWorkspace = size_t{1} << 30;
 constexpr int64_t kMostElements = INT32_MAX;  // of a tensor, to cuDNN
-
-/// DRAGON_CUDNN=0 leaves convolutions to our own kernels: slow, but an oracle.
-bool Usable() {
-  static const bool usable = [] {
-    const char* asked = std::getenv("DRAGON_CUDNN");
-    if (asked && std::strcmp(asked, "0") == 0) return false;
-    // It looks for these by name, and runs without what of it needs them if nobody has opened them.
-    for (auto* library : {&cuda::CublasLt(), &cuda::Cublas(), &cuda::Nvrtc()}) (void)library->found();
-    if (cuda::Cudnn().found()) return true;
-    std::fprintf(stderr, "dragon: cuDNN was not found, so convolutions are slow: `pip install nvidia-cudnn-cu13`\n");
-    return false;
-  }();
-  return usable;
-}
 
 /// A convolution as cuDNN has it, with two or three spatial axes. All of it is the key of a plan: no gaps in here.
 struct Problem {
