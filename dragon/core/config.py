@@ -30,6 +30,11 @@ def set_convolutions_allow_tf32(allowed):
     _C.set_convolutions_allow_tf32(allowed)
 
 
+def set_allows_vendor_attention(allowed):
+    """Set whether attention on a device may be computed by a library of its vendor's."""
+    _C.set_allows_vendor_attention(allowed)
+
+
 def set_default_dtype(dtype):
     """Set the dtype of Python floats, and of integer tensors in float functions."""
     _C.set_default_dtype(dtype)

@@ -1,4 +1,6 @@
 """Attention on the device: tiles and their edges, masks, shared heads, and 16-bit floats on tensor cores."""
+import os
+
 import numpy
 import pytest
 
@@ -25,9 +27,24 @@ def operands(shape, keys, key_heads, value_width):
     return [rng.standard_normal(size) for size in sizes]
 
 
-def run(device, dtype, arrays, mask=None, causal=False, nan_if_unseen=False):
+def rounded(arrays, dtype):
+    """Return arrays as a dtype has them."""
+    return [engine.array(dragon.ops.cast(tensor(x, dtype, "cpu"), dragon.float32)) for x in arrays]
+
+
+def laid(array, dtype, device, spread, odd):
+    """Return a (B, H, L, E) tensor that lies as (B, L, H, E), or with rows that begin anywhere, or in order."""
+    if odd:
+        wide = tensor(numpy.concatenate([array, array[..., :1]], -1), dtype, device)
+        return dragon.ops.narrow(wide, -1, 0, array.shape[-1])
+    if spread:
+        return dragon.ops.transpose(tensor(numpy.ascontiguousarray(array.swapaxes(1, 2)), dtype, device), 1, 2)
+    return tensor(array, dtype, device)
+
+
+def run(device, dtype, arrays, mask=None, causal=False, nan_if_unseen=False, spread=False, odd=False):
     """Return attention's results and gradients as arrays."""
-    q, k, v, dy = [tensor(x, dtype, device) for x in arrays]
+    q, k, v, dy = [laid(x, dtype, device, spread, odd) for x in arrays]
     mask = None if mask is None else tensor(mask, dtype, device)
     scale = 0.3
     outs = dragon.ops.attention(q, k, v, mask, scale, causal, nan_if_unseen)
@@ -36,8 +53,12 @@ def run(device, dtype, arrays, mask=None, causal=False, nan_if_unseen=False):
 
 
 def same(got, wanted, dtype):
-    """Assert that results agree; 16-bit weights are rounded before they are summed."""
-    for name, mine, theirs in zip(("y", "most", "log_sum", "dq", "dk", "dv"), got, wanted, strict=True):
+    """Assert that results agree; 16-bit weights are rounded before they are summed.
+
+    How a query's sum of exponentials is parted between its two numbers is up to who computes it.
+    """
+    got, wanted = [(x[0], x[1] + x[2], *x[3:]) for x in (got, wanted)]
+    for name, mine, theirs in zip(("y", "sums", "dq", "dk", "dv"), got, wanted, strict=True):
         room = TOLERANCE[dtype] * max(1.0, float(numpy.abs(theirs[numpy.isfinite(theirs)]).max(initial=0)))
         numpy.testing.assert_allclose(mine, theirs, rtol=0, atol=room, err_msg=name)
 
@@ -86,8 +107,7 @@ def test_nan_stays(device):
 def test_strides(device, dtype):
     """Operands that lie as (B, L, H, E), as projections leave them, give the same."""
     arrays = operands((2, 2, 9, 16), 9, 2, 16)
-    spread = [dragon.ops.transpose(tensor(numpy.ascontiguousarray(x.swapaxes(1, 2)), dtype, device), 1, 2)
-              for x in arrays[:3]]
+    spread = [laid(x, dtype, device, True, False) for x in arrays[:3]]
     y = dragon.ops.to_device(dragon.ops.attention(*spread, None, 0.3, False)[0], "cpu")
     wanted = run("cpu", dtype, arrays)[0]
     numpy.testing.assert_allclose(engine.array(y).astype("float64"), wanted, rtol=0, atol=3 * TOLERANCE[dtype])
@@ -98,3 +118,101 @@ def test_nothing(device, queries, keys):
     """No queries and no keys are no mistake."""
     arrays = operands((1, 2, queries, 8), keys, 2, 8)
     same(run(device, "float16", arrays), run("cpu", "float16", arrays), "float16")
+
+
+@pytest.fixture
+def vendor(simt, monkeypatch):
+    """Have calls counted that a library of the vendor's computes; a GPU must have one."""
+    if simt:
+        monkeypatch.setenv("DRAGON_SIMT_DNN", "1")
+    elif os.environ.get("DRAGON_CUDNN") == "0":
+        pytest.skip("DRAGON_CUDNN=0 leaves attention to our own kernels")
+    return dragon._C.vendor_attention_calls
+
+
+# Shapes (B, H, L, E), keys, key heads and Ev; first those that are large enough for a GPU's library, then of its stand-in.
+LARGE = [
+    pytest.param((2, 12, 1024, 64), 1024, 12, 64, id="GPT-2"),
+    pytest.param((2, 5, 777, 72), 1001, 5, 72, id="ragged, fewer queries"),
+    pytest.param((3, 5, 1001, 64), 777, 5, 40, id="ragged, fewer keys"),
+    pytest.param((2, 8, 520, 128), 520, 2, 128, id="shared heads"),
+    pytest.param((1, 4, 640, 256), 640, 4, 256, id="wide heads"),
+    pytest.param((1, 2, 11650, 16), 11650, 2, 16, id="a head at a time"),
+]
+SMALL = [
+    pytest.param((2, 3, 37, 16), 37, 3, 16, id="small"),
+    pytest.param((2, 2, 20, 24), 70, 2, 8, id="small, fewer queries"),
+    pytest.param((3, 2, 70, 8), 20, 2, 24, id="small, fewer keys"),
+    pytest.param((2, 4, 33, 16), 45, 2, 16, id="small, shared heads"),
+    pytest.param((3, 4, 65, 8), 130, 2, 8, id="small, some heads at a time"),
+]
+
+
+def at_home(device, shape):
+    """Whether a shape is one for this device."""
+    return (shape[2] > 100) != bool(os.environ.get("DRAGON_SIMT"))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("shape, keys, key_heads, value_width", LARGE + SMALL)
+@pytest.mark.parametrize("causal", [False, True])
+def test_vendor(device, simt, vendor, dtype, shape, keys, key_heads, value_width, causal):
+    """The vendor's library computes both passes, from operands that lie as (B, L, H, E), to what the CPU gives."""
+    if not at_home(device, shape):
+        pytest.skip("of another size on this device")
+    arrays = [x.astype("float32") for x in operands(shape, keys, key_heads, value_width)]
+    before = vendor()
+    got = run(device, dtype, arrays, causal=causal, spread=True)
+    assert vendor() == before + 2
+    same(got, run("cpu", "float32", rounded(arrays, dtype), causal=causal), dtype)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_vendor_beside_ours(device, simt, vendor, causal):
+    """Either pass goes with the other one of our own; what the library does not take is ours."""
+    shape = (2, 3, 37, 16) if simt else (2, 12, 512, 64)
+    arrays = [x.astype("float32") for x in operands(shape, shape[2], shape[1], shape[3])]
+    q, k, v, dy = [tensor(x, "bfloat16", device) for x in arrays]
+    passes = []
+    for forward in (True, False):
+        dragon._C.set_allows_vendor_attention(forward)
+        try:
+            before = vendor()
+            outs = dragon.ops.attention(q, k, v, None, 0.1, causal)
+            dragon._C.set_allows_vendor_attention(not forward)
+            grads = dragon.ops.attention_backward(dy, *outs, q, k, v, None, 0.1, causal)
+            assert vendor() == before + 1
+        finally:
+            dragon._C.set_allows_vendor_attention(True)
+        passes.append([engine.array(dragon.ops.to_device(x, "cpu")).astype("float64") for x in (*outs, *grads)])
+    same(*passes, "bfloat16")
+
+
+def test_vendor_repeats(device, simt, vendor):
+    """Gradients are the same in every run, also of a gradient that is one number for all."""
+    shape = (2, 3, 37, 16) if simt else (2, 12, 1024, 64)
+    q, k, v, _ = [tensor(x, "float16", device) for x in operands(shape, shape[2], shape[1], shape[3])]
+    dy = dragon.ops.expand(tensor(numpy.ones((1, 1, 1, 1)), "float16", device), shape)
+    runs = []
+    for _ in range(3):
+        before = vendor()
+        outs = dragon.ops.attention(q, k, v, None, 0.1, True)
+        grads = dragon.ops.attention_backward(dy, *outs, q, k, v, None, 0.1, True)
+        assert vendor() == before + 2
+        runs.append([engine.array(dragon.ops.to_device(x, "cpu")) for x in (*outs, *grads)])
+    for other in runs[1:]:
+        for first, again in zip(runs[0], other, strict=True):
+            assert (first == again).all()
+
+
+@pytest.mark.parametrize("what", ["mask", "width", "stride", "dtype"])
+def test_vendor_refuses(device, simt, vendor, what):
+    """Our own kernels take what the vendor's library does not."""
+    shape = (1, 2, 37, 20 if what == "width" else 16)
+    arrays = operands(shape, 37, 2, shape[3])
+    dtype = "float32" if what == "dtype" else "float16"
+    mask = numpy.ones((1, 2, 37, 37), bool) if what == "mask" else None
+    before = vendor()
+    got = run(device, dtype, arrays, mask, odd=what == "stride")
+    assert vendor() == before
+    same(got, run("cpu", dtype, arrays, mask), dtype)

@@ -1,9 +1,12 @@
-// Whether cuDNN is there.
+// Whether cuDNN is there, and its handles.
 #include "core/device/cuda/cudnn.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+
+#include "core/device/cuda/check.h"
 
 namespace dragon::cudnn {
 
@@ -20,6 +23,22 @@ bool Usable() {
     return false;
   }();
   return usable;
+}
+
+size_t Version() { return Functions().GetVersion(); }
+
+int Generation(int device) {
+  int major = 0;
+  CheckCuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudnn");
+  return major;
+}
+
+Handle HandleFor(const Context& ctx) {
+  static thread_local auto* handles = new std::map<int, Handle>;
+  Handle& handle = (*handles)[ctx.device.index];
+  if (!handle) Check(Functions().Create(&handle), "cudnn");
+  Check(Functions().SetStream(handle, static_cast<cudaStream_t>(ctx.stream)), "cudnn");
+  return handle;
 }
 
 }  // namespace dragon::cudnn

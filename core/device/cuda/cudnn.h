@@ -5,7 +5,6 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
-#include <map>
 
 #include "core/base/error.h"
 #include "core/device/context.h"
@@ -44,7 +43,7 @@ struct AlgorithmPerf {
 struct Api {
   Status (*Create)(Handle*);
   Status (*SetStream)(Handle, cudaStream_t);
-  size_t (*GetVersion)();  // 91900 for 9.19.0
+  size_t (*GetVersion)();
   const char* (*GetErrorString)(Status);
   Status (*CreateTensorDescriptor)(TensorDescriptor*);
   Status (*DestroyTensorDescriptor)(TensorDescriptor);
@@ -117,6 +116,10 @@ struct Api {
 
 /// Whether the library is there and wanted: DRAGON_CUDNN=0 leaves its work to our own kernels.
 bool Usable();
+/// 91900 for 9.19.0.
+size_t Version();
+/// The generation of a device's processors: 9 for Hopper.
+int Generation(int device);
 
 /// A RuntimeError that names what is missing if the library is not there.
 inline const Api& Functions() {
@@ -130,12 +133,6 @@ inline void Check(Status status, const char* who) {
 }
 
 /// This thread's handle for the context's device, set to its stream. Never destroyed: the driver may be gone by then.
-inline Handle HandleFor(const Context& ctx) {
-  static thread_local auto* handles = new std::map<int, Handle>;
-  Handle& handle = (*handles)[ctx.device.index];
-  if (!handle) Check(Functions().Create(&handle), "cudnn");
-  Check(Functions().SetStream(handle, static_cast<cudaStream_t>(ctx.stream)), "cudnn");
-  return handle;
-}
+Handle HandleFor(const Context& ctx);
 
 }  // namespace dragon::cudnn

@@ -116,8 +116,6 @@ const GraphApi& Backend() {
 
 }  // namespace
 
-Axes RowMajor(const Axes& sizes) { return {sizes[1] * sizes[2] * sizes[3], sizes[2] * sizes[3], sizes[3], 1}; }
-
 Parts& Parts::operator=(Parts&& other) noexcept {
   std::swap(parts_, other.parts_);
   return *this;

@@ -30,7 +30,7 @@ using Axes = std::array<int64_t, 4>;
 using Part = void*;
 
 /// The step from each place to the next in row-major order.
-Axes RowMajor(const Axes& sizes);
+inline Axes RowMajor(const Axes& sizes) { return {sizes[1] * sizes[2] * sizes[3], sizes[2] * sizes[3], sizes[3], 1}; }
 
 /// Descriptors, destroyed with their owner.
 class Parts {
@@ -40,6 +40,7 @@ class Parts {
   Parts& operator=(Parts&& other) noexcept;
   ~Parts();
   void Keep(Part part) { parts_.push_back(part); }
+  const std::vector<Part>& all() const { return parts_; }
 
  private:
   std::vector<Part> parts_;

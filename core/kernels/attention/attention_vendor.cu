@@ -22,16 +22,22 @@ using namespace cudnn;  // NOLINT: this file is about nothing else
 
 /// Older ones get gradients wrong where the number of keys is no multiple of 128.
 constexpr size_t kLeastVersion = 91501;
+#if defined(DRAGON_SIMT)  // where a stand-in compiles nothing
+constexpr double kLeastWork = 1;
+constexpr int64_t kWorkspace = 1 << 17;
+#else
 /// Multiplications and additions of a call that earns a plan: about ten microseconds of a processor's time.
 constexpr double kLeastWork = 1 << 30;
+/// The backward pass keeps the gradients of scores: of so many samples, or heads, at once that they take these bytes,
+constexpr int64_t kWorkspace = int64_t{1} << 28;
+#endif
+/// but for a head that takes more by itself; and one of more than these is left to our own kernels.
+constexpr int64_t kMostWorkspace = int64_t{1} << 30;
 /// Compiled plans of a thread are kept for good: a graph of CUDA's may hold their kernels.
 constexpr size_t kMostPlans = 256;
 constexpr int64_t kMostWidth = 256, kMostElements = INT32_MAX;
-/// The backward pass keeps the gradients of scores: samples, or heads, are taken together up to the first, and a head
-/// of more than the second is left to our own kernels.
-constexpr int64_t kWorkspace = int64_t{1} << 28, kMostWorkspace = int64_t{1} << 30;
 /// The newest processors on which the gradients' graph is known to be summed in one order.
-constexpr int kLastMajor = 9;
+constexpr int kLastGeneration = 9;
 
 /// sums = most + log_sum: log(sum(exp(scores))) of each query, as cuDNN keeps it. Without a mask no query has seen
 /// nothing, and no score is so large that the two must stay apart.
@@ -59,7 +65,7 @@ bool Takes(const Operands& o) {
   if (o.mask || !Usable() || !AllowsVendorAttention()) return false;
   // Beside no elements at all there is no work, either.
   const double work = 2.0 * o.most.numel * o.k.shape[2] * (o.q.shape[3] + o.v.shape[3]);
-  if (work < kLeastWork || Functions().GetVersion() < kLeastVersion) return false;
+  if (work < kLeastWork || Version() < kLeastVersion) return false;
   return Takes(o.q) && Takes(o.k) && Takes(o.v) && Takes(o.y);
 }
 
@@ -104,9 +110,7 @@ struct Kept {
 };
 
 Kept Compile(Handle handle, const AttentionProblem& p) {
-  int major = 0;
-  CheckCuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, static_cast<int>(p.device)), "attention");
-  if (p.backward && major > kLastMajor) return {Plan(), false};
+  if (p.backward && Generation(static_cast<int>(p.device)) > kLastGeneration) return {Plan(), false};
   Plan plan = AttentionGraph(p).Build(handle, kMostWorkspace);
   const bool works = static_cast<bool>(plan);
   return {std::move(plan), works};

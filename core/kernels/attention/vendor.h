@@ -11,15 +11,10 @@ struct Operands {
   View dy, dq, dk, dv;  ///< of the backward pass
 };
 
-#if defined(DRAGON_SIMT)
-inline bool ForwardByVendor(Context&, const Operands&, const AttentionOptions&) { return false; }
-inline bool BackwardByVendor(Context&, const Operands&, const AttentionOptions&) { return false; }
-#else
 /// Compute the call; false, with results that mean nothing, where cuDNN is not there or does not take it. It takes
 /// 16-bit floats without masks, in calls that are large enough.
 bool ForwardByVendor(Context& ctx, const Operands& operands, const AttentionOptions& options);
 /// The same for the gradients, which are the same in every run, whoever computed the forward pass.
 bool BackwardByVendor(Context& ctx, const Operands& operands, const AttentionOptions& options);
-#endif
 
 }  // namespace dragon::DRAGON_DEVICE::attention

@@ -1,7 +1,7 @@
 """Switches of CUDA's libraries: they are kept, and nothing reads them on a CPU."""
 import contextlib
 
-from dragon.core import warnings
+from dragon.core import config, warnings
 from dragon.vm.torch.core.accelerators import count
 from dragon.vm.torch.core.functions.settings import get_float32_matmul_precision, set_float32_matmul_precision
 
@@ -41,12 +41,18 @@ def is_built():
     return count("cuda") > 0
 
 
+def _allow(**kinds):
+    """Allow kinds of attention, or forbid them: the engine heeds the one that is cuDNN's."""
+    _sdp.update(kinds)
+    config.set_allows_vendor_attention(_sdp["cudnn"])
+
+
 def _switch(name):
     def read():
         return _sdp[name]
 
     def write(enabled):
-        _sdp[name] = bool(enabled)
+        _allow(**{name: bool(enabled)})
     read.__doc__ = f"Return whether attention of kind {name!r} is allowed on CUDA devices."
     write.__doc__ = f"Allow attention of kind {name!r} on CUDA devices, or forbid it."
     return read, write
@@ -66,11 +72,11 @@ def sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, e
                   "removed. Please see `torch.nn.attention.sdpa_kernel()` for the new context manager, with updated "
                   "signature.", FutureWarning)
     former = dict(_sdp)
-    _sdp.update(flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn)
+    _allow(flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=bool(enable_cudnn))
     try:
         yield {}
     finally:
-        _sdp.update(former)
+        _allow(**former)
 
 
 def is_flash_attention_available():

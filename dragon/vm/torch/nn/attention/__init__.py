@@ -3,6 +3,7 @@ import contextlib
 import enum
 import threading
 
+from dragon.vm.torch.backends.cuda import cudnn_sdp_enabled, enable_cudnn_sdp
 
 _local = threading.local()
 
@@ -10,7 +11,8 @@ _local = threading.local()
 class SDPBackend(enum.IntEnum):
     """An implementation of `scaled_dot_product_attention`.
 
-    Dragon's operator chooses by itself; all of them compute the same numbers.
+    Dragon's operator chooses by itself, but leaves cuDNN alone where that is not allowed; all of them compute the same
+    numbers, to what the dtype holds.
     """
 
     ERROR = -1
@@ -48,9 +50,11 @@ def sdpa_kernel(backends, set_priority=False):
     """
     if not isinstance(backends, (list, SDPBackend)):
         raise AssertionError(f"sdpa_kernel: got {type(backends).__name__}, expected an SDPBackend or a list of them")
-    before = _cur_sdpa_kernel_backends()
+    before, cudnn = _cur_sdpa_kernel_backends(), cudnn_sdp_enabled()
     _local.allowed = list(dict.fromkeys([backends] if isinstance(backends, SDPBackend) else backends))
+    enable_cudnn_sdp(SDPBackend.CUDNN_ATTENTION in _local.allowed)
     try:
         yield {}
     finally:
         _local.allowed = before
+        enable_cudnn_sdp(cudnn)
