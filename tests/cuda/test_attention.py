@@ -130,7 +130,7 @@ def vendor(simt, monkeypatch):
     return dragon._C.vendor_attention_calls
 
 
-# Shapes (B, H, L, E), keys, key heads and Ev; first those that are large enough for a GPU's library, then of its stand-in.
+# Shapes (B, H, L, E), keys, key heads and Ev: large enough for a GPU's library, and small enough for its stand-in.
 LARGE = [
     pytest.param((2, 12, 1024, 64), 1024, 12, 64, id="GPT-2"),
     pytest.param((2, 5, 777, 72), 1001, 5, 72, id="ragged, fewer queries"),

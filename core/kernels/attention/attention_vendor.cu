@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/device/accelerator.h"
 #include "core/device/cuda/check.h"
 #include "core/device/cuda/launch.h"
 #include "core/device/vendors.h"
@@ -24,17 +25,19 @@ using namespace cudnn;  // NOLINT: this file is about nothing else
 constexpr size_t kLeastVersion = 91501;
 #if defined(DRAGON_SIMT)  // where a stand-in compiles nothing
 constexpr double kLeastWork = 1;
-constexpr int64_t kWorkspace = 1 << 17;
+constexpr int64_t kLeastQueries = 1, kWorkspace = 1 << 17;
 #else
 /// Multiplications and additions of a call that earns a plan: about ten microseconds of a processor's time.
 constexpr double kLeastWork = 1 << 30;
+/// Fewer are steps of a generation, with another number of keys each.
+constexpr int64_t kLeastQueries = 64;
 /// The backward pass keeps the gradients of scores: of so many samples, or heads, at once that they take these bytes,
 constexpr int64_t kWorkspace = int64_t{1} << 28;
 #endif
 /// but for a head that takes more by itself; and one of more than these is left to our own kernels.
 constexpr int64_t kMostWorkspace = int64_t{1} << 30;
 /// Compiled plans of a thread are kept for good: a graph of CUDA's may hold their kernels.
-constexpr size_t kMostPlans = 256;
+constexpr size_t kMostPlans = 128;
 constexpr int64_t kMostWidth = 256, kMostElements = INT32_MAX;
 /// The newest processors on which the gradients' graph is known to be summed in one order.
 constexpr int kLastGeneration = 9;
@@ -65,7 +68,7 @@ bool Takes(const Operands& o) {
   if (o.mask || !Usable() || !AllowsVendorAttention()) return false;
   // Beside no elements at all there is no work, either.
   const double work = 2.0 * o.most.numel * o.k.shape[2] * (o.q.shape[3] + o.v.shape[3]);
-  if (work < kLeastWork || Version() < kLeastVersion) return false;
+  if (work < kLeastWork || o.q.shape[2] < kLeastQueries || Version() < kLeastVersion) return false;
   return Takes(o.q) && Takes(o.k) && Takes(o.v) && Takes(o.y);
 }
 
@@ -122,7 +125,8 @@ Kept* PlanFor(Handle handle, const AttentionProblem& p) {
   const std::string key = p.key();
   auto at = plans->find(key);
   if (at == plans->end()) {
-    if (plans->size() >= kMostPlans) return nullptr;
+    // While a graph of CUDA's is noted down, nothing may be loaded.
+    if (plans->size() >= kMostPlans || CapturesUnderWay() > 0) return nullptr;
     at = plans->emplace(key, Compile(handle, p)).first;
   }
   return at->second.works ? &at->second : nullptr;
