@@ -216,3 +216,28 @@ def test_vendor_refuses(device, simt, vendor, what):
     got = run(device, dtype, arrays, mask, odd=what == "stride")
     assert vendor() == before
     same(got, run("cpu", dtype, arrays, mask), dtype)
+
+
+def test_vendor_of_torch(device, simt, vendor):
+    """PyTorch's switches forbid the vendor's library, and its gradients come the same way as its values."""
+    import dragon.vm.torch as torch
+    from dragon.vm.torch.nn.attention import SDPBackend, sdpa_kernel
+    shape = (2, 3, 37, 16) if simt else (2, 12, 512, 64)
+    x = torch.randn(*shape, device=device).half().requires_grad_()
+
+    def attend():
+        before = vendor()
+        y = torch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True)
+        y.sum().backward()
+        return vendor() - before
+
+    assert attend() == 2
+    with sdpa_kernel(SDPBackend.MATH):
+        assert attend() == 0
+    assert attend() == 2
+    try:
+        torch.backends.cuda.enable_cudnn_sdp(False)
+        assert attend() == 0
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(True)
+    assert attend() == 2
