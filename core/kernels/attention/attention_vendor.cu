@@ -65,11 +65,10 @@ bool Takes(const View& x) {
 }
 
 bool Takes(const Operands& o) {
-  if (o.mask || !Usable() || !AllowsVendorAttention()) return false;
   // Beside no elements at all there is no work, either.
   const double work = 2.0 * o.most.numel * o.k.shape[2] * (o.q.shape[3] + o.v.shape[3]);
-  if (work < kLeastWork || o.q.shape[2] < kLeastQueries || Version() < kLeastVersion) return false;
-  return Takes(o.q) && Takes(o.k) && Takes(o.v) && Takes(o.y);
+  if (o.mask || work < kLeastWork || o.q.shape[2] < kLeastQueries || !AllowsVendorAttention()) return false;
+  return Takes(o.q) && Takes(o.k) && Takes(o.v) && Takes(o.y) && Usable() && Version() >= kLeastVersion;
 }
 
 /// Some samples and query heads of a call: all heads, unless it is one sample.
