@@ -128,19 +128,36 @@ void SlideChannels(Context& ctx, const Depthwise& d, const T* source, const T* w
 }
 
 template <typename T, typename Rows, typename Columns>
+void SlidePlanes(Context& ctx, const Depthwise& d, const T* source, const T* w, const ChannelBias<T>& bias, T* result) {
+  const int64_t count = d.channels * d.strips;
+  cuda::Launch("conv", ctx, &SlidePlanesKernel<T, Rows, Columns>, cuda::GridFor(count, kDepthwiseThreads, INT32_MAX), d,
+               count, cuda::Divider<uint32_t>(d.channels), source, w, bias, result);
+}
+
+/// `Axis<n>` maps n results along an axis to their sources. Seven columns where they may be, since pictures of 224
+/// shrink to planes of 56, 28, 14 and 7; as many rows as registers are there for.
+template <typename T, template <int> typename Axis, int kColumns>
 void Slide(Context& ctx, const View& given, const View& result, const View& w, const View& bias, const ConvGeometry& g,
            bool channels_last) {
+  constexpr int kRows = 4, kRowsOfPlanes = 2;
   const DepthwiseOperand source(ctx, given, channels_last);
-  const Depthwise d(source.view(), result, w, g, Rows::kResults, Columns::kResults);
+  const Depthwise d(source.view(), result, w, g, channels_last ? kRows : kRowsOfPlanes, kColumns);
   const auto* from = source.view().template as<const T>();
   const ChannelBias<T> added(bias);
-  if (channels_last) return SlideChannels<T, Rows, Columns>(ctx, d, from, w.as<const T>(), added, result.as<T>());
-  if constexpr (kDepthwiseHasPlanes<T>) {
-    const int64_t count = d.channels * d.strips;
-    cuda::Launch("conv", ctx, &SlidePlanesKernel<T, Rows, Columns>, cuda::GridFor(count, kDepthwiseThreads, INT32_MAX),
-                 d, count, cuda::Divider<uint32_t>(d.channels), from, w.as<const T>(), added, result.as<T>());
+  if (channels_last) {
+    SlideChannels<T, Axis<kRows>, Axis<kColumns>>(ctx, d, from, w.as<const T>(), added, result.as<T>());
+  } else if constexpr (kDepthwiseHasPlanes<T>) {
+    SlidePlanes<T, Axis<kRowsOfPlanes>, Axis<kColumns>>(ctx, d, from, w.as<const T>(), added, result.as<T>());
   }
 }
+
+template <int kTaps, int kStride>
+struct DepthwiseAxes {
+  template <int kResults>
+  using Forward = Gather<kTaps, kStride, kResults>;
+  template <int kResults>
+  using Backward = Scatter<kTaps, kStride, kResults>;
+};
 
 /// DRAGON_DEPTHWISE=0 leaves these convolutions to cuDNN, too.
 bool Wanted() {
@@ -184,16 +201,15 @@ bool ConvDepthwise(Context& ctx, ConvPass pass, const View& y, const View& x, co
   if (of_weights) return DepthwiseWeights<T>(ctx, y, x, w, g, channels_last);
   if (of_data && w.shape[0] != g.groups) return false;  // sums over several channels
   return ForDepthwiseWindow(w, g, [&]<int kTaps, int kStride>() {
-    constexpr int kRows = 4;
-    if (!of_data) {  // seven columns, since pictures of 224 shrink to planes of 56, 28, 14 and 7
-      Slide<T, Gather<kTaps, kStride, kRows>, Gather<kTaps, kStride, 7>>(ctx, x, y, w, bias, g, channels_last);
+    using Axes = DepthwiseAxes<kTaps, kStride>;
+    if (!of_data) {
+      Slide<T, Axes::template Forward, 7>(ctx, x, y, w, bias, g, channels_last);
       return true;
     }
-    using Rows = Scatter<kTaps, kStride, kRows>;
     for (int axis = 0; axis < 2; ++axis) {
-      if ((g.padding[axis] - Rows::kPadding) % kStride != 0) return false;
+      if ((g.padding[axis] - kTaps / 2) % kStride != 0) return false;
     }
-    Slide<T, Rows, Scatter<kTaps, kStride, kStride == 1 ? 7 : 8>>(ctx, y, x, w, bias, g, channels_last);
+    Slide<T, Axes::template Backward, kStride == 1 ? 7 : 8>(ctx, y, x, w, bias, g, channels_last);
     return true;
   });
 }
