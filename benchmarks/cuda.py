@@ -142,6 +142,34 @@ def _(torch):
     return lambda: layer(x).backward(dy)
 
 
+def depthwise(torch, dtype, channels, size, kernel, stride):
+    """Return a convolution of every channel by itself over 64 pictures, as the layers around it lay them out."""
+    layer = torch.nn.Conv2d(channels, channels, kernel, stride, kernel // 2, groups=channels, device="cuda",
+                            dtype=getattr(torch, dtype))
+    x = torch.randn(64, channels, size, size, device="cuda").to(getattr(torch, dtype))
+    return layer, x.contiguous(memory_format=torch.channels_last)
+
+
+def enter_depthwise(name, dtype, *sizes):
+    """Enter a convolution of every channel by itself, forward, and forward and backward."""
+    @case(f"{name} {dtype} forward")
+    def _(torch):
+        layer, x = depthwise(torch, dtype, *sizes)
+        return lambda: layer(x)
+
+    @case(f"{name} {dtype} forward and backward")
+    def _(torch):
+        layer, x = depthwise(torch, dtype, *sizes)
+        x.requires_grad_()
+        dy = torch.randn_like(layer(x).detach())
+        return lambda: layer(x).backward(dy)
+
+
+for dtype in ["float32", "bfloat16"]:
+    enter_depthwise("depthwise conv 7x7", dtype, 96, 56, 7, 1)
+    enter_depthwise("depthwise conv 3x3 with stride 2", dtype, 144, 56, 3, 2)
+
+
 @case("softmax of rows", bytes_moved=8 * BIG)
 def _(torch):
     x = torch.randn(BIG // 1024, 1024, device="cuda")

@@ -1,11 +1,13 @@
-// Convolution on CUDA: cuDNN's where it has the dtype, else a sum for every element of the result, straight from the
-// definition. Each sum is one thread's or one warp's, so results are the same in every run.
+// Convolution on CUDA: our own kernels for channels by themselves, cuDNN's where it has the dtype, else a sum for every
+// element of the result, straight from the definition. Each sum is one thread's or one warp's, so results are the same
+// in every run.
 #include <type_traits>
 
 #include "core/device/cuda/block.h"
 #include "core/kernels/array.h"
 #include "core/kernels/channels_cuda.h"
 #include "core/kernels/convolution.h"
+#include "core/kernels/convolution/depthwise.h"
 #include "core/kernels/convolution/places_cuda.h"
 #include "core/kernels/convolution/vendor.h"
 #include "core/kernels/matmul/epilogue.h"
@@ -201,14 +203,18 @@ struct AddBias {
 template <typename T>
 constexpr bool kVendorHas = kIsHalf<T> || std::is_floating_point_v<T>;
 
-/// Whether cuDNN did it; the bias has then been added.
+/// Whether the kernels for depthwise convolutions or cuDNN did it; the bias has then been added.
 template <typename T>
-bool ByVendor(Context& ctx, ConvPass pass, const View& y, const View& x, const View& w, const ConvGeometry& geometry,
-              const ConvFinish<T>& finish) {
+bool ByOthers(Context& ctx, ConvPass pass, const View& y, const View& x, const View& w, const View& bias,
+              const ConvGeometry& geometry, Activation activation) {
   if constexpr (kVendorHas<T>) {
     if (y.numel == 0 || x.numel == 0 || w.numel == 0) return false;
+    if constexpr (!std::is_same_v<T, double>) {
+      if (activation == Activation::kNone && ConvDepthwise<T>(ctx, pass, y, x, w, bias, geometry)) return true;
+    }
     if (!ConvVendor(ctx, pass, y, x, w, geometry)) return false;
     const View& made = pass == ConvPass::kForward ? y : x;
+    const ConvFinish<T> finish(bias, activation);
     if (!finish.plain())
       ForChannels("conv", ctx, ChannelPlanes(made), AddBias<T>{made.as<const T>(), finish}, made.as<T>());
     return true;
@@ -221,21 +227,20 @@ bool ByVendor(Context& ctx, ConvPass pass, const View& y, const View& x, const V
 template <typename T>
 void Conv(Context& ctx, View y, View x, View w, View bias, const ConvGeometry& geometry, Activation activation) {
   if (y.numel == 0) return;
-  const ConvFinish<T> finish(bias, activation);
-  if (ByVendor<T>(ctx, ConvPass::kForward, y, x, w, geometry, finish)) return;
+  if (ByOthers<T>(ctx, ConvPass::kForward, y, x, w, bias, geometry, activation)) return;
   const ImagePlaces places(y);
   cuda::Launch("conv", ctx, &ForwardKernel<T>, cuda::GridFor(y.numel, kConvThreads), ConvShape(y, x, w, geometry),
-               places, finish, x.as<const T>(), w.as<const T>(), y.as<T>());
+               places, ConvFinish<T>(bias, activation), x.as<const T>(), w.as<const T>(), y.as<T>());
 }
 
 template <typename T>
 void ConvBackwardData(Context& ctx, View dx, View dy, View w, View bias, const ConvGeometry& geometry) {
   if (dx.numel == 0) return;
-  const ConvFinish<T> finish(bias, Activation::kNone);
-  if (ByVendor<T>(ctx, ConvPass::kBackwardData, dy, dx, w, geometry, finish)) return;
+  if (ByOthers<T>(ctx, ConvPass::kBackwardData, dy, dx, w, bias, geometry, Activation::kNone)) return;
   const ImagePlaces places(dx);
   cuda::Launch("conv_backward_data", ctx, &BackwardDataKernel<T>, cuda::GridFor(dx.numel, kConvThreads),
-               ConvShape(dy, dx, w, geometry), places, finish, dy.as<const T>(), w.as<const T>(), dx.as<T>());
+               ConvShape(dy, dx, w, geometry), places, ConvFinish<T>(bias, Activation::kNone), dy.as<const T>(),
+               w.as<const T>(), dx.as<T>());
 }
 
 namespace {
@@ -264,8 +269,7 @@ template <typename T>
 void ConvBackwardWeights(Context& ctx, View dw, View dbias, View dy, View x, const ConvGeometry& geometry) {
   if (dbias && dbias.numel) SumOverPlaces<T>(ctx, dbias, dy);
   if (dw.numel == 0) return;
-  if (ByVendor<T>(ctx, ConvPass::kBackwardWeights, dy, x, dw, geometry, ConvFinish<T>(View{}, Activation::kNone)))
-    return;
+  if (ByOthers<T>(ctx, ConvPass::kBackwardWeights, dy, x, dw, View{}, geometry, Activation::kNone)) return;
   const ConvShape shape(dy, x, dw, geometry);
   const ImagePlaces weights(dw.shape[0], dw.shape[1], shape.window, false);
   const ImagePlaces places(shape.batch, 1, shape.out, false);
