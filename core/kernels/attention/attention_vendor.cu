@@ -105,7 +105,7 @@ AttentionProblem ProblemOf(const Context& ctx, const Operands& o, const Attentio
   return p;
 }
 
-/// A plan, and whether it has ever failed.
+/// A plan, and whether it can be run.
 struct Kept {
   Plan plan;
   bool works;
