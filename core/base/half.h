@@ -7,6 +7,7 @@
 #include "core/base/macros.h"
 
 #if defined(__CUDACC__)
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #endif
 
@@ -22,12 +23,19 @@ DRAGON_FN To Cast(const From& from) {
   return to;
 }
 
-/// Convert a float to the bits of the nearest bfloat16, ties to even; a NaN stays a (quiet) NaN.
+// A NaN stays a (quiet) NaN in every conversion. Which one is the processor's affair: of a NaN's payload, CPUs keep
+// what fits, and GPUs nothing.
+
+/// Convert a float to the bits of the nearest bfloat16, ties to even.
 DRAGON_FN uint16_t FloatToBFloat16(float value) {
+#if defined(__CUDA_ARCH__)
+  return __bfloat16_as_ushort(__float2bfloat16_rn(value));
+#else
   const uint32_t word = Cast<uint32_t>(value);
   const uint32_t rounded = (word + 0x7FFFu + ((word >> 16) & 1u)) >> 16;
   const uint32_t quiet = (word >> 16) | 0x0040u;
   return static_cast<uint16_t>((word & 0x7FFFFFFFu) > 0x7F800000u ? quiet : rounded);
+#endif
 }
 
 DRAGON_FN float BFloat16ToFloat(uint16_t half) { return Cast<float>(static_cast<uint32_t>(half) << 16); }

@@ -93,11 +93,12 @@ DRAGON_FN T Select(bool condition, T a, T b) {
 
 // The vector functions hand numbers near the ends of their domain to the scalar ones, one by one, ten times slower.
 // Masks of -inf under an exponential, and logarithms of what is later masked away, are too common for that: keep them
-// inside.
+// inside. A GPU's functions do not mind, and are called as they are.
 
 /// e^x, with the plain function called only where the result is neither 0 nor infinite.
 template <typename T>
 DRAGON_FN T Exp(T x) {
+  if constexpr (kOnGpu) return PlainExp(x);
   if constexpr (sizeof(T) == 4) return ExpOfFloat(x);
   constexpr T kLeast = sizeof(T) == 4 ? T(-104) : T(-746), kMost = sizeof(T) == 4 ? T(89) : T(710);
   const bool inside = x > kLeast && x < kMost;
@@ -123,19 +124,23 @@ DRAGON_FN bool HasLog(T x) {
 }
 template <typename T>
 DRAGON_FN T Log(T x) {
+  if constexpr (kOnGpu) return PlainLog(x);
   if constexpr (sizeof(T) == 4) return Select(HasLog(x), LogOfFloat(Select(HasLog(x), x, T(1))), LogOutside(x));
   return Select(HasLog(x), PlainLog(Select(HasLog(x), x, T(1))), LogOutside(x));
 }
 template <typename T>
 DRAGON_FN T Log2(T x) {
+  if constexpr (kOnGpu) return PlainLog2(x);
   return Select(HasLog(x), PlainLog2(Select(HasLog(x), x, T(1))), LogOutside(x));
 }
 template <typename T>
 DRAGON_FN T Log10(T x) {
+  if constexpr (kOnGpu) return PlainLog10(x);
   return Select(HasLog(x), PlainLog10(Select(HasLog(x), x, T(1))), LogOutside(x));
 }
 template <typename T>
 DRAGON_FN T Log1p(T x) {
+  if constexpr (kOnGpu) return PlainLog1p(x);
   const bool inside = x > -1 && x < std::numeric_limits<T>::infinity();
   const T given = Select(inside, x, T(0));
   T result;

@@ -88,3 +88,74 @@ def test_numbers_of_the_host():
         if number % 300 == 0:
             numpy.testing.assert_array_equal(back(y), numpy.full(3, number + 0.5, "float32"))
     numpy.testing.assert_array_equal(back(y), numpy.full(3, 4199.5, "float32"))
+
+
+SCANS = [((30001,), 0), ((4096,), 0), ((5, 4096), 1), ((300, 512), 1), ((9, 510), 1), ((3, 20000), 1), ((2, 2056), 1),
+         ((3, 20, 2048), 2), ((9000, 3), 0)]
+
+
+def scanned(name, x, axis):
+    """Return a scan's results as a list."""
+    found = getattr(dragon.ops, name)(x, axis)
+    return list(found) if isinstance(found, (tuple, list)) else [found]
+
+
+def compare_scans(name, shape, axis, dtype):
+    """A scan is the CPU's, and the same in every run."""
+    array = numpy.random.default_rng(7).integers(-3, 4, shape).astype("float32")
+    if name == "cumprod":
+        array = numpy.where(array > 2, -1, 1).astype("float32")
+    elif "float" in dtype and name.startswith("cumm"):
+        array.flat[array.size // 2] = numpy.nan
+    x = dragon.ops.cast(dragon.tensor(array), dtype)
+    there_x = dragon.ops.to_device(x, "cuda")
+    wide = "complex128" if dtype.startswith("complex") else "float64"
+    for mine, again, theirs in zip(*(scanned(name, item, axis) for item in (there_x, there_x, x)), strict=True):
+        mine, again = (back(dragon.ops.cast(item, wide)) for item in (mine, again))
+        numpy.testing.assert_array_equal(mine, again)
+        theirs = numpy.asarray(dragon.ops.cast(theirs, wide))
+        if name == "logcumsumexp":
+            tolerance = {"float16": 2e-3, "bfloat16": 1e-2, "float32": 1e-5}.get(dtype, 1e-10)
+            numpy.testing.assert_allclose(mine, theirs, rtol=tolerance, atol=tolerance)
+        else:  # sums of whole numbers, which no order of adding changes
+            numpy.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("shape, axis", SCANS)
+@pytest.mark.parametrize("name, dtype", [("cumsum", "float32"), ("cumsum", "float16"), ("cumsum", "int64"),
+                                         ("cumsum", "complex64"), ("cumprod", "float64"), ("cummax", "float32"),
+                                         ("cummin", "int8"), ("logcumsumexp", "float32"), ("cummax", "bool")])
+def test_scans(name, dtype, shape, axis):
+    """Rows by warps, by blocks and in parts, at the borders of rounds."""
+    compare_scans(name, shape, axis, dtype)
+
+
+@pytest.mark.parametrize("offset", range(1, 5))
+def test_scans_that_begin_anywhere(offset):
+    """Rows that begin at no multiple of sixteen bytes, of which few are cut into parts."""
+    x = numpy.random.default_rng(8).integers(-5, 5, 20000)
+    view = dragon.ops.slice(there(x.astype("float32")), 0, offset, 19000 + offset)
+    numpy.testing.assert_array_equal(back(dragon.ops.cumsum(view, 0)), x[offset:19000 + offset].cumsum())
+
+
+def test_large_scans(simt):
+    """Millions of elements, of one row, of a few and of many."""
+    if simt:
+        pytest.skip("large")
+    for shape in ((1 << 24 | 5,), (1 << 24,), (6, 1 << 21), (1 << 14, 4096), (1 << 18, 256), (1 << 20, 40)):
+        for name, dtype in (("cumsum", "float32"), ("cumsum", "bfloat16"), ("cummax", "float32"), ("cumsum", "int64")):
+            compare_scans(name, shape, len(shape) - 1, dtype)
+
+
+@pytest.mark.parametrize("to", ["bfloat16", "float16"])
+def test_every_half(to):
+    """All halves become floats and halves again, and floats between two of them go to the even one, as on the CPU."""
+    every = numpy.arange(1 << 16, dtype="uint16").view("int16")
+    floats = numpy.asarray(dragon.ops.cast(dragon.ops.view_dtype(dragon.tensor(every), to), "float32"))
+    floats = floats[numpy.isfinite(floats)]
+    between = (floats[:-1] + (floats[1:] - floats[:-1]) / 2)
+    for x in (floats, between, numpy.float32([numpy.inf, -numpy.inf, numpy.nan, 3.4e38, -3.4e38, 1e-45, -0.0])):
+        found = back(dragon.ops.cast(dragon.ops.cast(there(x), to), "float32"))
+        wanted = numpy.asarray(dragon.ops.cast(dragon.ops.cast(dragon.tensor(x), to), "float32"))
+        numpy.testing.assert_array_equal(found, wanted)
+        numpy.testing.assert_array_equal(numpy.signbit(found)[x == x], numpy.signbit(wanted)[x == x])

@@ -11,9 +11,6 @@ using kernels::Walk;
 
 namespace {
 
-constexpr int kRounds = 8;
-constexpr int64_t kPiece = kOrderThreads * kRounds;
-
 template <typename T>
 __device__ __forceinline__ bool NotZero(T value) {
   if constexpr (kIsComplex<T>) {
@@ -23,49 +20,49 @@ __device__ __forceinline__ bool NotZero(T value) {
   }
 }
 
-/// How many marks each piece has. The operand of `walk` with the marks is number kMarks of kCount.
+/// A thread's marks of a piece. The operand of `walk` with the marks is number kMarks of kCount.
 template <typename T, int kCount, int kMarks>
-__global__ void CountPiecesKernel(const __grid_constant__ DeviceWalk<kCount, int64_t> walk, const T* marks,
+__device__ __forceinline__ void LoadMarks(const DeviceWalk<kCount, int64_t>& walk, const T* data, int64_t first,
+                                          int64_t total, bool (&marks)[kRounds]) {
+#pragma unroll
+  for (int round = 0; round < kRounds; ++round) {
+    const int64_t i = first + round * kOrderThreads;
+    marks[round] = false;
+    if (i >= total) continue;
+    int64_t at[kCount];
+    walk.At(i, at);
+    marks[round] = NotZero(data[at[kMarks]]);
+  }
+}
+
+/// How many marks each piece has.
+template <typename T, int kCount, int kMarks>
+__global__ void CountPiecesKernel(const __grid_constant__ DeviceWalk<kCount, int64_t> walk, const T* data,
                                   int64_t total, int64_t* counts) {
   for (int64_t piece = blockIdx.x; piece * kPiece < total; piece += gridDim.x) {
-    int64_t found = 0;
-    for (int round = 0; round < kRounds; ++round) {
-      const int64_t i = piece * kPiece + round * kOrderThreads + threadIdx.x;
-      bool mark = false;
-      if (i < total) {
-        int64_t at[kCount];
-        walk.At(i, at);
-        mark = NotZero(marks[at[kMarks]]);
-      }
-      found += __syncthreads_count(mark);
-    }
-    if (threadIdx.x == 0) counts[piece] = found;
+    bool marks[kRounds];
+    LoadMarks<T, kCount, kMarks>(walk, data, piece * kPiece + threadIdx.x, total, marks);
+    const int count = CountMarks(marks);
+    if (threadIdx.x == 0) counts[piece] = count;
   }
 }
 
 /// Call f(i, offsets, whether it is marked, marks before it) for every element. `counts` are those before each piece.
 template <typename T, int kCount, int kMarks, typename F>
-__global__ void VisitPiecesKernel(const __grid_constant__ DeviceWalk<kCount, int64_t> walk, const T* marks,
+__global__ void VisitPiecesKernel(const __grid_constant__ DeviceWalk<kCount, int64_t> walk, const T* data,
                                   int64_t total, const int64_t* counts, const F f) {
-  alignas(16) __shared__ int warps[kOrderWarps];
-  const int lane = threadIdx.x % cuda::kWarpThreads, warp = threadIdx.x / cuda::kWarpThreads;
   for (int64_t piece = blockIdx.x; piece * kPiece < total; piece += gridDim.x) {
-    int64_t before = counts[piece];
+    const int64_t first = piece * kPiece + threadIdx.x;
+    bool marks[kRounds];
+    LoadMarks<T, kCount, kMarks>(walk, data, first, total, marks);
+    const MarksOfPiece all(marks);
+#pragma unroll 1
     for (int round = 0; round < kRounds; ++round) {
-      const int64_t i = piece * kPiece + round * kOrderThreads + threadIdx.x;
-      int64_t at[kCount] = {};
-      if (i < total) walk.At(i, at);
-      const bool mark = i < total && NotZero(marks[at[kMarks]]);
-      const unsigned votes = __ballot_sync(cuda::kAllLanes, mark);
-      __syncthreads();  // the last round's counts have been read
-      if (lane == 0) warps[warp] = __popc(votes);
-      __syncthreads();
-      int64_t mine = before + __popc(votes & ((1u << lane) - 1));
-      for (int w = 0; w < kOrderWarps; ++w) {
-        if (w < warp) mine += warps[w];
-        before += warps[w];
-      }
-      if (i < total) f(i, at, mark, mine);
+      const int64_t i = first + round * kOrderThreads;
+      if (i >= total) break;
+      int64_t at[kCount];
+      walk.At(i, at);
+      f(i, at, all.Has(round), counts[piece] + all.Before(round));
     }
   }
 }

@@ -12,38 +12,107 @@ namespace dragon::DRAGON_DEVICE {
 
 inline constexpr int kOrderThreads = 256, kDigits = 256, kOrderWarps = kOrderThreads / cuda::kWarpThreads;
 
+/// One block, as large as blocks are: of so many threads with so many numbers each.
+inline constexpr int kSumThreads = 1024, kSummed = 8;
+
+/// The sum of `mine` over the lanes up to this one.
+template <typename Count>
+__device__ __forceinline__ Count SumOfLanes(Count mine) {
+  const int lane = threadIdx.x % cuda::kWarpThreads;
+#pragma unroll
+  for (int distance = 1; distance < cuda::kWarpThreads; distance *= 2) {
+    const Count early = cuda::FromLaneAbove(mine, distance);
+    if (lane >= distance) mine += early;
+  }
+  return mine;
+}
+
 /// Make each number the sum of those before it, and `sums[n]` that of all. One block: n is a number of pieces, not of
 /// elements.
 template <typename Count>
-__global__ void SumsBeforeKernel(Count* sums, int64_t n) {
-  alignas(16) __shared__ Count warps[kOrderWarps];
+__global__ void __launch_bounds__(kSumThreads) SumsBeforeKernel(Count* sums, int64_t n) {
+  static_assert(kSumThreads == cuda::kWarpThreads * cuda::kWarpThreads);  // a lane for each warp's sum
+  alignas(16) __shared__ Count warps[cuda::kWarpThreads];
   const int lane = threadIdx.x % cuda::kWarpThreads, warp = threadIdx.x / cuda::kWarpThreads;
   Count before = 0;
-  for (int64_t first = 0; first < n; first += kOrderThreads) {
-    const int64_t i = first + threadIdx.x;
-    const Count mine = i < n ? sums[i] : Count(0);
-    Count sum = mine;
-    for (int distance = 1; distance < cuda::kWarpThreads; distance *= 2) {
-      const Count early = cuda::FromLaneAbove(sum, distance);
-      if (lane >= distance) sum += early;
-    }
+  for (int64_t round = 0; round < n; round += kSumThreads * kSummed) {
+    const int64_t first = round + threadIdx.x * kSummed;
+    Count numbers[kSummed], mine = 0;
+#pragma unroll
+    for (int k = 0; k < kSummed; ++k) numbers[k] = first + k < n ? sums[first + k] : Count(0);
+#pragma unroll
+    for (int k = 0; k < kSummed; ++k) mine += numbers[k];
+    const Count in_warp = SumOfLanes(mine);
     __syncthreads();  // the last round's sums have been read
-    if (lane == cuda::kWarpThreads - 1) warps[warp] = sum;
+    if (lane == cuda::kWarpThreads - 1) warps[warp] = in_warp;
     __syncthreads();
-    Count early = before;
-    for (int w = 0; w < kOrderWarps; ++w) {
-      if (w < warp) early += warps[w];
-      before += warps[w];
+    const Count of_warps = SumOfLanes(warps[lane]), early = cuda::FromLane(of_warps, warp > 0 ? warp - 1 : 0);
+    Count sum = before + (warp > 0 ? early : Count(0)) + in_warp - mine;
+    before += cuda::FromLane(of_warps, cuda::kWarpThreads - 1);
+#pragma unroll
+    for (int k = 0; k < kSummed; ++k) {
+      if (first + k < n) sums[first + k] = sum;
+      sum += numbers[k];
     }
-    if (i < n) sums[i] = early + sum - mine;
   }
   if (threadIdx.x == 0) sums[n] = before;
 }
 
 template <typename Count>
 void SumsBefore(const Context& ctx, Count* sums, int64_t n) {
-  cuda::Launch("sums before", ctx, &SumsBeforeKernel<Count>, {dim3(1), dim3(kOrderThreads)}, sums, n);
+  cuda::Launch("sums before", ctx, &SumsBeforeKernel<Count>, {dim3(1), dim3(kSumThreads)}, sums, n);
 }
+
+/// A block of kOrderThreads counts marks by pieces, in rounds of an element for each thread.
+inline constexpr int kRounds = 8;
+inline constexpr int64_t kPiece = kOrderThreads * kRounds;
+
+struct AddCounts {
+  __device__ int operator()(int a, int b) const { return a + b; }
+};
+/// How many marks the threads of a block have, for all of them.
+__device__ __forceinline__ int CountMarks(const bool (&marks)[kRounds]) {
+  int count = 0;
+#pragma unroll
+  for (int round = 0; round < kRounds; ++round) count += marks[round];
+  return cuda::BlockReduce(count, AddCounts{});
+}
+
+/// The marks of a piece, for all threads of its block: each one, and how many come before it in the order of rounds and
+/// of threads in them.
+class MarksOfPiece {
+ public:
+  /// The whole block must call.
+  __device__ explicit MarksOfPiece(const bool (&marks)[kRounds]) {
+    static_assert(kRounds * kOrderWarps == 2 * cuda::kWarpThreads);
+    alignas(16) __shared__ unsigned votes[kRounds * kOrderWarps];
+    alignas(16) __shared__ int counts[kRounds * kOrderWarps];
+    votes_ = votes, counts_ = counts;
+    __syncthreads();  // an earlier piece's have been read
+#pragma unroll
+    for (int round = 0; round < kRounds; ++round) {
+      const unsigned vote = __ballot_sync(cuda::kAllLanes, marks[round]);
+      if (lane_ == 0) votes[round * kOrderWarps + warp_] = vote;
+    }
+    __syncthreads();
+    if (warp_ == 0) {
+      const int first = __popc(votes[2 * lane_]), second = __popc(votes[2 * lane_ + 1]);
+      const int sum = SumOfLanes(first + second);
+      counts[2 * lane_] = sum - first - second, counts[2 * lane_ + 1] = sum - second;
+    }
+    __syncthreads();
+  }
+  __device__ bool Has(int round) const { return votes_[round * kOrderWarps + warp_] >> lane_ & 1; }
+  __device__ int Before(int round) const {
+    const int at = round * kOrderWarps + warp_;
+    return counts_[at] + __popc(votes_[at] & ((1u << lane_) - 1));
+  }
+
+ private:
+  const int lane_ = threadIdx.x % cuda::kWarpThreads, warp_ = threadIdx.x / cuda::kWarpThreads;
+  const unsigned* votes_;
+  const int* counts_;
+};
 
 /// How often each digit stands in each block's stretch of keys: counts[digit][block].
 inline __global__ void CountDigitsKernel(const uint32_t* keys, int64_t n, int64_t stretch, int shift,

@@ -38,7 +38,7 @@ void Permutation(Context& ctx, View y, RandomState* state) {
   while ((int64_t{1} << bits) < n) ++bits;
   const Scratch room = ctx.Allocate<uint64_t>(n), spare = ctx.Allocate<uint64_t>(n);
   LaunchForEach(ctx, n, WriteRandomKey{room.as<uint64_t>(), bits, stream});
-  const uint64_t* const sorted = SortLines(ctx, room.as<uint64_t>(), spare.as<uint64_t>(), 1, n, ByPacked<uint64_t>{});
+  const uint64_t* const sorted = SortWords(ctx, room.as<uint64_t>(), spare.as<uint64_t>(), n, bits, 64);
   LaunchForEach(ctx, n, WritePlaces<T>{y.as<T>(), sorted, (uint64_t{1} << bits) - 1});
 }
 DRAGON_KERNEL(Permutation, Real);

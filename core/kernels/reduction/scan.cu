@@ -1,6 +1,7 @@
-// Running sums, products and extremes on CUDA. Neighbouring columns are scanned by a thread each; rows by a block each,
-// whose warps scan stretches that then meet; and few long rows in parts, whose totals are scanned in between. Who meets
-// whom depends on the sizes alone: results are the same in every run.
+// Running sums, products and extremes on CUDA. Neighbouring columns are scanned by a thread each; rows by a warp or a
+// block each, whose warps scan stretches that then meet; and few long rows in parts, whose totals are found before. Who
+// meets whom depends on the sizes alone: results are the same in every run, which they are not where a block waits for
+// what its predecessors have ready.
 #include <algorithm>
 
 #include "core/device/cuda/block.h"
@@ -8,6 +9,7 @@
 #include "core/kernels/reduce_plan.h"
 #include "core/kernels/reduction.h"
 #include "core/kernels/reduction/scan.h"
+#include "core/kernels/reduction/scan_cuda.h"
 
 namespace dragon::DRAGON_DEVICE {
 
@@ -19,10 +21,10 @@ using kernels::RunningSum;
 namespace {
 
 /// A warp's lanes take kItems elements each in a round, 32 side by side.
-constexpr int kScanThreads = 256, kItems = 4, kWarps = kScanThreads / cuda::kWarpThreads;
-constexpr int64_t kRound = kScanThreads * kItems;
-/// A row is cut until there are so many blocks, into parts no shorter than this.
-constexpr int64_t kWantedBlocks = 264, kLeastPart = 8 * kRound;
+constexpr int kItems = 4;
+constexpr int64_t kRound = kRowThreads * kItems;
+/// A row is cut until there are so many blocks, into parts of no fewer rounds than this.
+constexpr int64_t kWantedBlocks = 264, kWantedWideBlocks = 1056, kLeastRounds = 4;
 
 /// Lines of n elements, and where each begins.
 struct Lines {
@@ -31,6 +33,12 @@ struct Lines {
   int64_t lines = 1, n, x_stride, y_stride, part;
   int parts = 1;
 
+  /// Cut rows for blocks that take `round` elements at a time.
+  void Cut(int64_t blocks, int64_t round) {
+    const int64_t most = std::max<int64_t>(1, std::min(blocks / lines, n / (kLeastRounds * round)));
+    part = ((n + most - 1) / most + round - 1) / round * round;
+    parts = static_cast<int>((n + part - 1) / part);  // no part is empty
+  }
   __device__ void At(int64_t line, int64_t* x, int64_t* y) const {
     *x = 0, *y = 0;
     for (int i = count - 1; i >= 0; --i) {
@@ -92,21 +100,22 @@ __device__ __forceinline__ Maybe<S> WarpScan(const R& scan, Maybe<S> mine, int l
   return mine;
 }
 
-/// A block for each part of a row. `carry` has one state for each part: with kTotals they are written and nothing else,
-/// otherwise (if given) each part begins with its own.
+/// A block for each part of a row. `totals` has one state for each part: with kTotals they are written and nothing
+/// else, otherwise (if given) each part goes on from those before.
 template <typename R, bool kTotals>
-__global__ void __launch_bounds__(kScanThreads) RowScanKernel(const __grid_constant__ Lines lines, const R scan,
-                                                              const typename R::Element* x, typename R::State* carry) {
+__global__ void __launch_bounds__(kRowThreads) RowScanKernel(const __grid_constant__ Lines lines, const R scan,
+                                                             const typename R::Element* x, typename R::State* totals) {
   using State = typename R::State;
-  alignas(16) __shared__ unsigned char memory[kWarps * sizeof(Maybe<State>)];
-  auto* totals = reinterpret_cast<Maybe<State>*>(memory);
+  alignas(16) __shared__ unsigned char memory[kRowWarps * sizeof(Maybe<State>)];
+  auto* warps = reinterpret_cast<Maybe<State>*>(memory);
   const int lane = threadIdx.x % cuda::kWarpThreads, warp = threadIdx.x / cuda::kWarpThreads;
   for (int64_t task = blockIdx.x; task < lines.lines * lines.parts; task += gridDim.x) {
     int64_t from, to;
     lines.At(task / lines.parts, &from, &to);
-    const int64_t part = task % lines.parts, begin = part * lines.part, end = min(lines.n, begin + lines.part);
+    const int part = static_cast<int>(task % lines.parts);
+    const int64_t begin = part * lines.part, end = min(lines.n, begin + lines.part);
     Maybe<State> before{};
-    if (!kTotals && carry && part > 0) before = {carry[task - 1], 1};
+    if (!kTotals && part > 0) before = {JoinParts(scan, totals + task - part, part), 1};
     for (int64_t round = begin; round < end; round += kRound) {
       const int64_t first = round + warp * cuda::kWarpThreads * kItems + lane;
       typename R::Element elements[kItems];
@@ -125,55 +134,100 @@ __global__ void __launch_bounds__(kScanThreads) RowScanKernel(const __grid_const
         stretch = cuda::FromLane(found[k], cuda::kWarpThreads - 1);
       }
       __syncthreads();  // the last round's totals have been read
-      if (lane == 0) totals[warp] = stretch;
+      if (lane == 0) warps[warp] = stretch;
       __syncthreads();
       Maybe<State> early = before;
-      for (int w = 0; w < kWarps; ++w) {
-        if (w < warp) early = Join(scan, early, totals[w]);
-        before = Join(scan, before, totals[w]);
+      for (int w = 0; w < kRowWarps; ++w) {
+        if (w == warp) early = before;
+        before = Join(scan, before, warps[w]);
       }
-      if (kTotals) continue;
+      if constexpr (!kTotals) {
 #pragma unroll
-      for (int k = 0; k < kItems; ++k) {
-        const int64_t i = first + k * cuda::kWarpThreads;
-        if (i < end) scan.Store(to + i * lines.y_stride, Join(scan, early, found[k]).state);
+        for (int k = 0; k < kItems; ++k) {
+          const int64_t i = first + k * cuda::kWarpThreads;
+          if (i < end) scan.Store(to + i * lines.y_stride, Join(scan, early, found[k]).state);
+        }
       }
     }
-    if (kTotals && threadIdx.x == 0) carry[task] = before.state;
+    if (kTotals && threadIdx.x == 0) totals[task] = before.state;
   }
 }
 
-/// The totals of a row's parts become what was before the next part. They are few: a thread for each row.
-template <typename R>
-__global__ void CarryKernel(const R scan, typename R::State* carry, int64_t lines, int parts) {
-  for (int64_t line = cuda::FirstOfThread(); line < lines; line += cuda::StepOfThreads()) {
-    typename R::State* mine = carry + line * parts;
-    for (int p = 1; p < parts; ++p) mine[p] = scan.Join(mine[p - 1], mine[p]);
+/// The same for rows that are read sixteen bytes at a time, by teams of kTeam warps: one, or all of the block, without
+/// which there are no parts.
+template <typename R, int kTeam>
+__global__ void __launch_bounds__(kRowThreads)
+    WideScanKernel(const __grid_constant__ Lines lines, const R scan, const typename R::Element* x,
+                   typename R::State* totals, bool totals_only) {
+  constexpr int kTeams = kRowWarps / kTeam;
+  const int team = static_cast<int>(threadIdx.x) / (kTeam * cuda::kWarpThreads);
+  const int64_t step = static_cast<int64_t>(gridDim.x) * kTeams;
+  int buffer = 0;
+  for (int64_t task = static_cast<int64_t>(blockIdx.x) * kTeams + team; task < lines.lines * lines.parts;
+       task += step) {
+    const int part = static_cast<int>(task % lines.parts);
+    if (totals_only && part == lines.parts - 1) continue;  // nobody goes on from the last one
+    int64_t from, to;
+    lines.At(task / lines.parts, &from, &to);
+    const int64_t begin = part * lines.part, end = min(lines.n, begin + lines.part);
+    Before<typename R::State> before;
+    if constexpr (kTeam > 1) {
+      if (!totals_only && part > 0) before = {JoinParts(scan, totals + task - part, part), true};
+    }
+    ScanStretch<R, kTeam>(scan, x + from, to, begin, end, totals_only, &buffer, &before);
+    if (totals_only && threadIdx.x == 0) totals[task] = before.state;
   }
+}
+
+/// Whether every row of x and y begins at a multiple of sixteen bytes, and has no gaps.
+template <typename R>
+bool TakesWide(const Lines& lines, const R& scan, const typename R::Element* x) {
+  constexpr int64_t kSize = sizeof(typename R::Element);
+  const auto is_whole = [](const void* address) { return reinterpret_cast<uintptr_t>(address) % 16 == 0; };
+  if (lines.x_stride != 1 || lines.y_stride != 1 || !is_whole(x) || !is_whole(scan.y)) return false;
+  if constexpr (requires { scan.place; }) {
+    if (!is_whole(scan.place)) return false;
+  }
+  return std::all_of(lines.kept, lines.kept + lines.count,
+                     [](const ReduceAxis& axis) { return axis.x * kSize % 16 == 0 && axis.y * kSize % 16 == 0; });
+}
+
+template <typename R>
+void LaunchWideScan(const Context& ctx, Lines& lines, const R& scan, const typename R::Element* x) {
+  using State = typename R::State;
+  constexpr int64_t kWideRound = kRowThreads * kHeld<typename R::Element>, kMostBlocks = int64_t{1} << 20;
+  if (lines.n <= kWideRound / 2 && lines.lines >= kWantedBlocks) {
+    lines.part = lines.n;
+    const cuda::Grid grid{cuda::GridFor(lines.lines, kRowWarps, kMostBlocks).blocks, dim3(kRowThreads)};
+    return cuda::Launch("scan", ctx, &WideScanKernel<R, 1>, grid, lines, scan, x, static_cast<State*>(nullptr), false);
+  }
+  lines.Cut(kWantedWideBlocks, kWideRound);
+  const int64_t tasks = lines.lines * lines.parts;
+  const cuda::Grid grid{cuda::GridFor(tasks, 1, kMostBlocks).blocks, dim3(kRowThreads)};
+  const Scratch room = ctx.Allocate<State>(lines.parts > 1 ? tasks : 0);
+  auto* const totals = room.template as<State>();
+  auto* const kernel = &WideScanKernel<R, kRowWarps>;
+  if (lines.parts > 1) cuda::Launch("scan", ctx, kernel, grid, lines, scan, x, totals, true);
+  cuda::Launch("scan", ctx, kernel, grid, lines, scan, x, totals, false);
 }
 
 template <typename R>
 void LaunchScan(const Context& ctx, Lines& lines, const R& scan, const typename R::Element* x) {
+  using State = typename R::State;
   const ReduceAxis* last = lines.count ? &lines.kept[lines.count - 1] : nullptr;
   const bool columns = last && last->x == 1 && lines.x_stride != 1 && last->size >= cuda::kWarpThreads / 2;
   if (lines.n < 2 * cuda::kWarpThreads || (columns && (lines.lines >= 8192 || lines.n < kRound))) {
     cuda::Launch("scan", ctx, &LineKernel<R>, cuda::GridFor(lines.lines, 64), lines, scan, x);
     return;
   }
-  lines.parts = static_cast<int>(
-      std::clamp<int64_t>(std::min(kWantedBlocks / lines.lines, lines.n / kLeastPart), 1, kWantedBlocks));
-  lines.part = (lines.n + lines.parts - 1) / lines.parts;
-  lines.parts = static_cast<int>((lines.n + lines.part - 1) / lines.part);  // no part is empty
+  if (TakesWide(lines, scan, x)) return LaunchWideScan(ctx, lines, scan, x);
+  lines.Cut(kWantedBlocks, kRound);
   const int64_t tasks = lines.lines * lines.parts;
-  const cuda::Grid grid = cuda::GridFor(tasks, 1, int64_t{1} << 20);
-  const cuda::Grid wide{grid.blocks, dim3(kScanThreads)};
-  const Scratch scratch = ctx.Allocate<typename R::State>(lines.parts > 1 ? tasks : 0);
-  auto* carry = lines.parts > 1 ? scratch.template as<typename R::State>() : nullptr;
-  if (carry) {
-    cuda::Launch("scan", ctx, &RowScanKernel<R, true>, wide, lines, scan, x, carry);
-    cuda::Launch("scan", ctx, &CarryKernel<R>, cuda::GridFor(lines.lines), scan, carry, lines.lines, lines.parts);
-  }
-  cuda::Launch("scan", ctx, &RowScanKernel<R, false>, wide, lines, scan, x, carry);
+  const cuda::Grid grid{cuda::GridFor(tasks, 1, int64_t{1} << 20).blocks, dim3(kRowThreads)};
+  const Scratch room = ctx.Allocate<State>(lines.parts > 1 ? tasks : 0);
+  auto* const totals = room.template as<State>();
+  if (lines.parts > 1) cuda::Launch("scan", ctx, &RowScanKernel<R, true>, grid, lines, scan, x, totals);
+  cuda::Launch("scan", ctx, &RowScanKernel<R, false>, grid, lines, scan, x, totals);
 }
 
 /// Scan along `axis`; every output has y's strides.
@@ -260,8 +314,8 @@ template <typename T>
 __global__ void LinearRowKernel(const RunningMap<T> scan, const T* a, const T* b, int64_t rows, int64_t n) {
   using State = typename RunningMap<T>::State;
   const int lane = threadIdx.x % cuda::kWarpThreads, warp = threadIdx.x / cuda::kWarpThreads;
-  const int64_t step = static_cast<int64_t>(gridDim.x) * kWarps;
-  for (int64_t row = static_cast<int64_t>(blockIdx.x) * kWarps + warp; row < rows; row += step) {
+  const int64_t step = static_cast<int64_t>(gridDim.x) * kRowWarps;
+  for (int64_t row = static_cast<int64_t>(blockIdx.x) * kRowWarps + warp; row < rows; row += step) {
     Accumulator<T> before(0);
     for (int64_t k = lane; k - lane < n; k += cuda::kWarpThreads) {
       const int64_t at = row * n + k;
@@ -294,7 +348,7 @@ void LinearScan(Context& ctx, View y, View a, View b, int axis) {
   for (int i = 0; i < y.ndim; ++i) (i < axis ? outer : i == axis ? n : inner) *= y.shape[i];
   const T *factor = a.as<const T>(), *term = b.as<const T>();
   if (inner == 1 && n >= cuda::kWarpThreads) {
-    const cuda::Grid grid{cuda::GridFor(outer, kWarps).blocks, dim3(kScanThreads)};
+    const cuda::Grid grid{cuda::GridFor(outer, kRowWarps).blocks, dim3(kRowThreads)};
     cuda::Launch("linear_scan", ctx, &LinearRowKernel<T>, grid, RunningMap<T>{y.as<T>()}, factor, term, outer, n);
     return;
   }

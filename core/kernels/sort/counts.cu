@@ -23,7 +23,6 @@ namespace {
 
 using Counter = unsigned long long;  // what atomicAdd takes
 constexpr int kSharedBins = 4096;
-constexpr uint32_t kNoBin = 0xFFFFFFFFu;
 
 /// Numbers of a bin, per element: below 0, or beyond the last, for none.
 struct IndexBin {
@@ -106,7 +105,7 @@ struct WriteBin {
   Bin bin;
   __device__ void operator()(int64_t i) const {
     const int64_t at = bin(i);
-    const Packed key = at < 0 || at >= bins ? kNoBin : static_cast<Packed>(at);
+    const auto key = static_cast<Packed>(at < 0 || at >= bins ? bins : at);  // what has no bin comes last
     packed[i] = key << kPlaceBits<Packed> | static_cast<Packed>(i);
   }
 };
@@ -153,7 +152,8 @@ void WeighInto(Context& ctx, View y, int64_t n, const T* weights, int64_t step, 
   CheckLine("bincount", y.numel);
   const Scratch packed = ctx.Allocate<Packed>(n), spare = ctx.Allocate<Packed>(n);
   LaunchForEach(ctx, n, WriteBin<Bin>{packed.as<Packed>(), y.numel, bin});
-  const Packed* const sorted = SortLines(ctx, packed.as<Packed>(), spare.as<Packed>(), 1, n, ByPacked<Packed>{});
+  const int end = kPlaceBits<Packed> + BitsToTell(y.numel + 1);
+  const Packed* const sorted = SortWords(ctx, packed.as<Packed>(), spare.as<Packed>(), n, kPlaceBits<Packed>, end);
   cuda::Launch("bincount", ctx, &WeighKernel<T>, cuda::GridFor(y.numel * cuda::kWarpThreads), y.as<T>(), y.numel,
                sorted, n, weights, step);
 }

@@ -36,6 +36,24 @@ DRAGON_FN uint64_t OrderedKey(T value) {
   }
 }
 
+/// Whether a key tells its value: those of zeros leave out the sign, those of NaN which one it is.
+template <typename T>
+DRAGON_FN bool TellsValue(uint64_t key) {
+  return !kIsFloating<T> || (key != kNaNKey<T> && key != uint64_t{1} << (8 * sizeof(T) - 1));
+}
+
+/// The value that has this key.
+template <typename T>
+DRAGON_FN T ValueOfKey(uint64_t key) {
+  constexpr uint64_t kSign = uint64_t{1} << (8 * sizeof(T) - 1);
+  if constexpr (!kIsFloating<T>) {
+    return static_cast<T>(std::is_signed_v<T> ? key - kSign : key);
+  } else {
+    using U = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+    return bits::Cast<T>(static_cast<U>(key & kSign ? key ^ kSign : ~key));
+  }
+}
+
 /// A key above, its place in the line below: distinct, so that any sort of them is stable.
 using Packed = uint64_t;
 __extension__ using WidePacked = unsigned __int128;

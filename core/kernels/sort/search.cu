@@ -1,7 +1,6 @@
 // Searching in sorted lines on CUDA: searchsorted and isin.
 #include "core/kernels/each_cuda.h"
 #include "core/kernels/sort.h"
-#include "core/kernels/sort/scan_cuda.h"
 #include "core/kernels/sort/search_cuda.h"
 #include "core/kernels/sort/sort_cuda.h"
 
@@ -71,7 +70,7 @@ void IsIn(Context& ctx, View y, View x, View tests, bool invert) {
   const Scratch room = ctx.Allocate<uint64_t>(count), spare = ctx.Allocate<uint64_t>(count);
   LaunchForEach(ctx, count, WriteTestKey<T>{room.as<uint64_t>(), tests.as<const T>()});
   const uint64_t* const keys =
-      SortLines(ctx, room.as<uint64_t>(), spare.as<uint64_t>(), 1, count, ByPacked<uint64_t>{});
+      SortWords(ctx, room.as<uint64_t>(), spare.as<uint64_t>(), count, 0, 8 * static_cast<int>(sizeof(T)));
   LaunchForEach(ctx, x.numel, WriteIsIn<T>{y.as<bool>(), x.as<const T>(), keys, count, invert});
 }
 DRAGON_KERNEL(IsIn, RealAndBool);

@@ -1,5 +1,5 @@
 // Ordering along an axis on CUDA: sort, topk, kthvalue, median and mode, all on packed keys. A line that fits in shared
-// memory is packed, sorted and stored by one block; longer ones go by way of the sorter.
+// memory is packed, sorted and stored by one block; longer ones go by way of the sorters.
 #include "core/device/cuda/block.h"
 #include "core/kernels/plan.h"
 #include "core/kernels/sort.h"
@@ -34,6 +34,12 @@ struct LineMap {
       ++ndim;
     }
   }
+  /// Threads along the lines, and blocks for each of them.
+  cuda::Grid GridFor(int64_t count) const {
+    constexpr int64_t kEach = 4;
+    const auto blocks = cuda::GridFor((count + kEach - 1) / kEach).blocks.x;
+    return {dim3(blocks, static_cast<unsigned>(std::min(lines, cuda::kMostBlocks))), dim3(cuda::kThreads)};
+  }
   __device__ void Line(int64_t line, int64_t* at_x, int64_t* at_value, int64_t* at_place) const {
     *at_x = *at_value = *at_place = 0;
     for (int i = ndim - 1; i >= 0; --i) {
@@ -56,11 +62,11 @@ struct LongerRun {
 
 /// The first of `size` sorted elements whose key is not below `key`.
 template <typename P>
-__device__ int64_t FirstNotBelow(const P* sorted, int64_t size, uint64_t key) {
+__device__ int64_t FirstNotBelow(const P* sorted, const Fields<P>& fields, int64_t size, uint64_t key) {
   int64_t low = 0, high = size;
   while (low < high) {
     const int64_t middle = (low + high) / 2;
-    if (Key(sorted[middle]) < key) {
+    if (fields.Key(sorted[middle]) < key) {
       low = middle + 1;
     } else {
       high = middle;
@@ -71,14 +77,14 @@ __device__ int64_t FirstNotBelow(const P* sorted, int64_t size, uint64_t key) {
 
 /// The last place of the longest run of equal keys. A NaN is a run by itself.
 template <typename T>
-__device__ int64_t ModeOf(const PackedOf<T>* sorted, int64_t size) {
+__device__ int64_t ModeOf(const PackedOf<T>* sorted, const Fields<PackedOf<T>>& fields, int64_t size) {
   Run best{0, 0};
   for (int64_t i = threadIdx.x; i < size; i += blockDim.x) {
-    const uint64_t key = Key(sorted[i]);
+    const uint64_t key = fields.Key(sorted[i]);
     if (kIsFloating<T> && key == kNaNKey<T>) {
       best = LongerRun{}(best, Run{1, i});
-    } else if (i + 1 == size || Key(sorted[i + 1]) != key) {
-      best = LongerRun{}(best, Run{i + 1 - FirstNotBelow(sorted, i + 1, key), i});
+    } else if (i + 1 == size || fields.Key(sorted[i + 1]) != key) {
+      best = LongerRun{}(best, Run{i + 1 - FirstNotBelow(sorted, fields, i + 1, key), i});
     }
   }
   return cuda::BlockReduce(best, LongerRun{}).last;
@@ -86,26 +92,21 @@ __device__ int64_t ModeOf(const PackedOf<T>* sorted, int64_t size) {
 
 /// Which element of a sorted line is wanted; for all threads of the block.
 template <typename T>
-__device__ int64_t ChosenOf(Want want, const PackedOf<T>* sorted, int64_t size, int64_t k) {
+__device__ int64_t ChosenOf(Want want, const PackedOf<T>* sorted, const Fields<PackedOf<T>>& fields, int64_t size,
+                            int64_t k) {
   switch (want) {
     case Want::kFirst:
       return 0;
     case Want::kKth:
       return k - 1;
     case Want::kMode:
-      return ModeOf<T>(sorted, size);
+      return ModeOf<T>(sorted, fields, size);
     default:
       break;
   }
-  const int64_t numbers = kIsFloating<T> ? FirstNotBelow(sorted, size, kNaNKey<T>) : size;
+  const int64_t numbers = kIsFloating<T> ? FirstNotBelow(sorted, fields, size, kNaNKey<T>) : size;
   if (numbers == 0 || (numbers < size && want == Want::kMedian)) return numbers;
   return (numbers - 1) / 2;
-}
-
-template <typename T>
-__device__ __forceinline__ PackedOf<T> PackedAt(T value, int64_t i, uint64_t flip) {
-  using P = PackedOf<T>;
-  return (static_cast<P>(OrderedKey(value) ^ flip) << kPlaceBits<P>) | static_cast<P>(i);
 }
 
 template <typename T>
@@ -114,6 +115,7 @@ struct Operands {
   T* values;
   int64_t* places;
   uint64_t flip;  // inverts the order
+  Fields<PackedOf<T>> fields;
   Want want;
   int64_t count, k;  // results of a line, and which one
 };
@@ -128,12 +130,12 @@ __global__ void ShortLinesKernel(const Operands<T> to, const __grid_constant__ L
     int64_t x, value, place;
     map.Line(line, &x, &value, &place);
     for (int i = threadIdx.x; i < power; i += blockDim.x) {
-      shared[i] = i < size ? PackedAt(to.x[x + i * map.x_step], i, to.flip) : ByPacked<P>::Last();
+      shared[i] = i < size ? to.fields.Pack(OrderedKey(to.x[x + i * map.x_step]) ^ to.flip, i, 0) : ByPacked<P>::Last();
     }
     SortShared(shared, power, ByPacked<P>{});
-    const int64_t from = ChosenOf<T>(to.want, shared, size, to.k);
+    const int64_t from = ChosenOf<T>(to.want, shared, to.fields, size, to.k);
     for (int64_t i = threadIdx.x; i < to.count; i += blockDim.x) {
-      const int64_t at = Place(shared[from + i]);
+      const int64_t at = to.fields.Place(shared[from + i]);
       if (to.places) to.places[place + i * map.place_step] = at;
       if (to.values) to.values[value + i * map.value_step] = to.x[x + at * map.x_step];
     }
@@ -142,25 +144,30 @@ __global__ void ShortLinesKernel(const Operands<T> to, const __grid_constant__ L
 }
 
 template <typename T>
-__global__ void PackKernel(PackedOf<T>* packed, const T* data, uint64_t flip, const __grid_constant__ LineMap map) {
-  for (int64_t at = cuda::FirstOfThread(); at < map.lines * map.size; at += cuda::StepOfThreads()) {
-    const int64_t line = at / map.size, i = at % map.size;
+__global__ void PackKernel(PackedOf<T>* packed, const Operands<T> to, const __grid_constant__ LineMap map) {
+  for (int64_t line = blockIdx.y; line < map.lines; line += gridDim.y) {
     int64_t x, value, place;
     map.Line(line, &x, &value, &place);
-    packed[at] = PackedAt(data[x + i * map.x_step], i, flip);
+    for (int64_t i = cuda::FirstOfThread(); i < map.size; i += cuda::StepOfThreads()) {
+      packed[line * map.size + i] = to.fields.Pack(OrderedKey(to.x[x + i * map.x_step]) ^ to.flip, i, line);
+    }
   }
 }
 
-/// The first results of every sorted line.
+/// The first results of every sorted line. Most keys tell the value, which need not be looked up where it was.
 template <typename T>
 __global__ void StoreKernel(const Operands<T> to, const PackedOf<T>* sorted, const __grid_constant__ LineMap map) {
-  for (int64_t at = cuda::FirstOfThread(); at < map.lines * to.count; at += cuda::StepOfThreads()) {
-    const int64_t line = at / to.count, i = at % to.count;
+  for (int64_t line = blockIdx.y; line < map.lines; line += gridDim.y) {
     int64_t x, value, place;
     map.Line(line, &x, &value, &place);
-    const int64_t from = Place(sorted[line * map.size + i]);
-    if (to.places) to.places[place + i * map.place_step] = from;
-    if (to.values) to.values[value + i * map.value_step] = to.x[x + from * map.x_step];
+    for (int64_t i = cuda::FirstOfThread(); i < to.count; i += cuda::StepOfThreads()) {
+      const PackedOf<T> packed = sorted[line * map.size + i];
+      const int64_t from = to.fields.Place(packed);
+      if (to.places) to.places[place + i * map.place_step] = from;
+      if (!to.values) continue;
+      const uint64_t key = to.fields.Key(packed) ^ to.flip;
+      to.values[value + i * map.value_step] = TellsValue<T>(key) ? ValueOfKey<T>(key) : to.x[x + from * map.x_step];
+    }
   }
 }
 
@@ -169,11 +176,11 @@ template <typename T>
 __global__ void ChooseKernel(const Operands<T> to, const PackedOf<T>* sorted, const __grid_constant__ LineMap map) {
   for (int64_t line = blockIdx.x; line < map.lines; line += gridDim.x) {
     const PackedOf<T>* const own = sorted + line * map.size;
-    const int64_t chosen = ChosenOf<T>(to.want, own, map.size, to.k);
+    const int64_t chosen = ChosenOf<T>(to.want, own, to.fields, map.size, to.k);
     if (threadIdx.x > 0) continue;
     int64_t x, value, place;
     map.Line(line, &x, &value, &place);
-    const int64_t from = Place(own[chosen]);
+    const int64_t from = to.fields.Place(own[chosen]);
     if (to.places) to.places[place] = from;
     if (to.values) to.values[value] = to.x[x + from * map.x_step];
   }
@@ -190,6 +197,7 @@ void OrderLines(Context& ctx, const char* op, View values, View indices, View x,
                        values ? values.as<T>() : nullptr,
                        indices ? indices.as<int64_t>() : nullptr,
                        invert ? kNaNKey<T> : 0,
+                       {map.lines, map.size, 8 * static_cast<int>(sizeof(T))},
                        want,
                        count,
                        k};
@@ -200,10 +208,10 @@ void OrderLines(Context& ctx, const char* op, View values, View indices, View x,
     return;
   }
   const Scratch packed = ctx.Allocate<P>(x.numel), spare = ctx.Allocate<P>(x.numel);
-  cuda::Launch(op, ctx, &PackKernel<T>, cuda::GridFor(x.numel), packed.as<P>(), to.x, to.flip, map);
-  const P* const sorted = SortLines(ctx, packed.as<P>(), spare.as<P>(), map.lines, map.size, ByPacked<P>{});
+  cuda::Launch(op, ctx, &PackKernel<T>, map.GridFor(map.size), packed.as<P>(), to, map);
+  const P* const sorted = SortPackedLines(ctx, packed.as<P>(), spare.as<P>(), map.lines, map.size, to.fields);
   if (want == Want::kFirst) {
-    cuda::Launch(op, ctx, &StoreKernel<T>, cuda::GridFor(map.lines * count), to, sorted, map);
+    cuda::Launch(op, ctx, &StoreKernel<T>, map.GridFor(count), to, sorted, map);
   } else {
     cuda::Launch(op, ctx, &ChooseKernel<T>, {dim3(blocks), dim3(kSortThreads)}, to, sorted, map);
   }

@@ -1,14 +1,18 @@
-// The sorter on CUDA: tiles are sorted in shared memory by Batcher's bitonic network, then merged pairwise, each block
-// of a merge finding by itself which part of both runs it has. An order never calls two elements equal, so sorts are
-// stable.
+// The sorters on CUDA. Few elements, and those that only a comparison orders: tiles are sorted in shared memory by
+// Batcher's bitonic network, then merged pairwise, each block of a merge finding by itself which part of both runs it
+// has. An order never calls two elements equal, so sorts are stable. Many packed elements: by their digits, all lines
+// at once, since a line's number is a digit like others.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <bit>
+#include <type_traits>
 
-#include "core/device/cuda/launch.h"
+#include "core/kernels/each_cuda.h"
 #include "core/kernels/sort/order.h"
+#include "core/kernels/sort/radix.h"
 
 namespace dragon::DRAGON_DEVICE {
 
@@ -152,6 +156,115 @@ typename Less::Element* SortLines(const Context& ctx, typename Less::Element* da
     std::swap(data, spare);
   }
   return data;
+}
+
+/// Bits that tell `count` numbers from 0 on apart.
+inline int BitsToTell(int64_t count) { return std::bit_width(static_cast<uint64_t>(count - 1)); }
+
+/// Where packed elements have their place in the line, their key above that, and their line on top.
+template <typename P>
+struct Fields {
+  int place = kPlaceBits<P>, key = kPlaceBits<P>, line = 0;
+  bool tells_lines = false;  // whether elements of all lines may be sorted at once
+
+  Fields(int64_t lines, int64_t size, int key_bits) {
+    if constexpr (std::is_same_v<P, Packed>) {
+      place = std::max(1, BitsToTell(size)), key = key_bits;
+      tells_lines = place + key + BitsToTell(lines) <= 64;
+      line = tells_lines ? BitsToTell(lines) : 0;
+    }
+  }
+  DRAGON_FN P Pack(uint64_t the_key, int64_t the_place, int64_t the_line) const {
+    const P packed = static_cast<P>(the_key) << place | static_cast<P>(the_place);
+    return line > 0 ? packed | static_cast<P>(the_line) << (place + key) : packed;
+  }
+  DRAGON_FN int64_t Place(P packed) const { return static_cast<int64_t>(packed & ((P{1} << place) - 1)); }
+  DRAGON_FN uint64_t Key(P packed) const { return static_cast<uint64_t>(packed >> place & ((P{1} << key) - 1)); }
+};
+
+/// Up to so many elements merges are done before the sort by digits has started its passes.
+template <typename P>
+inline constexpr int64_t kMostMerged = 8 * kTile<P>;
+
+/// Sort n words, which rise in their bits before `first` and are 0 from `end` on. The result is where the answer
+/// points, as it is with all sorters here.
+inline Packed* SortWords(const Context& ctx, Packed* data, Packed* spare, int64_t n, int first, int end) {
+  if (n <= kMostMerged<Packed>) return SortLines(ctx, data, spare, 1, n, ByPacked<Packed>{});
+  return RadixSort(ctx, data, spare, n, first, end);
+}
+
+// Wide elements do not fit into words. What does is their number among all, below 32 bits of their key: the lower ones
+// are sorted by first, then the upper ones, which leaves equals in that order, and at last the numbers of the lines.
+
+inline constexpr uint64_t kNumber = 0xFFFFFFFFu;  ///< the number's bits in a word
+
+struct WriteLowerHalf {
+  uint64_t* words;
+  const WidePacked* from;
+  __device__ void operator()(int64_t i) const { words[i] = Key(from[i]) << 32 | static_cast<uint64_t>(i); }
+};
+struct WriteUpperHalf {
+  uint64_t* words;
+  const uint64_t* sorted;
+  const WidePacked* from;
+  __device__ void operator()(int64_t i) const {
+    const uint64_t number = sorted[i] & kNumber;
+    words[i] = (Key(from[number]) & ~kNumber) | number;
+  }
+};
+struct WriteLine {
+  uint64_t* words;
+  const uint64_t* sorted;
+  int64_t size;
+  __device__ void operator()(int64_t i) const {
+    const uint64_t number = sorted[i] & kNumber;
+    words[i] = number / static_cast<uint64_t>(size) << 32 | number;
+  }
+};
+struct TakeNumbers {
+  WidePacked* to;
+  const WidePacked* from;
+  const uint64_t* sorted;
+  __device__ void operator()(int64_t i) const { to[i] = from[sorted[i] & kNumber]; }
+};
+
+/// Sort the wide elements of all lines, fewer than 2^32, into `to`.
+inline void SortWide(const Context& ctx, WidePacked* to, const WidePacked* from, int64_t lines, int64_t size) {
+  const int64_t n = lines * size;
+  const Scratch room = ctx.Allocate<uint64_t>(n), spare = ctx.Allocate<uint64_t>(n);
+  uint64_t *words = room.as<uint64_t>(), *other = spare.as<uint64_t>();
+  const auto sort = [&](int end) {
+    uint64_t* const sorted = RadixSort(ctx, words, other, n, 32, end);
+    if (sorted != words) std::swap(words, other);
+  };
+  LaunchForEach(ctx, n, WriteLowerHalf{words, from});
+  sort(64);
+  LaunchForEach(ctx, n, WriteUpperHalf{other, words, from});
+  std::swap(words, other);
+  sort(64);
+  if (lines > 1) {
+    LaunchForEach(ctx, n, WriteLine{other, words, size});
+    std::swap(words, other);
+    sort(32 + BitsToTell(lines));
+  }
+  LaunchForEach(ctx, n, TakeNumbers{to, from, words});
+}
+
+/// Sort every line of packed elements.
+template <typename P>
+P* SortPackedLines(const Context& ctx, P* data, P* spare, int64_t lines, int64_t size, const Fields<P>& fields) {
+  const int64_t n = lines * size;
+  if (n > kMostMerged<P>) {
+    if constexpr (std::is_same_v<P, Packed>) {
+      if (fields.tells_lines) {
+        return RadixSort(ctx, data, spare, n, fields.place, fields.place + fields.key + fields.line);
+      }
+    } else if (n <= static_cast<int64_t>(kNumber)) {
+      SortWide(ctx, spare, data, lines, size);
+      return spare;
+    }
+  }
+  return SortLines(ctx, data, spare, lines, size, ByPacked<P>{});
 }
 
 }  // namespace dragon::DRAGON_DEVICE

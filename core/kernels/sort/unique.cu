@@ -19,16 +19,15 @@ template <typename T>
 struct WritePacked {
   PackedOf<T>* packed;
   const T* x;
-  __device__ void operator()(int64_t i) const {
-    using P = PackedOf<T>;
-    packed[i] = (static_cast<P>(OrderedKey(x[i])) << kPlaceBits<P>) | static_cast<P>(i);
-  }
+  Fields<PackedOf<T>> fields;
+  __device__ void operator()(int64_t i) const { packed[i] = fields.Pack(OrderedKey(x[i]), i, 0); }
 };
 template <typename P>
 struct WritePlace {
   int64_t* order;
   const P* sorted;
-  __device__ void operator()(int64_t i) const { order[i] = Place(sorted[i]); }
+  Fields<P> fields;
+  __device__ void operator()(int64_t i) const { order[i] = fields.Place(sorted[i]); }
 };
 struct WriteNumber {
   int64_t* order;
@@ -71,9 +70,10 @@ void OrderRows(Context& ctx, int64_t* order, const uint64_t* keys, View x, int64
   if (m == 1) {
     using P = PackedOf<T>;
     const Scratch packed = ctx.Allocate<P>(n), spare = ctx.Allocate<P>(n);
-    LaunchForEach(ctx, n, WritePacked<T>{packed.as<P>(), x.as<const T>()});
-    const P* const sorted = SortLines(ctx, packed.as<P>(), spare.as<P>(), 1, n, ByPacked<P>{});
-    return LaunchForEach(ctx, n, WritePlace<P>{order, sorted});
+    const Fields<P> fields(1, n, 8 * static_cast<int>(sizeof(T)));
+    LaunchForEach(ctx, n, WritePacked<T>{packed.as<P>(), x.as<const T>(), fields});
+    const P* const sorted = SortPackedLines(ctx, packed.as<P>(), spare.as<P>(), 1, n, fields);
+    return LaunchForEach(ctx, n, WritePlace<P>{order, sorted, fields});
   }
   const Scratch spare = ctx.Allocate<int64_t>(n);
   LaunchForEach(ctx, n, WriteNumber{order});
@@ -102,13 +102,11 @@ void Unique(Context& ctx, View order, View group, View starts, int64_t* count, V
   } else {
     LaunchForEach(ctx, n, WriteNumber{places});
   }
-  const Scratch counts = ctx.Allocate<int64_t>((n + kScanThreads - 1) / kScanThreads + 1);
-  const int64_t tiles = RunningCounts(ctx, n, counts, IsHead{places, keys, m, kIsFloating<T>, kNaNKey<T>},
-                                      TakeGroup{places, group.as<int64_t>(), starts.as<int64_t>(), n});
+  const int64_t* total;
+  const Scratch counts = RunningCounts(ctx, n, IsHead{places, keys, m, kIsFloating<T>, kNaNKey<T>},
+                                       TakeGroup{places, group.as<int64_t>(), starts.as<int64_t>(), n}, &total);
   // How many groups there are decides a shape: the host has to wait.
-  CheckCuda(cudaMemcpyAsync(count, counts.as<int64_t>() + tiles, sizeof(int64_t), cudaMemcpyDeviceToHost,
-                            cuda::StreamOf(ctx)),
-            "unique");
+  CheckCuda(cudaMemcpyAsync(count, total, sizeof(int64_t), cudaMemcpyDeviceToHost, cuda::StreamOf(ctx)), "unique");
   CheckCuda(cudaStreamSynchronize(cuda::StreamOf(ctx)), "unique");
 }
 DRAGON_KERNEL(Unique, RealAndBool);
