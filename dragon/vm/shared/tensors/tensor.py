@@ -195,6 +195,8 @@ for _name in ("name", "op", "graph", "value_index"):
 # results of operators are Tensors.
 _own = _C.Ops(Base, OBJECTS, Device, TensorShape, waits_to_be_asked=True)
 ops = _C.Ops(Tensor, OBJECTS, Device, TensorShape, waits_to_be_asked=True)
+for _operators in (_own, ops):
+    _operators.place_calls()
 host.operators.append(ops)
 dtype_class = DType
 
