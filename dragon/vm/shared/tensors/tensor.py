@@ -162,6 +162,8 @@ class Tensor(Base, metaclass=TensorKind):
             raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape "
                              f"{TensorShape(shape)}.")
 
+    backing_device = property(lambda self: self.device, doc="Device: where the numbers are.")
+
     def cpu(self):
         """Return the tensor on the CPU."""
         return ops.to_device(self, "cpu")
