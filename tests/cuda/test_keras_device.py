@@ -220,3 +220,24 @@ def test_strategies():
         model.compile("sgd", "sparse_categorical_crossentropy")
     model.fit(DATA[dense], LABELS, verbose=0)
     assert model.trainable_variables[0].device == CPU
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_variables_of_the_host_stay_there(eagerly):
+    keras.utils.set_random_seed(1)
+    with tf.device("CPU:0"):
+        model = dense()
+    model.compile("adam", "sparse_categorical_crossentropy", run_eagerly=eagerly)
+    model.fit(DATA[dense], LABELS, epochs=2, verbose=0)
+    assert {str(v.device) for v in model.trainable_variables} == {CPU}
+    assert np.isfinite(model.predict(DATA[dense], verbose=0)).all()
+
+
+def test_a_step_by_hand():
+    keras.utils.set_random_seed(3)
+    model = keras.Sequential([keras.Input((6,)), layers.Dense(3, kernel_initializer="ones")])
+    model.compile(keras.optimizers.SGD(0.1), "mse")
+    x, y = DATA[dense], np.ones((12, 3), "float32")
+    model.fit(x, y, batch_size=12, verbose=0)
+    kernel = np.ones((6, 3)) - 0.1 * 2 / 36 * x.T @ (x @ np.ones((6, 3)) - y)
+    np.testing.assert_allclose(model.get_weights()[0], kernel, rtol=1e-4)

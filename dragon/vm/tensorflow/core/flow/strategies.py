@@ -7,7 +7,7 @@ from dragon.vm.shared import nest, strategies
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.tensors.device import parse_device
-from dragon.vm.shared.tensors.devices import device
+from dragon.vm.shared.tensors.devices import device, engine_device
 from dragon.vm.shared.tensors.placing import usual_device
 
 _local = threading.local()
@@ -147,6 +147,8 @@ class Strategy:
         self._device = None
 
     is_spread = False  # whether there are several replicas
+    is_elsewhere = property(lambda self: self._device is not None and engine_device(self._device) != usual_device(),
+                            doc="bool: whether its device is not the one where all runs anyway.")
     num_replicas_in_sync = property(lambda self: 1, doc="int: how many replicas there are.")
     cluster_resolver = property(lambda self: None, doc="None: there is one machine.")
     extended = property(lambda self: self, doc="Strategy: itself.")
