@@ -117,8 +117,11 @@ void ForgetUsualDevice() {
 }
 
 void PlaceCall(const PlacedCall& call, const Frontend* recorder) {
-  if (const Argument* argument = DeviceArgument(call.op)) {
-    if (!call.inputs.empty() || call.device_given) return;
+  if (const Argument* argument = DeviceArgument(call.op)) {  // it makes numbers: by sizes, or by a seed
+    if (call.device_given) return;
+    for (const Tensor& x : call.inputs) {
+      if (x.defined() && x.device().is_meta()) return;
+    }
     const Device device = t_named.device() ? *t_named.device() : UsualDevice();
     call.attrs[argument->slot] = Value(HomeOf(device, AskedDType(call).value_or(DType::kFloat32)));
     return;

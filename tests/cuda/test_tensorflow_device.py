@@ -218,6 +218,27 @@ def test_gradients_cross():
     np.testing.assert_allclose(tape.gradient(y, b, output_gradients=seed).numpy(), [2, 6])
 
 
+def test_gradients_of_ones_own_cross():
+    @tf.custom_gradient
+    def doubled(x):
+        return x * 2, lambda dy: dy * 3
+    with tf.device("CPU:0"):
+        x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = doubled(x)
+    assert y.device == GPU and tape.gradient(y, x).numpy().tolist() == [3, 3]
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        with tf.GradientTape() as inner:
+            inner.watch(x)
+            y = tf.reduce_sum(x ** 3)
+        first = inner.gradient(y, x)
+        z = x * tf.constant([2.0, 1.0])
+    assert tape.gradient(first, x).numpy().tolist() == [6, 12]
+    assert tape.jacobian(z, x).numpy().tolist() == [[2, 0], [0, 1]]
+
+
 def test_functions():
     @tf.function
     def g(x):

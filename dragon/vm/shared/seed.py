@@ -181,7 +181,8 @@ def permutation(stream, size):
         return ops.argsort(ops.stateless_uniform(stream, (size,)))
     order = list(range(size))
     if size > 1:
-        words = ops.stateless_integers(stream, (size - 1,), dtype="int32").numpy().view("uint32").tolist()
+        with on_host():
+            words = ops.stateless_integers(stream, (size - 1,), dtype="int32").numpy().view("uint32").tolist()
         for place, word in enumerate(words):
             other = place + word % (size - place)
             order[place], order[other] = order[other], order[place]

@@ -7,6 +7,7 @@ from dragon.vm.shared.arrays.moving import is_ragged, is_text, moving, take
 from dragon.vm.shared.errors import UnimplementedError, invalid_argument
 from dragon.vm.shared.tensors.convert import cast_numbers, convert_to_tensor, placed
 from dragon.vm.shared.tensors.dtypes import as_dtype, fits_into, float32, int32, string
+from dragon.vm.shared.tensors.placing import is_plain
 from dragon.vm.shared.tensors.shape import TensorShape, as_shape
 from dragon.vm.shared.tensors.tensor import Base, ops
 
@@ -411,10 +412,9 @@ def identity(input, name=None):
     if hasattr(input, "_component_tensors"):
         return nest.map_structure(identity, input, expand_composites=True)
     x = convert_to_tensor(input)
-    if not isinstance(x, _C.Tensor):
-        return x
-    here = placed(x)
-    return ops.view(x, tuple(x.shape)) if here is input else here
+    if not is_plain[0] and isinstance(x, _C.Tensor):
+        x = placed(x)
+    return ops.view(x, tuple(x.shape)) if isinstance(x, _C.Tensor) and x is input else x
 
 
 def identity_n(input, name=None):

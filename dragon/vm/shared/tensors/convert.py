@@ -90,6 +90,11 @@ def placed(x):
     return ops.to_device(x, where)
 
 
+def brought(x, device):
+    """Return a tensor on a device."""
+    return x if is_plain[0] or x.device == device else ops.to_device(x, device)
+
+
 def cast_numbers(x, dtype):
     """Return a tensor's numbers in another dtype, those beyond `float8_e4m3fn` as TensorFlow has them: NaN.
 
