@@ -122,8 +122,11 @@ void PlaceCall(const PlacedCall& call, const Frontend* recorder) {
     for (const Tensor& x : call.inputs) {
       if (x.defined() && x.device().is_meta()) return;
     }
+    const bool like = !call.inputs.empty() && call.inputs[0].defined();
+    if (like && !t_named.device() && !call.inputs[0].device().is_cpu()) return;  // it is where that tensor is
     const Device device = t_named.device() ? *t_named.device() : UsualDevice();
-    call.attrs[argument->slot] = Value(HomeOf(device, AskedDType(call).value_or(DType::kFloat32)));
+    const DType natural = like ? call.inputs[0].dtype() : DType::kFloat32;
+    call.attrs[argument->slot] = Value(HomeOf(device, AskedDType(call).value_or(natural)));
     return;
   }
   if (call.op.view && call.outs.empty()) return;  // parts of a tensor are where it is
