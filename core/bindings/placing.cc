@@ -1,6 +1,8 @@
 // TensorFlow's placement, without its graph: what each call needs is known when it is made.
 #include "core/bindings/placing.h"
 
+#include <pthread.h>
+
 namespace dragon::python {
 
 std::atomic<int> g_reasons_to_place{1};
@@ -142,6 +144,10 @@ void PlaceCall(const PlacedCall& call, const Frontend* recorder) {
 }
 
 void RegisterPlacing(py::module_& m) {
+  // A forked process cannot use the device that its parent has begun to use.
+  pthread_atfork(nullptr, nullptr, [] {
+    if (g_usual >= 0) SetUsual(kHost);
+  });
   m.def(
       "set_default_device",
       [](py::object device) {

@@ -14,7 +14,7 @@ def floats(*shape):
     return RNG.standard_normal(shape).astype("float32")
 
 
-def same(run, *arrays, rtol=1e-5, atol=1e-5):
+def same(run, *arrays, rtol=1e-4, atol=1e-5):
     """Check that a function gives, unasked, on the GPU, what it gives on the CPU."""
     with tf.device("CPU:0"):
         wanted = run(*map(tf.constant, arrays))
@@ -147,6 +147,20 @@ def test_hidden_devices():
     assert tf.zeros(2).device == GPU
 
 
+def test_processes_that_are_forked_stay_on_the_host():
+    assert tf.zeros(1).device == GPU
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:  # which could not use the parent's device
+        os.write(writer, str((tf.ones(2) + 1).device).encode())
+        os._exit(0)
+    os.close(writer)
+    assert os.read(reader, 200).decode() == CPU
+    os.close(reader)
+    os.waitpid(child, 0)
+    assert tf.zeros(1).device == GPU
+
+
 # --- computing
 
 def test_operators():
@@ -170,12 +184,12 @@ def test_random_numbers_are_the_cpus():
     with tf.device("CPU:0"):
         second = tf.random.normal((5,), seed=1)
     assert first.device == GPU and second.device == CPU
-    np.testing.assert_allclose(first.numpy(), second.numpy(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(first.numpy(), second.numpy(), rtol=1e-5, atol=1e-5)
     same(lambda: tf.random.stateless_uniform((4,), (1, 2)))
     generator = tf.random.Generator.from_seed(5)
     numbers = generator.normal((3,)).numpy()
     with tf.device("CPU:0"):
-        np.testing.assert_allclose(tf.random.Generator.from_seed(5).normal((3,)).numpy(), numbers, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(tf.random.Generator.from_seed(5).normal((3,)).numpy(), numbers, rtol=1e-5, atol=1e-5)
 
 
 def test_variables():
@@ -209,7 +223,7 @@ def test_gradients_cross():
         c = tf.Variable(b.numpy())
         loss = tf.reduce_sum(tf.tanh(x @ w + c) ** 2)
     for found, wanted in zip((of_w, of_b), tape.gradient(loss, [w, c])):
-        np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-4, atol=1e-5)
     assert of_x.shape == x.shape
     with tf.GradientTape() as tape:
         y = b * 2

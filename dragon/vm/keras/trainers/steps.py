@@ -2,7 +2,6 @@
 import itertools
 import threading
 
-from dragon import _C
 from dragon.core.capture import settings
 from dragon.core.capture.function import Function
 from dragon.vm.keras.core import global_state, tree
@@ -12,10 +11,6 @@ from dragon.vm.shared import strategies
 from dragon.vm.shared.recording.function import eagerly
 from dragon.vm.shared.tensors.convert import placed
 from dragon.vm.shared.tensors.placing import is_plain
-
-
-def _placed(leaf):
-    return placed(leaf) if isinstance(leaf, _C.Tensor) else leaf
 
 
 class StepFunction(Function):
@@ -73,7 +68,7 @@ class Step:
     def _run_alone(self, batch):
         """Return what the step returns for one replica's batch."""
         if not is_plain[0]:  # once, and not for each of the calls that read it
-            batch = tree.map_structure(_placed, batch)
+            batch = tree.map_structure(placed, batch)
         if self._is_first:
             self._is_first = False
             if any(map(is_host_tensor, tree.flatten(batch))):  # strings are no part of graphs

@@ -412,8 +412,7 @@ def identity(input, name=None):
     if hasattr(input, "_component_tensors"):
         return nest.map_structure(identity, input, expand_composites=True)
     x = convert_to_tensor(input)
-    if not is_plain[0] and isinstance(x, _C.Tensor):
-        x = placed(x)
+    x = x if is_plain[0] else placed(x)
     return ops.view(x, tuple(x.shape)) if isinstance(x, _C.Tensor) and x is input else x
 
 

@@ -81,8 +81,8 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
 
 
 def placed(x):
-    """Return a tensor where its calls run, so that each of several calls finds it there; int32 stays where it is."""
-    if is_plain[0]:
+    """Return a tensor where its calls run, so that each of several finds it there; int32 and strings stay."""
+    if is_plain[0] or not isinstance(x, _C.Tensor):
         return x
     where = default_device()
     if x.device == where or x.device.type == "meta" or where.type == "cuda" and x.dtype is OBJECTS["int32"]:

@@ -1,7 +1,7 @@
 """Where new tensors go: to the device that this thread has named, or else to the first GPU, or to the CPU."""
+import os
 import threading
 
-from dragon import _C
 from dragon.core import config
 from dragon.vm.shared.tensors.device import Device
 from dragon.vm.shared.tensors.dtypes import OBJECTS
@@ -31,7 +31,7 @@ def _find(dtype):
 def usual_device():
     """Return the device of calls that nobody has placed."""
     if _usual[0] is None:
-        kind, _, index = _C.usual_device().partition(":")
+        kind, _, index = config.usual_device().partition(":")
         with _lock:
             _usual[0] = Device(kind, int(index or 0))
             is_plain[0] = not _open[0] and kind == "cpu"
@@ -40,7 +40,7 @@ def usual_device():
 
 def set_usual_device(device):
     """Have calls that nobody has placed run on a device."""
-    _C.set_usual_device(device.engine_name)
+    config.set_usual_device(device.engine_name)
     _look_again()
 
 
@@ -50,6 +50,7 @@ def _look_again():
 
 
 config.arrivals.append(_look_again)
+os.register_at_fork(after_in_child=_look_again)  # what the parent computed on is no device of the child's
 
 
 def named_devices():
