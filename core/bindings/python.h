@@ -37,6 +37,7 @@ struct Frontend {
   PyObject* refusal_handler = nullptr;     ///< called with (function, args, kwargs, error): the error to raise instead
   bool resizes_destinations = false;       ///< an `out=` of another shape takes on the result's
   bool waits_to_be_asked = false;          ///< its users expect calls to be recorded only where a scope says so
+  bool places_calls = false;               ///< operands that lie on several devices are brought to one (placing.h)
   mutable PyObject* devices[8] = {};       ///< objects of the first host and accelerator devices, made once
   PyTypeObject* parts_class = nullptr;     ///< of tensors that are made of others; a subclass of `tensor_class`
   PyObject* describer = nullptr;           ///< makes docstrings, as `set_describer` tells

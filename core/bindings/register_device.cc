@@ -1,4 +1,5 @@
 // Devices, threads, dtype defaults and libraries, seen from Python.
+#include "core/bindings/placing.h"
 #include "core/bindings/python.h"
 #include "core/device/alone.h"
 #include "core/device/library.h"
@@ -26,7 +27,11 @@ void RegisterDevices(py::module_& m) {
   m.def("vendor_attention_calls", &VendorAttentionCalls,
         "How many calls of attention, forward and backward, a vendor's library has computed.");
   m.def(
-      "load_library", [](const std::string& path) { LoadLibrary(path); },
+      "load_library",
+      [](const std::string& path) {
+        LoadLibrary(path);
+        ForgetUsualDevice();
+      },
       "Load operators, kernels or a device from a shared library.", py::arg("path"));
   m.def("library_folder", &LibraryFolder, "Where libdragon lies.");
   m.def("cpu_level", &CpuLevel, "The instruction-set level of the CPU kernels in use.");

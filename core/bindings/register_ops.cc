@@ -1,6 +1,7 @@
 // Operators as Python callables: arguments are read by the schema, straight from the vectorcall stack.
 #include <optional>
 
+#include "core/bindings/placing.h"
 #include "core/bindings/recording.h"
 #include "core/bindings/shared_places.h"
 #include "core/bindings/words.h"
@@ -24,9 +25,6 @@ struct PyOp {
   PyObject* refusal;   ///< called with (args, kwargs) where numbers stand for tensors, or null
   int numbers;         ///< where `refusal` is called: 1, 2 for one as the first, second argument, 4 for both
 };
-
-/// The device of this thread's new tensors for which none is named.
-thread_local std::optional<Device> t_default_device;
 
 PyTypeObject OpType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 PyObject* g_out_name = nullptr;
@@ -197,8 +195,8 @@ void Parse(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* ke
     const Argument& argument = arguments[i];
     PyObject* object = given.slots[i];
     const Place place{me->op->name().c_str(), &argument};
-    if (!object && argument.type == ArgumentType::kDevice && t_default_device && call->inputs.empty()) {
-      call->attrs.push_back(Value(*t_default_device));
+    if (!object && argument.type == ArgumentType::kDevice && NamedDevice() && call->inputs.empty()) {
+      call->attrs.push_back(Value(*NamedDevice()));
     } else if (argument.type == ArgumentType::kTensor) {
       if (!object && !argument.optional) RefuseAbsence(me, i);
       call->inputs.push_back(object ? ParseTensor(object, place, like) : Tensor());
@@ -249,6 +247,16 @@ bool ParseOrFallBack(const PyOp* me, PyObject* const* args, Py_ssize_t count, Py
   }
 }
 
+/// Have the call run where a frontend that places calls wants it.
+void Place(const PyOp* me, const Frontend* recorder, ParsedCall* call) {
+  const auto& arguments = me->op->schema.arguments();
+  bool device_given = false;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    device_given |= arguments[i].type == ArgumentType::kDevice && call->given.slots[i];
+  }
+  PlaceCall({*me->op, call->inputs, call->attrs, call->outs, device_given}, recorder);
+}
+
 PyObject* CallOpPlainly(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
   const auto* me = reinterpret_cast<PyOp*>(self);
   const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
@@ -261,9 +269,10 @@ PyObject* CallOpPlainly(PyObject* self, PyObject* const* args, size_t nargsf, Py
     return PyObject_Vectorcall(me->fallback, args, nargsf, keywords);
   }
   const Arguments& given = parsed.given;
+  const Frontend* recorder = Recorder(me->frontend, {given.slots, me->names->size()});
+  if (DRAGON_UNLIKELY(me->frontend->places_calls) && DRAGON_UNLIKELY(MayPlace())) Place(me, recorder, &parsed);
   const Call call{me->op, parsed.inputs, parsed.attrs, parsed.list_sizes};
   if (DRAGON_UNLIKELY(!parsed.outs.empty())) RefuseSharedPlaces(me->frontend, call, parsed.outs);
-  const Frontend* recorder = Recorder(me->frontend, {given.slots, me->names->size()});
   if (DRAGON_UNLIKELY(given.out && me->frontend->resizes_destinations)) {
     return ApplyInto(call, recorder, parsed.outs, given.out);
   }
@@ -447,6 +456,9 @@ void RegisterFrontends(py::module_& m) {
       .def(
           "resize_destinations", [](Ops& self, bool enabled) { self.frontend.resizes_destinations = enabled; },
           "Say whether an `out=` of another shape takes on the result's.", py::arg("enabled"))
+      .def(
+          "place_calls", [](Ops& self) { self.frontend.places_calls = true; },
+          "Bring operands that lie on several devices to one, that of a scope or the usual one.")
       .def("__getattr__", &AnswerName)
       .def("__dir__", [](const Ops&) {
         py::list names;
@@ -461,13 +473,7 @@ void RegisterFrontends(py::module_& m) {
 void RegisterOps(py::module_& m) {
   ReadyOpType();
   RegisterFrontends(m);
-  m.def(
-      "set_default_device",
-      [](py::object device) {
-        t_default_device.reset();
-        if (!device.is_none()) t_default_device = ParseDevice(device.ptr(), {"set_default_device", nullptr});
-      },
-      "Set the device of this thread's new tensors for which none is named; None for the CPU.", py::arg("device"));
+  RegisterPlacing(m);
 }
 
 }  // namespace dragon::python

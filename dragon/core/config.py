@@ -3,6 +3,8 @@ from dragon import _C
 
 default_dtype, device_count, library_folder = _C.default_dtype, _C.device_count, _C.library_folder
 set_default_device = _C.set_default_device
+usual_device, set_usual_device = _C.usual_device, _C.set_usual_device
+arrivals = []  # functions to be called when a library was loaded, which may have brought a device
 
 
 def set_num_threads(count):
@@ -60,6 +62,8 @@ def load_library(path):
 
     """
     _C.load_library(str(path))
+    for listener in arrivals:
+        listener()
 
 
 def memory_stats(device="cpu"):

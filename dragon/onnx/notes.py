@@ -37,7 +37,7 @@ def _of_note(w, seed):
 
 
 @maps("stateless_uniform", "stateless_normal", "stateless_truncated_normal", "stateless_integers")
-def stateless(w, seed, shape, dtype, **options):
+def stateless(w, seed, shape, dtype, device=None, **options):
     if not is_noting():
         w.refuse("numbers that follow from a seed")
     name = "".join(word.title() for word in w.call.op.split("_"))

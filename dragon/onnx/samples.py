@@ -39,7 +39,7 @@ def resize(tensor, sizes):
     made = _C.as_class(tensor, Plain).detach()
     for axis, size in sizes.items():
         places = numpy.arange(size) % max(made.shape[axis], 1)
-        made = ops.index_select(made, axis, _C.tensor(places.tolist(), "int64", None, Plain))
+        made = ops.index_select(made, axis, _C.tensor(places.tolist(), "int64", made.device, Plain))
     return _C.as_class(made, type(tensor))
 
 

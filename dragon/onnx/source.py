@@ -74,6 +74,8 @@ class Program:
 def array_of(tensor):
     """Return a tensor's numbers as a NumPy array, whatever its dtype."""
     tensor = tensor.detach()
+    if tensor.device.type != "cpu":
+        tensor = ops.to_device(tensor, "cpu")
     if (name := tensor.dtype.name) in SHORT_FLOATS:
         return numpy.asarray(ops.cast(tensor, NATIVE["float32"])).astype(getattr(load_package("ml_dtypes"), name))
     return numpy.array(tensor)
@@ -82,10 +84,7 @@ def array_of(tensor):
 def address_of(tensor):
     """Return what tells the memory of a tensor from others'."""
     detached = _C.as_class(tensor, Plain).detach()
-    if (name := tensor.dtype.name) in SHORT_FLOATS:
-        detached = ops.view_dtype(detached, _C.dtype("int16" if name == "bfloat16" else "uint8"))
-    array = detached.numpy()
-    return array.__array_interface__["data"][0], array.shape, array.strides
+    return detached.data_ptr(), tuple(detached.shape), tuple(detached.strides), tensor.dtype.name
 
 
 OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}

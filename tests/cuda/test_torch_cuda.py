@@ -207,3 +207,17 @@ def test_modules_keep_their_parameters_when_they_move():
     assert dt.allclose(before.detach().cpu(), found - wanted.grad, atol=1e-6)
     model.cpu()
     assert head.weight is before and before.device.type == "cpu" and before.grad.device.type == "cpu"
+
+
+@pytest.mark.parametrize("key", [lambda d: dt.tensor([1, 3], device=d), lambda d: slice(1, 3),
+                                 lambda d: (slice(None), dt.tensor([2], device=d)), lambda d: (Ellipsis, 0),
+                                 lambda d: (0, 1),
+                                 lambda d: (dt.tensor([True, False, True, False], device=d), 1)])
+@pytest.mark.parametrize("value", [5, 2.5, True, dt.tensor(3.0)])
+def test_numbers_are_written_at_subscripts(key, value):
+    found = []
+    for device in ("cpu", "cuda"):
+        x = dt.zeros(4, 3, device=device)
+        x[key(device)] = value
+        found.append(x.cpu().numpy())
+    numpy.testing.assert_array_equal(*found)

@@ -72,8 +72,8 @@ void RunIndexWrite(Run& r) {
   const Dims strides = ExpandedStrides(value, shape.shape);
   int64_t numel = 1;
   for (int64_t size : shape.shape) numel *= size;
-  const View spread{
-      const_cast<void*>(value.data()), shape.shape.data(), strides.data(), numel, shape.shape.size(), value.dtype()};
+  const View spread{r.ViewHere(value).data, shape.shape.data(), strides.data(), numel,
+                    shape.shape.size(),     value.dtype()};
   kernels::IndexWrite(r.ctx(), r.dtype(), r.out(), spread, indices.views(), shape.at,
                       r.Bool("accumulate") ? Combine::kAdd : Combine::kAssign, {"index_put", r.Bool("from_end")});
 }

@@ -232,9 +232,13 @@ void SetItem(const Tensor& x, std::span<const SubscriptItem> items, const Tensor
   // Without index tensors the copy casts by itself, but a bare number must be one that x takes.
   const bool casts = parts.advanced > 0 || given.impl()->weak;
   const Tensor value = casts ? CastOrRefuse("index", given, x.dtype()) : given;
-  if (parts.advanced > 0 && !parts.reversed.empty()) return SetByPlaces(x, items, value);
+  const bool from_host = value.ndim() == 0 && value.device().is_cpu() && !x.device().is_cpu();
+  if (parts.advanced > 0 && !parts.reversed.empty()) {
+    return SetByPlaces(x, items, from_host ? Op<"to_device">(value, x.device()) : value);
+  }
   const Tensor target = Viewed(x, parts);
   if (parts.advanced == 0) {
+    if (from_host && given.impl()->weak) return OpInto<"fill">(target, target, value.Item());
     Tensor source = Fit(value, target.shape());
     if (!parts.reversed.empty()) source = Op<"flip">(source, parts.reversed);
     OpInto<"copy">(target, source);
@@ -251,7 +255,8 @@ void SetItem(const Tensor& x, std::span<const SubscriptItem> items, const Tensor
   Tensor base = target;
   const std::vector<Tensor> places = WithoutMasks("index_put", &base, parts.indices);
   const Dims shape = ShapeOfIndexed("index_put", target, places).shape;
-  OpInto<"index_write">(target, target, places, Fit(value, shape));
+  // A number of the host goes anywhere as long as it has no axes.
+  OpInto<"index_write">(target, target, places, from_host ? value : Fit(value, shape));
 }
 
 Dims WordsOf(std::span<const SubscriptItem> items, std::vector<Tensor>* tensors) {

@@ -35,11 +35,16 @@ void CheckSeed(Infer& i) {
   }
 }
 
-/// shape, two numbers, then the dtype.
+/// shape, two numbers, then the dtype and the device: the seed's own if none is named. The host reads the seed, so one
+/// that lies there is not waited for.
 Operator& OfSeed(const char* name, const char* more, const char* doc) {
-  return DefineOp(std::string(name) + "(Tensor seed, int[] shape, *, " + more + ", dtype? dtype=None) -> Tensor")
+  return DefineOp(std::string(name) + "(Tensor seed, int[] shape, *, " + more +
+                  ", dtype? dtype=None, device? device=None) -> Tensor")
       .Doc(doc)
       .NotDifferentiable();
+}
+void InferDevice(Infer& i) {
+  if (i.Given("device")) i.device = i.attr("device").device();
 }
 void InferFloats(Infer& i) {
   CheckSeed(i);
@@ -47,6 +52,7 @@ void InferFloats(Infer& i) {
   const DType dtype = i.DTypeOr("dtype", DType::kFloat32);
   CheckFloating(i.name(), dtype);
   i.y(0, i.Ints("shape"), dtype);
+  InferDevice(i);
 }
 
 void DefineStatelessReals() {
@@ -79,6 +85,7 @@ void DefineStatelessReals() {
         if (i.Given("low") != i.Given("high")) throw ValueError(i.name()).Got("one bound").Expected("both, or none");
         if (i.Given("low")) CheckIntegerRange(i.name(), dtype, i.Int("low"), i.Int("high"));
         i.y(0, i.Ints("shape"), dtype);
+        InferDevice(i);
       })
       .Runs([](Run& r) {
         const bool bounded = r.Given("low");

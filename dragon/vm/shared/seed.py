@@ -10,6 +10,7 @@ from dragon.core.capture.host import Note, answer_of, is_writing
 from dragon.core.capture.rules import Rules
 from dragon.core.capture.settings import is_capturing
 from dragon.core.modes import no_grad
+from dragon.vm.shared.tensors.placing import on_host
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 
 DEFAULT_SEED = 87654321  # stands for the global seed where only an operator has one
@@ -161,7 +162,7 @@ def next_captured_seed(op_seed, count=1, blocks=BLOCKS):
     if first is None:
         first, second = secrets.randbits(62), secrets.randbits(62)
     step = count * blocks if site else 1 << 32
-    with no_grad():
+    with no_grad(), on_host():
         row = _C.Tensor.__getitem__(_counters, site)
         stream = ops.add(row, _C.tensor([0, second, first], "int64", None, Tensor))
         ops.add_(row, _C.tensor([step, 0, 0], "int64", None, Tensor))
@@ -180,7 +181,8 @@ def permutation(stream, size):
         return ops.argsort(ops.stateless_uniform(stream, (size,)))
     order = list(range(size))
     if size > 1:
-        words = ops.stateless_integers(stream, (size - 1,), dtype="int32").numpy().view("uint32").tolist()
+        with on_host():
+            words = ops.stateless_integers(stream, (size - 1,), dtype="int32").numpy().view("uint32").tolist()
         for place, word in enumerate(words):
             other = place + word % (size - place)
             order[place], order[other] = order[other], order[place]

@@ -27,10 +27,10 @@ def several():
     return strategy if strategy is not None and strategy.is_spread else None
 
 
-def number_of_several():
-    """Return the number by which `by_number` knows the strategy in use; None if it has one replica."""
-    strategy = several()
-    if strategy is None:
+def number_in_use():
+    """Return the number of the strategy in use, which `by_number` knows; None if all is as without one."""
+    strategy = current[0]() if current else None
+    if strategy is None or not (strategy.is_spread or strategy.is_elsewhere):
         return None
     if strategy not in _spread:
         _spread.append(strategy)
@@ -38,7 +38,7 @@ def number_of_several():
 
 
 def by_number(number):
-    """Return a strategy that `number_of_several` has told the number of, or None."""
+    """Return a strategy that `number_in_use` has told the number of, or None."""
     return None if number is None else _spread[number]
 
 

@@ -1,6 +1,6 @@
 """`tf.debugging`: claims about tensors, and how errors are shown."""
 from dragon.vm.guest import lookup as _lookup
-from dragon.vm.shared.tensors.convert import default_device as _default_device
+from dragon.vm.shared.tensors.placing import default_device as _default_device
 from dragon.vm.tensorflow.core.flow.asserts import (  # noqa: F401
     Assert, assert_all_finite, assert_equal, assert_greater, assert_greater_equal, assert_integer, assert_less,
     assert_less_equal, assert_near, assert_negative, assert_non_negative, assert_non_positive, assert_none_equal,

@@ -9,6 +9,7 @@ from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.seed import permutation
 from dragon.vm.shared.seed import next_captured_seed, next_stream, set_seed  # noqa: F401: tf.random.set_seed
+from dragon.vm.shared.tensors.placing import on_host
 from dragon.vm.shared.tensors.shape import as_shape
 from dragon.vm.shared.tensors.tensor import as_tensor, ops
 from dragon.vm.tensorflow.core.numbers.sequences import index_shuffle
@@ -46,7 +47,8 @@ def _words(seed):
     seed = convert_to_tensor(seed, dtype_hint="int32")
     if tuple(seed.shape) != (2,):
         raise ValueError(f"seed must have shape [2], not {list(seed.shape)}. Received: seed={seed}")
-    return ops.cast(seed, "int64")
+    with on_host():
+        return ops.cast(seed, "int64")
 
 
 def _check_algorithm(alg):
@@ -316,8 +318,9 @@ def fold_in(seed, data, alg="auto_select"):
 def create_rng_state(seed, alg):
     """Return the state of a generator that starts with a seed."""
     _check_algorithm(alg)
-    seed = ops.reshape(ops.cast(convert_to_tensor(seed), "int64"), (-1,))
-    return ops.cat([seed, ops.zeros((3,), dtype="int64")])[:3]
+    with on_host():
+        seed = ops.reshape(ops.cast(convert_to_tensor(seed), "int64"), (-1,))
+        return ops.cat([seed, ops.zeros((3,), dtype="int64")])[:3]
 
 
 class Generator:
@@ -342,10 +345,12 @@ class Generator:
                                  f"state={state}, alg={alg}")
             state, alg = expect(copy_from, Generator, "Generator", "copy_from").state, "philox"
         _check_algorithm(alg)
-        state = ops.reshape(ops.cast(convert_to_tensor(state), "int64"), (-1,))
+        with on_host():  # which reads it for each draw
+            state = ops.reshape(ops.cast(convert_to_tensor(state), "int64"), (-1,))
         if tuple(state.shape) != (3,):
             raise ValueError(f"The shape of a Philox state is [3]. Received: {list(state.shape)}")
-        self._state_var = Variable(state, dtype="int64", trainable=False, name="StateVar")
+        with on_host():
+            self._state_var = Variable(state, dtype="int64", trainable=False, name="StateVar")
 
     @classmethod
     def from_state(cls, state, alg):
@@ -390,8 +395,9 @@ class Generator:
 
     def _take(self, count):
         """Return the state, and leave behind what a call of `count` numbers may use."""
-        state = as_tensor(ops.clone(self._state_var))
-        self._state_var.assign_add(ops.cast(convert_to_tensor([count * 256, 0, 0]), "int64"))
+        with on_host():
+            state = as_tensor(ops.clone(self._state_var))
+            self._state_var.assign_add(ops.cast(convert_to_tensor([count * 256, 0, 0]), "int64"))
         return state
 
     def _take_for(self, shape):

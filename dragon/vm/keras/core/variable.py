@@ -10,6 +10,7 @@ from dragon.vm.keras.core.scopes import (
     Concrete, current_path, get_autocast_scope, get_stateless_scope, in_symbolic_scope)
 from dragon.vm.keras.core.shapes import shape_equal, standardize_shape
 from dragon.vm.shared import strategies
+from dragon.vm.shared.tensors.convert import placed
 from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
 from dragon.vm.shared.tensors.variable import living, write
 
@@ -285,6 +286,7 @@ def _first_value(initializer, is_made, shape, dtype, path):
         value = convert_to_tensor(initializer(shape, dtype=dtype), dtype=dtype)
     else:
         value = convert_to_tensor(initializer, dtype=dtype)
+    value = placed(value)
     # What others hold, or what has strides of its own, is copied.
     if value is initializer or _C.storage_owners(value) > 1 or isinstance(value, Variable):
         value = ops.clone(value)

@@ -2,6 +2,7 @@
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core.dtypes import standardize_dtype
+from dragon.vm.shared.tensors.placing import beside
 from dragon.vm.shared.tensors.variable import inferring
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 
@@ -22,5 +23,6 @@ def own_memory(variable):
         return
     if _C.storage_owners(variable) > 1 and not is_capturing() and hasattr(variable, "assign"):
         is_recorded = variable.requires_grad
-        variable.data = ops.clone(variable)
+        with beside(variable):
+            variable.data = ops.clone(variable)
         variable.requires_grad = is_recorded

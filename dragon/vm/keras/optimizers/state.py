@@ -8,6 +8,7 @@ from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.optimizers.memory import numbers_of
+from dragon.vm.shared.tensors.placing import is_plain
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.shared.tensors.variable import inferring
 
@@ -203,7 +204,8 @@ class State:
 
     def _put(self, variable, value):
         """Give a variable what a formula made: outside of graphs, the result's memory becomes the variable's."""
-        if variable.__class__ is Variable and self._gate is None and not is_capturing():
+        is_there = is_plain[0] or value.device == variable.device
+        if variable.__class__ is Variable and self._gate is None and is_there and not is_capturing():
             if not inferring[0]:
                 variable.data = value
         else:

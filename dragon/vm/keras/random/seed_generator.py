@@ -8,6 +8,7 @@ from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.core.naming import auto_name
 from dragon.vm.keras.core.scopes import name_scope
 from dragon.vm.keras.core.variable import Variable
+from dragon.vm.shared.tensors.placing import on_host
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 
 GLOBAL_SEED_GENERATOR = "global_seed_generator"
@@ -38,7 +39,7 @@ class SeedGenerator(Configured):
         seed = make_default_seed() if seed is None else seed
         if not isinstance(seed, int):
             raise ValueError(f"Argument `seed` must be an integer. Received: seed={seed}")
-        with name_scope(self.name, caller=self):
+        with name_scope(self.name, caller=self), on_host():  # which reads it for each draw
             self.state = Variable(lambda shape, dtype: _seed_tensor(seed), shape=(2,), dtype="int64", trainable=False,
                                   aggregation="none", name="seed_generator_state")
 
@@ -56,12 +57,13 @@ class SeedGenerator(Configured):
             Two integers.
 
         """
-        state = self.state.value
-        seed = ops.clone(state)
-        if ordered:
-            self.state.assign(ops.add(state, _step()))
-        else:
-            self.state.assign(ops.remainder(ops.mul(ops.add(state, 1), 5387), 933199))
+        with on_host():
+            state = self.state.value
+            seed = ops.clone(state)
+            if ordered:
+                self.state.assign(ops.add(state, _step()))
+            else:
+                self.state.assign(ops.remainder(ops.mul(ops.add(state, 1), 5387), 933199))
         return seed
 
 
@@ -120,7 +122,8 @@ def stream_seed(seed):
     """Return the two integers that a stream of random numbers begins with."""
     if isinstance(seed, int) and not isinstance(seed, bool):
         return _C.tensor([seed % _MODULUS, 0], "int64", None, Tensor)
-    return ops.remainder(draw_seed(seed), _MODULUS)
+    with on_host():
+        return ops.remainder(draw_seed(seed), _MODULUS)
 
 
 # Captured steps read what they count by, and which generator is everybody's, where these are.

@@ -9,6 +9,8 @@ from dragon.vm.keras.trainers import spreading
 from dragon.vm.keras.trainers.data_adapters.convert import is_host_tensor
 from dragon.vm.shared import strategies
 from dragon.vm.shared.recording.function import eagerly
+from dragon.vm.shared.tensors.convert import placed
+from dragon.vm.shared.tensors.placing import is_plain
 
 
 class StepFunction(Function):
@@ -39,7 +41,7 @@ class Step:
     def __init__(self, model, method, name, is_ready):
         self._method, self._is_ready, self._together = method, is_ready, model.steps_per_execution
         self._strategy = strategy = strategies.by_number(model._strategy_number)
-        is_plain = model.run_eagerly or strategy is not None and strategy.local_count > 1
+        is_plain = model.run_eagerly or strategy is not None and strategy.is_spread and strategy.local_count > 1
         self.function = method if is_plain else StepFunction(method, name=name)
         self._is_first, self._name = self.function is not method, name
 
@@ -56,10 +58,17 @@ class Step:
 
     def run(self, batch):
         """Return what the step returns."""
-        return self._run_alone(batch) if self._strategy is None else self._run_spread(batch)
+        if self._strategy is None:
+            return self._run_alone(batch)
+        if self._strategy.is_spread:
+            return self._run_spread(batch)
+        with self._strategy.scope():
+            return self._run_alone(batch)
 
     def _run_alone(self, batch):
         """Return what the step returns for one replica's batch."""
+        if not is_plain[0]:  # once, and not for each of the calls that read it
+            batch = tree.map_structure(placed, batch)
         if self._is_first:
             self._is_first = False
             if any(map(is_host_tensor, tree.flatten(batch))):  # strings are no part of graphs

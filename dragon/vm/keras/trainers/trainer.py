@@ -23,7 +23,7 @@ class Trainer(OlderNames, TrainingState, Fitting):
                   steps_per_execution=1, _initial_epoch=None, stop_training=False, stop_evaluating=False,
                   stop_predicting=False, _compile_loss=None, _compile_metrics=None, _loss_tracker=None,
                   _compile_arguments=None, train_function=None, test_function=None,
-                  predict_function=None, _validation=None, _strategy_number=strategies.number_of_several())
+                  predict_function=None, _validation=None, _strategy_number=strategies.number_in_use())
         self._put(_compute_loss_has_training_arg="training" in inspect.signature(self.compute_loss).parameters)
 
     def _put(self, **values):

@@ -5,8 +5,9 @@ from dragon.vm.shared import nest
 from dragon.vm.shared.arrays.array import as_ints, indices_of
 from dragon.vm.shared.arrays.moving import is_ragged, is_text, moving, take
 from dragon.vm.shared.errors import UnimplementedError, invalid_argument
-from dragon.vm.shared.tensors.convert import cast_numbers, convert_to_tensor, default_device
+from dragon.vm.shared.tensors.convert import cast_numbers, convert_to_tensor, placed
 from dragon.vm.shared.tensors.dtypes import as_dtype, fits_into, float32, int32, string
+from dragon.vm.shared.tensors.placing import is_plain
 from dragon.vm.shared.tensors.shape import TensorShape, as_shape
 from dragon.vm.shared.tensors.tensor import Base, ops
 
@@ -122,7 +123,7 @@ def _filled(shape, dtype, number):
         if number:
             raise TypeError(f"tf.ones: there is no one among strings. Received: dtype={dtype!r}")
         return fill(shape, "")
-    return ops.full(as_shape(shape), number, dtype=dtype, device=default_device())
+    return ops.full(as_shape(shape), number, dtype=dtype)
 
 
 def zeros_like(input, dtype=None, name=None, layout=None):
@@ -195,8 +196,7 @@ def fill(dims, value, name=None, layout=None):
 def eye(num_rows, num_columns=None, batch_shape=None, dtype=float32, name=None):
     """Return identity matrices."""
     rows = as_ints(num_rows)
-    made = ops.eye(rows, rows if num_columns is None else as_ints(num_columns), dtype=as_dtype(dtype),
-                   device=default_device())
+    made = ops.eye(rows, rows if num_columns is None else as_ints(num_columns), dtype=as_dtype(dtype))
     if batch_shape is None:
         return made
     return ops.clone(ops.broadcast_to(made, (*as_shape(batch_shape), *made.shape)))
@@ -246,7 +246,7 @@ def range_(start, limit=None, delta=1, dtype=None, name="range"):
     if values[2] > 0 and values[0] > values[1] or values[2] < 0 and values[0] < values[1]:
         relation = "start <= limit when delta > 0" if values[2] > 0 else "start >= limit when delta < 0"
         raise invalid_argument(f"Requires {relation}: {values[0]}/{values[1]} [Op:Range]")
-    return ops.arange(*values, dtype=as_dtype(dtype), device=default_device())
+    return ops.arange(*values, dtype=as_dtype(dtype))
 
 
 def linspace(start, stop, num, name=None, axis=0):
@@ -412,6 +412,7 @@ def identity(input, name=None):
     if hasattr(input, "_component_tensors"):
         return nest.map_structure(identity, input, expand_composites=True)
     x = convert_to_tensor(input)
+    x = x if is_plain[0] else placed(x)
     return ops.view(x, tuple(x.shape)) if isinstance(x, _C.Tensor) and x is input else x
 
 

@@ -11,6 +11,7 @@ from dragon.vm.shared.data.structure import call
 from dragon.vm.shared.data.threads import AUTOTUNE, thread_count
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.placing import hosted
 
 AHEAD = 16  # elements of one of several datasets that are read at a time
 # An item that takes less is not worth handing to another thread.
@@ -55,7 +56,7 @@ class Interleave(Flattened):
         trial = Trial(TRIALS, WORTHWHILE_SECONDS, warm=0)  # of all of them: those that follow are as slow as the first
 
         def open_source(element):
-            return tried(begin(element), trial, lambda rest: iter(Ahead(rest, AHEAD)))
+            return tried(begin(element), trial, lambda rest: iter(Ahead(hosted(rest), AHEAD)))
         return interleaving.in_turns(self._sources[0]._open(), open_source, self._cycle, self._block)
 
 

@@ -6,10 +6,10 @@ from dragon.core.capture import control
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared import errors
 from dragon.vm.shared.data import kinds
-from dragon.vm.shared.data.rows import on_host
 from dragon.vm.shared.data.seeds import seeded
 from dragon.vm.shared.data.structure import map_structure
 from dragon.vm.shared.naming import known_as
+from dragon.vm.shared.tensors.placing import on_host
 
 REFUSAL = "it takes the next element of a dataset's iterator"
 

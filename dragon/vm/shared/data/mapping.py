@@ -12,6 +12,7 @@ from dragon.vm.shared.data.probing import result_spec
 from dragon.vm.shared.data.specs import TensorSpec
 from dragon.vm.shared.data.structure import call, check_same, flatten, to_element, to_result
 from dragon.vm.shared.data.threads import alone, thread_count
+from dragon.vm.shared.tensors.placing import hosted, hosted_call
 
 # A call that takes less is not worth handing to another thread.
 WORTHWHILE_SECONDS = 3e-4
@@ -60,7 +61,8 @@ class Map(Given, OneEach):
 
         def in_threads():
             if trial.pays:
-                return map_in_threads(function, elements, self._threads, self._deterministic is not False)
+                return map_in_threads(hosted_call(function), hosted(elements), self._threads,
+                                      self._deterministic is not False)
             return map(function, elements)
         return behind(trial, map(functools.partial(trial.call, function), elements), in_threads)
 

@@ -6,6 +6,7 @@ from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import OneEach
 from dragon.vm.shared.data.structure import flatten
 from dragon.vm.shared.data.threads import AUTOTUNE
+from dragon.vm.shared.tensors.placing import hosted
 
 # Handing an element to another thread costs about as much.
 WORTHWHILE_SECONDS = 1e-4
@@ -45,7 +46,7 @@ class Prefetch(OneEach):
     def _ahead(self, elements):
         if self._size == 0:
             return elements
-        return tried(elements, Trial(TRIALS, WORTHWHILE_SECONDS), lambda rest: iter(Ahead(rest, self._depth())))
+        return tried(elements, Trial(TRIALS, WORTHWHILE_SECONDS), lambda rest: iter(Ahead(hosted(rest), self._depth())))
 
     def _depth(self):
         """Return how many elements are made ahead, or what finds that out."""

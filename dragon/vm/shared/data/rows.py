@@ -1,24 +1,11 @@
 """A table whose rows are elements: shuffles handle row numbers, and a batch is gathered at once."""
-import contextlib
 import functools
 
 from dragon import _C
 from dragon.vm.shared.data.structure import flatten, is_nested, map_structure
-from dragon.vm.shared.tensors.convert import default_device
 from dragon.vm.shared.tensors.host import host_array
 from dragon.vm.shared.tensors.strings import StringTensor
 from dragon.vm.shared.tensors.tensor import Tensor
-
-
-_anywhere = contextlib.nullcontext()
-
-
-def on_host():
-    """Return a block in which new tensors are on the host: pipelines run there, wherever the model they feed is."""
-    if default_device().type == "cpu":
-        return _anywhere
-    from dragon.vm.shared.tensors.devices import device
-    return device("cpu")
 
 
 def over_strings(array):

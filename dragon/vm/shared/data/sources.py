@@ -6,12 +6,13 @@ from dragon import _C
 from dragon.vm.shared import errors
 from dragon.vm.shared.data import kinds
 from dragon.vm.shared.data.dataset import Dataset, INFINITE
-from dragon.vm.shared.data.rows import Rows, on_host, wrap_array
+from dragon.vm.shared.data.rows import Rows, wrap_array
 from dragon.vm.shared.data.seeds import Seeded
 from dragon.vm.shared.data.specs import TensorSpec, spec_of, unbatch_spec
 from dragon.vm.shared.data.structure import flatten, is_component, map_structure, to_element
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.shared.tensors.placing import on_host
 from dragon.vm.shared.tensors.tensor import Tensor
 
 

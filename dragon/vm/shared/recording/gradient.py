@@ -6,7 +6,7 @@ from dragon import _C
 from dragon.core import modes
 from dragon.vm.shared import nest
 from dragon.vm.shared.recording.tape import GradientTape
-from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.convert import brought, convert_to_tensor
 from dragon.vm.shared.tensors.tensor import Tensor, as_tensor, ops
 
 
@@ -51,9 +51,10 @@ def _detached(x):
 class _Backward:
     """The entry on the tape for a function with its own gradient."""
 
-    def __init__(self, name, grad_fn, count, variables, outputs, template):
-        self.name, self.grad_fn, self.count, self.variables = name, grad_fn, count, variables
+    def __init__(self, name, grad_fn, inputs, variables, outputs, template):
+        self.name, self.grad_fn, self.count, self.variables = name, grad_fn, len(inputs), variables
         self.outputs, self.template = [(tuple(y.shape), y.dtype) for y in outputs], template
+        self.places = [x.device for x in (*inputs, *variables)]
 
     def __call__(self, node, *grads):
         grads = [ops.zeros(shape, dtype=dtype) if grad is None else as_tensor(grad)
@@ -70,7 +71,8 @@ class _Backward:
         if len(of_variables) != len(self.variables):
             raise ValueError(f"custom_gradient function expected to return {len(self.variables)} gradients of "
                              f"variables, but returned {len(of_variables)} instead.")
-        return [None if grad is None else convert_to_tensor(grad) for grad in (*flat, *of_variables)]
+        return [None if grad is None else brought(convert_to_tensor(grad), place)
+                for grad, place in zip((*flat, *of_variables), self.places)]
 
 
 def custom_gradient(f=None):
@@ -123,7 +125,7 @@ def custom_gradient(f=None):
                             f"'variables' keyword argument. Received: {grad_fn!r}")
         fresh = [as_tensor(item.detach()) for item in outputs]
         name = getattr(f, "__name__", "custom_gradient")
-        backward = _Backward(name, grad_fn, len(inputs), variables, fresh, result)
+        backward = _Backward(name, grad_fn, inputs, variables, fresh, result)
         _C.record(name, backward, [*inputs, *variables], fresh)
         return nest.pack_sequence_as(result, fresh)
     return decorated

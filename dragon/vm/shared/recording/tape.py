@@ -9,7 +9,7 @@ from dragon.core import modes
 from dragon.vm.shared import nest
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.recording import lookups
-from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.convert import brought, convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.tensor import Base, Tensor, as_tensor, ops
 from dragon.vm.shared.tensors.variable import living_variables
@@ -178,7 +178,7 @@ class GradientTape:
         changed = self._ask()
         try:
             places = [place for place, source in enumerate(sources) if self._sees(source)]
-            pairs = [(y, dy) for y, dy in zip(targets, grads) if y.requires_grad]
+            pairs = [(y, brought(dy, y.device)) for y, dy in zip(targets, grads) if y.requires_grad]
             found = [None] * len(sources)
             if pairs and places:
                 ys, dys = zip(*pairs)

@@ -2,12 +2,11 @@
 from dragon import _C
 from dragon.core.capture.settings import is_capturing
 from dragon.core.dtypes import NAMES, SHORT_FLOATS
-from dragon.vm.shared.tensors.device import Device
 from dragon.vm.shared.tensors.dtypes import OBJECTS, as_dtype, float32, wrapped
 from dragon.vm.shared.tensors.host import host_array
+from dragon.vm.shared.tensors.placing import CPU, default_device, is_plain, on_host
 from dragon.vm.shared.tensors.tensor import Base, Tensor, as_tensor, ops
 
-CPU = Device("cpu")
 NATURAL = {bool: OBJECTS["bool"], int: OBJECTS["int32"], float: OBJECTS["float32"], complex: OBJECTS["complex128"]}
 NO_VALUE = "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
 MOST_TRACED = 1 << 20  # elements of an array that becomes a constant of a graph
@@ -16,14 +15,8 @@ DEEPEST = 64  # lists in lists, as in NumPy
 FEW = 16
 TOO_DEEP = f"Can't convert a Python sequence that is nested more than {DEEPEST} deep, or holds itself, to a Tensor."
 INT32 = range(-2 ** 31, 2 ** 31)
-_local_device = [None]  # what `tf.device` names; a list, so that it is read by everybody
 string_class = []  # how to get the class of tensors of strings, which stands upon this: the package says so
 _registered = []  # (class, function) of tf.register_tensor_conversion_function
-
-
-def default_device():
-    """Return the device of new tensors."""
-    return _local_device[-1] or CPU
 
 
 def is_tensor(x):
@@ -85,6 +78,21 @@ def convert_to_tensor(value, dtype=None, dtype_hint=None, name=None):
     if dtype is not None and dtype.name == "float8_e4m3fn" and getattr(value, "dtype", None) != dtype:
         return cast_numbers(_from_python(value, float32), dtype)
     return _from_python(value, dtype)
+
+
+def placed(x):
+    """Return a tensor where its calls run, so that each of several finds it there; int32 and strings stay."""
+    if is_plain[0] or not isinstance(x, _C.Tensor):
+        return x
+    where = default_device()
+    if x.device == where or x.device.type == "meta" or where.type == "cuda" and x.dtype is OBJECTS["int32"]:
+        return x
+    return ops.to_device(x, where)
+
+
+def brought(x, device):
+    """Return a tensor on a device."""
+    return x if is_plain[0] or x.device == device else ops.to_device(x, device)
 
 
 def cast_numbers(x, dtype):
@@ -185,7 +193,7 @@ def _scalar(value, kind, dtype):
         _check_kind(value, natural, dtype)
     if kind is int and dtype.is_integer:
         value = wrapped(value, dtype)
-    return _C.tensor(value, dtype, default_device(), Tensor)
+    return _C.tensor(value, dtype, default_device(dtype), Tensor)
 
 
 def _check_kind(value, natural, dtype):
@@ -210,7 +218,7 @@ def _store(made, dtype):
     """Return fresh numbers in a dtype, on the device of new tensors."""
     if made.dtype is not dtype:
         made = ops.cast(made, dtype)
-    device = default_device()
+    device = default_device(made.dtype)
     return made if device.type == "cpu" else ops.to_device(made, device)
 
 
@@ -353,8 +361,9 @@ def _in_int32(made, value):
     # A few are looked at sooner here; and who looks at a tensor's numbers ends a branch or loop that is written down.
     if made.size <= FEW or is_capturing():
         return all(map(_is_int32, _leaves(value)))
-    low, high = (made, made) if made.ndim == 0 else ops.aminmax(made)
-    return _is_int32(low.item()) and _is_int32(high.item())
+    with on_host():
+        low, high = (made, made) if made.ndim == 0 else ops.aminmax(made)
+        return _is_int32(low.item()) and _is_int32(high.item())
 
 
 def _is_int32(number):

@@ -4,6 +4,7 @@ from dragon.core import config
 PREFIX = "/job:localhost/replica:0/task:0/device:"
 ENGINE = {"CPU": "cpu", "GPU": "cuda", "META": "meta", "FAKE": "fake"}
 OURS = {engine: name for name, engine in ENGINE.items()}
+PLACES = {"job": "localhost", "replica": 0, "task": 0}  # what names of this process's devices begin with
 
 
 class Device:
@@ -81,7 +82,7 @@ def parse_device(text):
     Returns
     -------
     Optional[Device]
-        None where no kind is named.
+        None where no kind is named. It may be one that there is not.
 
     """
     if text is None or isinstance(text, Device):
@@ -90,18 +91,31 @@ def parse_device(text):
         where, index = getattr(text, "type", None), getattr(text, "index", None)
         if isinstance(where, str):
             return Device(where, index)
-        raise ValueError(f"Expected a device name as a string. Received: {text!r}")
-    for part in reversed(text.replace("/device:", "/").split("/")):
-        kind, _, index = part.partition(":")
-        if kind.upper() in ENGINE or kind in OURS:
-            if index and not index.isdecimal() and index != "*":
-                break
-            return Device(ENGINE.get(kind.upper(), kind), int(index) if index.isdecimal() else 0)
-        if part and kind not in ("job", "replica", "task"):
-            break
-    else:
-        return None
-    raise ValueError(f"Unknown attribute or malformed device specification string. Received: '{text}'")
+        raise ValueError(f"Expecting a string device name. Got {type(text)}({text})")
+    found = None
+    for part in filter(None, text.split("/")):
+        words = part.split(":")
+        if words[0] in PLACES and len(words) == 2:
+            _check_place(words[0], words[1], text)
+        elif words[0] == "device" and len(words) == 3:
+            found = _kind_of(words[1], words[2])
+        elif len(words) <= 2 and (words[0].upper() in ENGINE or words[0] in OURS):
+            found = _kind_of(words[0], words[1] if len(words) == 2 else "*")
+        else:
+            raise ValueError(f"Unknown attribute '{words[0]}' is encountered while parsing the device spec: '{text}'.")
+    return found
+
+
+def _kind_of(kind, index):
+    """Return the Device of a kind and a number, or "*" for the first one."""
+    return Device(ENGINE.get(kind.upper(), kind.lower()), 0 if index == "*" else int(index))
+
+
+def _check_place(part, value, text):
+    """Raise an error for a process that is not this one."""
+    if str(PLACES[part]) != (value if part == "job" else str(int(value))):
+        from dragon.vm.shared.errors import invalid_argument
+        raise invalid_argument(f"{text} unknown device.")
 
 
 def device_count(type):

@@ -1,11 +1,10 @@
 """The devices there are, which of them are used, and where new tensors go."""
 import collections
-import contextlib
 
 from dragon.core import config
 from dragon.vm.shared.errors import invalid_argument
-from dragon.vm.shared.tensors import convert
-from dragon.vm.shared.tensors.device import Device, ENGINE, parse_device
+from dragon.vm.shared.tensors import placing
+from dragon.vm.shared.tensors.device import Device, ENGINE, PREFIX, parse_device
 
 PhysicalDevice = collections.namedtuple("PhysicalDevice", ["name", "device_type"])
 PhysicalDevice.__doc__ = "A device of the machine."
@@ -74,6 +73,8 @@ def set_visible_devices(devices, device_type=None):
     for item in known:
         if device_type in (None, item.device_type):
             (_hidden.discard if item in wanted else _hidden.add)(item.name)
+    gpus = _gpus()
+    placing.set_usual_device(Device("cuda", gpus[0]) if gpus else placing.CPU)
 
 
 def get_soft_device_placement():
@@ -121,26 +122,77 @@ def set_logical_device_configuration(device, logical_devices):
         config.set_memory_limit(sum(map(int, limits)) << 20, "cpu" if kind == "CPU" else f"cuda:{index}")
 
 
-@contextlib.contextmanager
+def _gpus():
+    """Return the engine's number of each GPU that programs name."""
+    return [int(item.name.rsplit(":", 1)[-1]) for item in get_visible_devices("GPU")
+            for _ in _cut.get(item.name, (None,))]
+
+
+def found_device(where):
+    """Return the Device of the engine for one that programs name, or None where there is none."""
+    if where.type == "cuda":
+        gpus = _gpus()
+        return Device("cuda", gpus[where.index]) if 0 <= where.index < len(gpus) else None
+    if where.type == "cpu":
+        return Device("cpu") if 0 <= where.index < len(list_logical_devices("CPU")) else None
+    count = {"meta": 1, "fake": config.device_count("fake")}.get(where.type, 0)
+    return where if 0 <= where.index < count else None
+
+
+def engine_device(device_name):
+    """Return the Device of the engine that a name stands for, or None where it names no kind.
+
+    Parameters
+    ----------
+    device_name : Union[str, LogicalDevice, Device, None]
+        A name such as "/GPU:0"; of a device that is missing, the usual one stands in, if that is allowed.
+
+    """
+    where = parse_device(getattr(device_name, "name", device_name))
+    if where is None:
+        return None
+    found = found_device(where)
+    if found is not None:
+        return found
+    if where.index < 0:
+        raise invalid_argument(f"Malformed device specification '{where}'")
+    if not _soft_placement[0]:
+        known = list_logical_devices()
+        kinds = ", ".join(sorted({item.device_type for item in known}, key="GPU CPU".index))
+        raise invalid_argument(
+            f"Could not satisfy device specification '{where}'. enable_soft_placement=0. Supported device types "
+            f"[{kinds}]. All available devices [{', '.join(PREFIX[:-8] + item.name for item in known)}].")
+    return placing.usual_device()
+
+
 def device(device_name):
-    """Name the device of new tensors within a `with` block.
+    """Name the device of new tensors and of calls within a `with` block.
 
     Parameters
     ----------
     device_name : Optional[str]
-        Such as "/GPU:0", "gpu:1" or "CPU"; None leaves the choice to those outside.
+        Such as "/GPU:0", "gpu:1" or "CPU"; None leaves the choice as if nobody had named one.
 
     """
-    where = parse_device(device_name)
-    if where is not None and where.type == "cuda" and where.index >= config.device_count("cuda"):
-        if not _soft_placement[0]:
-            raise invalid_argument(f"Could not satisfy device specification '{where}': there are "
-                                   f"{config.device_count('cuda')} GPUs")
-        where = Device("cpu")
-    convert._local_device.append(where or convert.default_device())
-    config.set_default_device(convert.default_device())
-    try:
-        yield
-    finally:
-        convert._local_device.pop()
-        config.set_default_device(convert._local_device[-1])
+    if callable(device_name):
+        raise RuntimeError("tf.device does not support functions when eager execution is enabled.")
+    return _Named(device_name)
+
+
+class _Named:
+    """A block with a device of its own; it may be entered several times, and its name is looked up then."""
+
+    def __init__(self, device_name):
+        self._name, self._scopes = device_name, []
+
+    def __enter__(self):
+        where = engine_device(self._name)
+        outer = placing.named_devices()
+        if where is None and self._name is not None and outer:
+            where = outer[-1]
+        scope = placing.within(where)
+        scope.__enter__()
+        self._scopes.append(scope)
+
+    def __exit__(self, *_):
+        self._scopes.pop().__exit__()

@@ -70,8 +70,8 @@ def _is_mask(key):
 
 def _masked(x, mask):
     """Return the rows that a mask marks."""
-    from dragon.vm.shared.tensors.convert import convert_to_tensor
-    mask = convert_to_tensor(mask)
+    from dragon.vm.shared.tensors.convert import brought, convert_to_tensor
+    mask = brought(convert_to_tensor(mask), x.device)
     if not mask.ndim:
         raise ValueError("mask cannot be scalar.")
     if tuple(mask.shape) != tuple(x.shape)[:mask.ndim]:

@@ -162,6 +162,8 @@ class Tensor(Base, metaclass=TensorKind):
             raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape "
                              f"{TensorShape(shape)}.")
 
+    backing_device = property(lambda self: self.device, doc="Device: where the numbers are.")
+
     def cpu(self):
         """Return the tensor on the CPU."""
         return ops.to_device(self, "cpu")
@@ -195,6 +197,8 @@ for _name in ("name", "op", "graph", "value_index"):
 # results of operators are Tensors.
 _own = _C.Ops(Base, OBJECTS, Device, TensorShape, waits_to_be_asked=True)
 ops = _C.Ops(Tensor, OBJECTS, Device, TensorShape, waits_to_be_asked=True)
+for _operators in (_own, ops):
+    _operators.place_calls()
 host.operators.append(ops)
 dtype_class = DType
 

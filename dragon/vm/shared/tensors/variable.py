@@ -9,6 +9,7 @@ from dragon.vm.shared import strategies
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype, fits_into, string
+from dragon.vm.shared.tensors.placing import beside
 from dragon.vm.shared.tensors.shape import TensorShape, UNKNOWN
 from dragon.vm.shared.tensors.tensor import Base, IdentityDictionary, as_tensor, ops
 from dragon.vm.shared.tensors.variable_parts import VariableParts
@@ -73,7 +74,8 @@ def write(variable, value):
     before = modes.set_recording(False)
     try:
         if _C.storage_owners(variable) > 1 and not is_capturing():
-            variable.data = ops.clone(value)
+            with beside(variable):
+                variable.data = ops.clone(value)
         else:
             ops.copy(value, out=variable)
     finally:
@@ -88,7 +90,8 @@ def write_with(variable, operator, value):
     before = modes.set_recording(False)
     try:
         if _C.storage_owners(variable) > 1 and not is_capturing():
-            variable.data = ops.clone(variable.data)
+            with beside(variable):
+                variable.data = ops.clone(variable.data)
         operator(variable, value)
     finally:
         modes.set_recording(before)
@@ -301,7 +304,8 @@ class Variable(VariableParts, Base, metaclass=_Kind):
         elif value.shape == self.shape:
             write(self, value)
         elif not inferring[0]:
-            self.data = ops.clone(as_tensor(value.detach()))
+            with beside(self):
+                self.data = ops.clone(as_tensor(value.detach()))
         return self if read_value else None
 
     def assign_add(self, delta, use_locking=False, name=None, read_value=True):

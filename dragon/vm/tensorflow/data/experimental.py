@@ -147,12 +147,15 @@ def shuffle_and_repeat(buffer_size, count=None, seed=None):
 def copy_to_device(target_device, source_device="/cpu:0"):
     """Return a function for `dataset.apply` that moves elements to a device."""
     from dragon.vm.shared.data.structure import map_structure
-    from dragon.vm.shared.tensors.device import Device
-    from dragon.vm.shared.tensors.tensor import ops
+    from dragon.vm.shared.tensors.devices import engine_device
+    from dragon.vm.shared.tensors.placing import usual_device
+    from dragon.vm.shared.tensors.tensor import Tensor, ops
+    engine_device(source_device)  # which must be there, though elements are taken from wherever they are
+    where = engine_device(target_device) or usual_device()
 
     def move(*element):
         element = element if len(element) > 1 else element[0]
-        return map_structure(lambda leaf: ops.to_device(leaf, Device(target_device)), element)
+        return map_structure(lambda leaf: ops.to_device(leaf, where) if type(leaf) is Tensor else leaf, element)
     return lambda dataset: dataset.map(move)
 
 

@@ -9,6 +9,7 @@ from dragon.vm.keras.trainers.data_adapters.convert import is_array, to_tensor
 from dragon.vm.keras.trainers.data_adapters.data import (
     check_cardinality, class_weight_to_sample_weights, pack_x_y_sample_weight)
 from dragon.vm.shared.seed import first_stream, permutation
+from dragon.vm.shared.tensors.placing import beside
 from dragon.vm.shared.tensors.tensor import Tensor
 
 DEFAULT_BATCH = 32
@@ -96,7 +97,8 @@ def _rows_of(leaf, rows):
         return _take(leaf, rows) if is_tensor else leaf[rows]
     if is_tensor:
         from dragon.vm.shared.tensors.tensor import ops
-        return ops.index_select(leaf, 0, rows)
+        with beside(leaf):
+            return ops.index_select(leaf, 0, rows)
     if hasattr(leaf, "dense_shape"):
         from dragon.vm.shared.sparse.math import take_rows
         return take_rows(leaf, rows)

@@ -72,13 +72,15 @@ def _sparse_tensor(matrix):
 
 def _as_tensor(value, shares):
     """Return a tensor or an array as a tensor; where wanted, upon the array's own memory, which is only read."""
-    from dragon.vm.shared.tensors.convert import convert_to_tensor, default_device
+    from dragon.vm.shared.tensors.convert import convert_to_tensor
+    from dragon.vm.shared.tensors.placing import on_host
     shares = shares and not isinstance(value, _C.Tensor) and value.dtype.isnative and (
         value.dtype.name in _SHARED and value.flags.c_contiguous)
-    if shares and default_device().type == "cpu":
+    if shares:
         from dragon.vm.shared.tensors.tensor import Tensor
         return _C.from_buffer(value, Tensor)
-    return convert_to_tensor(value)
+    with on_host():
+        return convert_to_tensor(value)
 
 
 def _to_numpy(value, to_floatx):

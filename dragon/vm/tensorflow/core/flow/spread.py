@@ -1,7 +1,6 @@
 """Strategies of several replicas: in this process, where they take turns, and in others, which share memory."""
 import contextlib
 
-from dragon.core import config
 from dragon.core.capture import control
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core import global_state
@@ -9,7 +8,7 @@ from dragon.vm.shared import nest, strategies
 from dragon.vm.shared.replicas.memory import Memory
 from dragon.vm.shared.replicas.turns import Team
 from dragon.vm.shared.replicas.values import PerReplica, is_spread, regroup, select
-from dragon.vm.shared.tensors import convert, variable as variables
+from dragon.vm.shared.tensors import placing, variable as variables
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.devices import device
 from dragon.vm.shared.tensors.slices import IndexedSlices
@@ -25,6 +24,7 @@ CROSS = "Method requires being in cross-replica context, use get_replica_context
 def _surroundings():
     """Return a function that opens, in another thread, what this one has open."""
     strategy, chosen = getattr(single._local, "strategy", None), getattr(single._local, "chosen", None)
+    devices = placing.named_devices()
     scopes, creators = list(getattr(variables._local, "scopes", ())), getattr(variables._local, "creators", ())
     keras = {name: list(value) if isinstance(value, list) else value
              for name, value in vars(global_state._state).items()}
@@ -35,8 +35,8 @@ def _surroundings():
         variables._local.scopes, variables._local.creators = scopes, creators
         vars(global_state._state).clear()
         vars(global_state._state).update(keras)
-        config.set_default_device(convert.default_device())
-        yield
+        with placing.Scope(devices):
+            yield
     return within
 
 
@@ -56,7 +56,7 @@ class SpreadStrategy(Strategy):
 
     def __init__(self, devices, workers=None, cross_device_ops=None):
         super().__init__()
-        self._device, self._names = devices[0], devices
+        self._device, self._names = devices[0][devices[0].rindex("/device:"):], devices
         self._workers = workers or Workers()
         self._joins = cross_device_ops
         strategies.exists[0] = strategies.exists[0] or self.is_spread

@@ -6,7 +6,9 @@ import threading
 from dragon.vm.shared import nest, strategies
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.shared.tensors.devices import device
+from dragon.vm.shared.tensors.device import parse_device
+from dragon.vm.shared.tensors.devices import device, engine_device
+from dragon.vm.shared.tensors.placing import usual_device
 
 _local = threading.local()
 
@@ -145,12 +147,15 @@ class Strategy:
         self._device = None
 
     is_spread = False  # whether there are several replicas
+    is_elsewhere = property(lambda self: self._device is not None and engine_device(self._device) != usual_device(),
+                            doc="bool: whether its device is not the one where all runs anyway.")
     num_replicas_in_sync = property(lambda self: 1, doc="int: how many replicas there are.")
     cluster_resolver = property(lambda self: None, doc="None: there is one machine.")
     extended = property(lambda self: self, doc="Strategy: itself.")
     should_checkpoint = property(lambda self: True, doc="bool: whether this process writes checkpoints.")
     should_save_summary = property(lambda self: True, doc="bool: whether this process writes summaries.")
-    worker_devices = property(lambda self: (str(self._device or "/device:CPU:0"),), doc="Tuple[str]: the device.")
+    worker_devices = property(lambda self: (str(parse_device(self._device) or usual_device()),),
+                              doc="Tuple[str]: the device.")
 
     parameter_devices = worker_devices
     experimental_require_static_shapes = property(lambda self: False, doc="bool: whether sizes may not vary.")
@@ -186,7 +191,7 @@ class Strategy:
         before = getattr(_local, "strategy", None)
         _local.strategy = self
         try:
-            with _context(None), device(self._device):
+            with _context(None), device(self._device or ""):
                 yield self
         finally:
             _local.strategy = before
@@ -196,7 +201,7 @@ class Strategy:
         before = getattr(_local, "strategy", None)
         _local.strategy = self
         try:
-            with _context(ReplicaContext(self)), device(self._device):
+            with _context(ReplicaContext(self)), device(self._device or ""):
                 return fn(*args, **(kwargs or {}))
         finally:
             _local.strategy = before

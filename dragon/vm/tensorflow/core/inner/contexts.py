@@ -27,7 +27,7 @@ class Context:
     @property
     def device_name(self):
         """str: the device of new tensors."""
-        from dragon.vm.shared.tensors.convert import default_device
+        from dragon.vm.shared.tensors.placing import default_device
         return str(default_device())
 
 
