@@ -7,7 +7,7 @@ bin=$(realpath "${1:-.venv/bin}")
 tree=$PWD/build/cuda
 
 # The engine alone: neither the Python module nor the CPU kernels are needed to see whether nvcc takes the portable ones.
-"$bin/cmake" -S . -B "$tree" -G Ninja -DDRAGON_CUDA=ON -DDRAGON_TESTS=ON -DDRAGON_PYTHON=OFF -DDRAGON_CPU_LEVELS= \
-  -DDRAGON_LIB_DIR="$tree/lib" -DCMAKE_MAKE_PROGRAM="$bin/ninja" -DPython_EXECUTABLE="$bin/python"
+"$bin/cmake" -S . -B "$tree" -G Ninja -DDRAGON_CUDA=ON -DDRAGON_TESTS=ON -DDRAGON_PYTHON=OFF -DDRAGON_UNITY=ON \
+  -DDRAGON_CPU_LEVELS= -DDRAGON_LIB_DIR="$tree/lib" -DCMAKE_MAKE_PROGRAM="$bin/ninja" -DPython_EXECUTABLE="$bin/python"
 "$bin/cmake" --build "$tree" --target dragon_cuda cuda_test
 "$bin/ctest" --test-dir "$tree" --output-on-failure -R '^cuda_test$'

@@ -18,6 +18,8 @@ struct FoldForm {
 };
 
 struct FusionRules {
+  /// Whether a device has programs for `fused` calls.
+  bool (*runs_on)(Device device) = nullptr;
   /// Whether a call is nothing but one loop over elements that a tile program can run.
   bool (*is_loop)(const Graph& graph, const GraphCall& call) = nullptr;
   FoldForm (*fold)(const Graph& graph, const GraphCall& call) = nullptr;
@@ -25,7 +27,7 @@ struct FusionRules {
   bool (*is_program)(const Graph& body) = nullptr;
 };
 
-/// The rules of the CPU's fused operator.
+/// The rules of the fused operator.
 DRAGON_API FusionRules& Fusion();
 
 }  // namespace dragon

@@ -1,5 +1,8 @@
-// What a functor costs: dearer loops are shared among threads sooner, and unrolled less.
+// What drivers of loops ask of a functor: what it costs (dearer loops are shared among threads sooner, and unrolled less)
+// and whether it may be used later than its caller.
 #pragma once
+
+#include <type_traits>
 
 #include "core/kernels/kernel.h"
 
@@ -17,6 +20,17 @@ constexpr int CostOf() {
     return F::kCost;
   } else {
     return 1;
+  }
+}
+
+/// Whether a copy of the functor, byte by byte, may be used when whoever made it is gone: one that says `kPoints` holds
+/// the address of something of its maker's.
+template <typename F>
+constexpr bool MayBeKept() {
+  if constexpr (requires { F::kPoints; }) {
+    return std::is_trivially_copyable_v<F> && !F::kPoints;
+  } else {
+    return std::is_trivially_copyable_v<F>;
   }
 }
 

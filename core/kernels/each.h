@@ -24,6 +24,24 @@
 
 namespace dragon::DRAGON_DEVICE {
 
+/// The part of a path after core/kernels.
+template <size_t kSize>
+struct KernelFile {
+  char text[kSize] = {};
+  consteval explicit KernelFile(const char (&path)[kSize]) {
+    size_t slashes = 0, first = kSize - 1;
+    while (first > 0 && (slashes += path[first - 1] == '/') < 2) --first;
+    for (size_t i = first; i < kSize; ++i) text[i - first] = path[i];
+  }
+};
+static constexpr KernelFile kKernelFile(__BASE_FILE__);  // not inline: another one in each source
+
+/// What the compiler calls a functor: the only name that a type has in a program.
+template <typename F>
+constexpr const char* TextOf() {
+  return __PRETTY_FUNCTION__;
+}
+
 template <typename Signature>
 struct EachOf;
 
@@ -59,12 +77,14 @@ void Each([[maybe_unused]] const Context& ctx, const F& f, const View& y, const 
 #else
   using Of = EachOf<Signature>;
   static_assert(std::size(Of::kDTypes) == 1 + sizeof...(Views));
+  static constexpr kernels::FunctorSource kSource{kKernelFile.text, TextOf<F>()};
   static constexpr kernels::Loop kLoop{&Of::template Thunk<F>,
                                        Of::kDTypes,
                                        1 + sizeof...(Views),
                                        1,
                                        CostOf<F>(),
-                                       std::is_trivially_copyable_v<F> ? static_cast<int32_t>(sizeof(F)) : 0};
+                                       MayBeKept<F>() ? static_cast<int32_t>(sizeof(F)) : 0,
+                                       &kSource};
   const View* const views[] = {&y, &x...};
   kernels::RunEach(kLoop, &f, views);
 #endif

@@ -9,6 +9,12 @@
 
 namespace dragon::kernels {
 
+/// Where the source of a functor stands, for who writes it into another program.
+struct FunctorSource {
+  const char* file;  ///< as "math/arithmetic.cc", within core/kernels
+  const char* text;  ///< a sentence of the compiler's that has the functor's type in it, as "... F = TYPE; ..."
+};
+
 /// The inner loop of a pointwise kernel and what the driver must know of it.
 struct Loop {
   /// Compute n elements. data[0 .. outputs) are written, the rest are read; all are contiguous.
@@ -21,6 +27,7 @@ struct Loop {
   int32_t cost;
   /// How large the functor is, if it may be copied byte by byte and used later; else 0.
   int32_t functor_bytes;
+  const FunctorSource* source;
 };
 
 /// Hears of a loop instead of its being run: how a plan learns what a pointwise operator does to an element, so that

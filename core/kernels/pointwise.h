@@ -4,6 +4,7 @@
 #include "core/kernels/each.h"
 #include "core/kernels/libm.h"
 #include "core/kernels/math.h"
+#include "core/kernels/wrapping.h"
 
 namespace dragon::DRAGON_DEVICE {
 
@@ -40,13 +41,5 @@ template <typename F, typename Types>
 bool EnterTernary(const char* name, Types types) {
   return EnterWide(kernels::Ternary{name}, types, []<typename A>(TypeTag<A>) { return &TernaryOf<F, A>; });
 }
-
-/// Integers that the stand-in of their dtype cannot hold: where their order matters they have kernels of their own.
-using Largest = TypeList<uint64_t>;
-
-/// The type integers wrap in: unsigned, and no narrower than int (where a product could overflow again).
-template <typename T>
-using Wrapping =
-    std::conditional_t<std::is_same_v<T, bool>, unsigned, std::conditional_t<sizeof(T) <= 4, uint32_t, uint64_t>>;
 
 }  // namespace dragon::DRAGON_DEVICE

@@ -18,21 +18,6 @@ constexpr int64_t kTileBytes = 8192;
 /// From here on an operand that runs across the program's direction is first copied straight.
 constexpr int64_t kWorthStraightening = 1 << 16;
 
-/// The strides in bytes with which an operand walks over `shape`.
-Dims ByteStrides(const TileOperand& operand, const Dims& shape) {
-  Dims strides = Dims::Filled(shape.size(), 0);
-  const int shift = shape.size() - operand.shape.size();
-  if (shift < 0) throw ValueError("tile program").Got(operand.shape).Expected("a shape that broadcasts to ", shape);
-  for (int axis = 0; axis < operand.shape.size(); ++axis) {
-    const int64_t size = operand.shape[axis];
-    if (size != 1 && size != shape[axis + shift]) {
-      throw ValueError("tile program").Got(operand.shape).Expected("a shape that broadcasts to ", shape);
-    }
-    if (size != 1) strides[axis + shift] = operand.strides[axis] * ItemSize(operand.dtype);
-  }
-  return strides;
-}
-
 /// Whether axis a should stand outside axis b: the first operand that moves along both decides.
 bool Before(const std::vector<Dims>& strides, int a, int b) {
   for (const Dims& operand : strides) {
@@ -40,16 +25,6 @@ bool Before(const std::vector<Dims>& strides, int a, int b) {
     if (of_a != 0 && of_b != 0 && of_a != of_b) return of_a > of_b;
   }
   return false;
-}
-
-/// Axes from the outermost in, as the operands would like them.
-std::vector<int> AxisOrder(const std::vector<Dims>& strides, int ndim, bool sorts) {
-  std::vector<int> order(ndim);
-  std::iota(order.begin(), order.end(), 0);
-  for (int i = 1; sorts && i < ndim; ++i) {
-    for (int j = i; j > 0 && Before(strides, order[j], order[j - 1]); --j) std::swap(order[j], order[j - 1]);
-  }
-  return order;
 }
 
 TilePlace MakePlace(DType dtype, const Dims& shape, const Dims& strides, const std::vector<int>& order) {
@@ -75,6 +50,29 @@ TilePlace MakePlace(DType dtype, const Dims& shape, const Dims& strides, const s
 }
 
 }  // namespace
+
+Dims ByteStrides(const TileOperand& operand, const Dims& shape) {
+  Dims strides = Dims::Filled(shape.size(), 0);
+  const int shift = shape.size() - operand.shape.size();
+  if (shift < 0) throw ValueError("tile program").Got(operand.shape).Expected("a shape that broadcasts to ", shape);
+  for (int axis = 0; axis < operand.shape.size(); ++axis) {
+    const int64_t size = operand.shape[axis];
+    if (size != 1 && size != shape[axis + shift]) {
+      throw ValueError("tile program").Got(operand.shape).Expected("a shape that broadcasts to ", shape);
+    }
+    if (size != 1) strides[axis + shift] = operand.strides[axis] * ItemSize(operand.dtype);
+  }
+  return strides;
+}
+
+std::vector<int> AxisOrder(const std::vector<Dims>& strides, int ndim, bool sorts) {
+  std::vector<int> order(ndim);
+  std::iota(order.begin(), order.end(), 0);
+  for (int i = 1; sorts && i < ndim; ++i) {
+    for (int j = i; j > 0 && Before(strides, order[j], order[j - 1]); --j) std::swap(order[j], order[j - 1]);
+  }
+  return order;
+}
 
 TileProgram::TileProgram(Dims shape, int row_axes) : state_(std::make_unique<State>()) {
   state_->row_axes = row_axes;
@@ -176,7 +174,7 @@ void TileProgram::AddFold(const Reduction& reduction, ValueId x, DType parts, DT
   step.operands = {-1, state_->Expanded(state_->Converted(x, parts))};
   state_->cost += 1;
   state_->steps.push_back(std::move(step));
-  state_->folds.push_back({&reduction, parts, dtype, columns ? state_->row : 1, mean});
+  state_->folds.push_back({&reduction, parts, dtype, columns ? state_->row : 1, columns, mean});
 }
 
 void TileProgram::AddOutput(ValueId value, TileOperand operand) {

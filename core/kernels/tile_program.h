@@ -58,8 +58,11 @@ class DRAGON_API TileProgram {
   bool is_row(ValueId value) const;
   int64_t tile() const;
 
- private:
+  /// What the program is made of, for who runs it in another way; tile_state.h has it.
   struct State;
+  const State& state() const { return *state_; }
+
+ private:
   std::unique_ptr<State> state_;
 };
 

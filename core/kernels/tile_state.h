@@ -46,12 +46,19 @@ struct TileStep {
   std::vector<int32_t> operands = {};  ///< values, the one made first (-1: none)
 };
 
+/// The strides in bytes with which an operand walks over `shape`.
+Dims ByteStrides(const TileOperand& operand, const Dims& shape);
+
+/// Axes from the outermost in, as the operands would like them.
+std::vector<int> AxisOrder(const std::vector<Dims>& strides, int ndim, bool sorts);
+
 /// A result to which every tile adds its part.
 struct TileFold {
   const Reduction* reduction;
   DType dtype;    ///< of the parts
   DType result;   ///< of what becomes of them
   int64_t width;  ///< numbers in the result
+  bool columns;   ///< one for every place in a row
   bool mean;
 };
 

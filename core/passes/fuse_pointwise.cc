@@ -61,17 +61,19 @@ class Fusing {
   }
 
  private:
+  static bool RunsOn(Device device) { return Fusion().runs_on && Fusion().runs_on(device); }
+
   bool IsFusable(const GraphCall& call) const {
     if (!call.op->pointwise || call.op == &fused_op_ || !call.symbolic.empty() || call.outputs.size() != 1)
       return false;
-    if (call.outputs[0] == kNoValue || !graph_.values[call.outputs[0]].device.is_cpu()) return false;
+    if (call.outputs[0] == kNoValue || !RunsOn(graph_.values[call.outputs[0]].device)) return false;
     return Fusion().is_loop && Fusion().is_loop(graph_, call);
   }
 
   FoldForm FormOf(const GraphCall& call) const {
     const bool plain = !call.op->pointwise && call.symbolic.empty() && call.outputs.size() == 1 &&
                        call.inputs.size() == 1 && call.outputs[0] != kNoValue;
-    if (!plain || !graph_.values[call.outputs[0]].device.is_cpu() || !Fusion().fold) return {};
+    if (!plain || !RunsOn(graph_.values[call.outputs[0]].device) || !Fusion().fold) return {};
     return Fusion().fold(graph_, call);
   }
 
@@ -103,7 +105,8 @@ class Fusing {
 
   const ValueInfo& Space(int i) const { return graph_.values[space_[i]]; }
   bool SameShape(int a, int b) const {
-    return Space(a).shape == Space(b).shape && Space(a).symbolic == Space(b).symbolic;
+    return Space(a).shape == Space(b).shape && Space(a).symbolic == Space(b).symbolic &&
+           Space(a).device == Space(b).device;
   }
 
   /// Let a call join the groups that make its inputs, and those that read them too; not from far away, since its result
@@ -124,6 +127,7 @@ class Fusing {
     if (from == to || !fusable_[b] || !SameShape(a, b)) return;
     if (members_[from].size() + members_[to].size() > kMostCalls) return;
     if (axes_[from] >= 0 && axes_[to] >= 0 && axes_[from] != axes_[to]) return;
+    if (!Space(a).device.is_cpu() && GoesBothWays(from, to)) return;
     if (ReadsTooEarly(from, to) || Operands(from, to) > kMostOperands || Circles(from, to) || Circles(to, from)) return;
     axes_[to] = std::max(axes_[to], axes_[from]);
     for (int member : members_[from]) group_[member] = to;
@@ -134,6 +138,18 @@ class Fusing {
     members_[from].clear();
     gathered_.insert(to);
     gathered_.erase(from);
+  }
+
+  /// Whether rows are reduced and columns folded: a block of threads has the one or the other.
+  bool GoesBothWays(int a, int b) const {
+    bool rows = false, columns = false;
+    for (int group : {a, b}) {
+      for (int i : members_[group]) {
+        rows |= forms_[i].kind == FoldForm::Kind::kRows;
+        columns |= forms_[i].kind == FoldForm::Kind::kColumns;
+      }
+    }
+    return rows && columns;
   }
 
   bool IsInside(int call, int a, int b) const { return call >= 0 && (group_[call] == a || group_[call] == b); }

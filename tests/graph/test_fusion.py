@@ -19,6 +19,8 @@ ARGUMENTS = {
 # Memory with whatever is in it is no function of anything, masked_fill has a driver of its own, and a fused call is
 # not fused again.
 NO_LOOPS = {"empty_like", "masked_fill", "fused"}
+# Of integers they tell of a zero, which a program that runs later cannot.
+DIVISIONS = ("floor_divide", "trunc_divide", "remainder", "fmod")
 OPERATORS = [name for name in _C.op_names() if _C.schema(name)["pointwise"] and not _C.schema(name)["composite"]
              and name not in NO_LOOPS
              and not any(a["type"].startswith("Generator") for a in _C.schema(name)["arguments"])]
@@ -96,6 +98,8 @@ def chain_with(name, shapes, dtype):
     dtypes = ["bool" if a["name"] in ("condition", "mask") else dtype for a in tensors]
     names = [a["name"] for a in tensors]
     feeds = [numbers(shape, kind, seed) for seed, (shape, kind) in enumerate(zip(shapes, dtypes))]
+    if name in DIVISIONS and not dtype.startswith(("float", "bfloat")):
+        return None
     try:
         graph = _C.Graph()
         values = [add_input(graph, feed) for feed in feeds]
@@ -262,6 +266,16 @@ def test_in_place(count):
     assert ops(fuse(graph)) == ["cumsum", "fused", "cumsum", "cumsum"]
     for mine, eager in zip(_C.Plan(graph, 3).run(feeds), run(graph, feeds)):
         check_same(mine, eager)
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_a_zero_among_divisors_is_told(name):
+    """Who tells it is gone when a program runs: such a call is no part of one."""
+    feeds = [dragon.tensor(np.arange(1, 6)), dragon.tensor(np.array([1, 2, 0, 3, 1]))]
+    graph = graph_of(feeds, lambda add, x, y: [add("add", add("neg", add(name, x, y)), x)])
+    for level in (1, 3):
+        with pytest.raises(ValueError, match=f"{name}: got a zero among integer divisors"):
+            _C.Plan(graph, level).run(feeds)
 
 
 UNARY = ("neg", "abs", "relu", "square", "floor", "sign", "tanh", "exp", "sigmoid", "sin")

@@ -79,4 +79,16 @@ class CudaBackend : public Accelerator {
 /// Make a device current, in a process that may use it: a RuntimeError in a child of one that used CUDA.
 void Enter(int index);
 
+/// While it lives, this thread may allocate although a graph is being noted down.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  ~RelaxedCapture() { (void)cudaThreadExchangeStreamCaptureMode(&mode_); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 }  // namespace dragon::cuda

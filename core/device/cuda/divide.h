@@ -1,8 +1,6 @@
 // Division by a number that is known before a launch: on a GPU a multiplication and a shift are ten times as fast.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
 #include "core/base/macros.h"

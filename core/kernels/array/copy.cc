@@ -2,16 +2,9 @@
 // lines.
 #include "core/kernels/array.h"
 #include "core/kernels/each.h"
+#include "core/kernels/identity.h"
 
 namespace dragon::DRAGON_DEVICE {
-
-/// Costs nothing beside the memory, which a second thread does not make faster until there is much of it.
-struct Identity : Cost<0> {
-  template <typename T>
-  DRAGON_FN T operator()(T x) const {
-    return x;
-  }
-};
 
 /// A square of registers, turned over its diagonal: at every distance d, halves of lines i and i + d change places.
 template <typename W>

@@ -2,17 +2,11 @@
 // memory, and whatever else there is element by element.
 #include "core/kernels/array.h"
 #include "core/kernels/each.h"
+#include "core/kernels/identity.h"
 
 namespace dragon::DRAGON_DEVICE {
 
 namespace {
-
-struct Identity : Cost<0> {
-  template <typename T>
-  DRAGON_FN T operator()(T x) const {
-    return x;
-  }
-};
 
 /// What a cast is often from; all other dtypes are read element by element.
 using CommonTypes = TypeList<bool, uint8_t, int32_t, int64_t, float16, bfloat16, float, double>;

@@ -24,12 +24,13 @@ class ZeroDivision {
 
 template <typename T>
 struct Divides {
+  static constexpr bool kPoints = std::is_integral_v<T>;
   std::atomic<bool>* by_zero = nullptr;
 
   /// True when `b` cannot divide.
   DRAGON_FN bool Refuses(T b) const {
     if (b != 0) return false;
-#if !defined(__CUDA_ARCH__)
+#if !defined(DRAGON_GPU)
     by_zero->store(true, std::memory_order_relaxed);
 #endif
     return true;

@@ -3,6 +3,7 @@
 #include "core/framework/graph_body.h"
 #include "core/framework/infer.h"
 #include "core/framework/op.h"
+#include "core/kernels/device_program.h"
 #include "core/ops/fused/build.h"
 #include "core/ops/fused/probe.h"
 
@@ -59,6 +60,54 @@ void InferFused(Infer& i) {
 /// Numbers that the geometry of a few operands takes.
 constexpr size_t kUsualKey = 64;
 
+std::shared_ptr<const FusedProgram> Build(const Graph& body, Run& r) {
+  std::vector<Tensor> outputs;
+  for (int k = 0; k < r.y_count(); ++k) outputs.push_back(r.y(k));
+  return BuildFused(body, InferBody(body, r.call().inputs), outputs);
+}
+
+/// The addresses of outputs and inputs as the program has them.
+struct Operands {
+  InlineVector<void*, 8> to, from;
+  Operands(const FusedProgram& fused, Run& r) {
+    for (int32_t k : fused.output_order) to.push_back(r.y(k).mutable_data());
+    for (int i = 0; i < r.x_count(); ++i) from.push_back(const_cast<void*>(r.x(i).data()));
+    for (const Tensor& constant : fused.constants) from.push_back(const_cast<void*>(constant.data()));
+  }
+};
+
+/// Which of a program's inputs the host has.
+std::vector<bool> OnHost(std::span<const Tensor> inputs, const std::vector<Tensor>& constants) {
+  std::vector<bool> on_host;
+  for (const Tensor& input : inputs) on_host.push_back(input.device().is_cpu());
+  for (const Tensor& constant : constants) on_host.push_back(constant.device().is_cpu());
+  return on_host;
+}
+
+/// A program as a kernel of a device that runs such.
+struct OnDevice : Preparation {
+  std::shared_ptr<const FusedProgram> fused;
+  std::unique_ptr<kernels::DeviceProgram> program;
+
+  OnDevice(const Graph& body, Run& r) : fused(Build(body, r)) {
+    if (!fused->program) return;
+    program = std::make_unique<kernels::DeviceProgram>(*fused->program, OnHost(r.call().inputs, fused->constants));
+  }
+};
+
+void RunOnDevice(const GraphBody& holder, std::vector<int64_t> key, Run& r) {
+  const Graph& body = holder.graph();
+  key.push_back(static_cast<int64_t>(r.ctx().device.type));
+  for (int i = 0; i < r.x_count(); ++i) key.push_back(r.x(i).device().is_cpu());
+  const auto prepared = std::static_pointer_cast<const OnDevice>(
+      holder.Prepared(key, [&] { return std::make_shared<const OnDevice>(body, r); }));
+  if (prepared->program) {
+    const Operands operands(*prepared->fused, r);
+    if (prepared->program->Run(r.ctx(), operands.to.data(), operands.from.data())) return;
+  }
+  RunByCalls(body, r);
+}
+
 void RunFused(Run& r) {
   const GraphBody& holder = BodyOf(r.name(), r.attr("body"));
   const Graph& body = holder.graph();
@@ -66,18 +115,12 @@ void RunFused(Run& r) {
   key.reserve(kUsualKey);
   for (int i = 0; i < r.x_count(); ++i) AddGeometry(r.x(i), &key);
   for (int k = 0; k < r.y_count(); ++k) AddGeometry(r.y(k), &key);
-  if (!r.ctx().device.is_cpu()) return RunByCalls(body, r);
-  const auto prepared = std::static_pointer_cast<const FusedProgram>(holder.Prepared(key, [&] {
-    std::vector<Tensor> outputs;
-    for (int k = 0; k < r.y_count(); ++k) outputs.push_back(r.y(k));
-    return BuildFused(body, InferBody(body, r.call().inputs), outputs);
-  }));
+  if (!r.ctx().device.is_cpu()) return RunOnDevice(holder, std::move(key), r);
+  const auto prepared =
+      std::static_pointer_cast<const FusedProgram>(holder.Prepared(key, [&] { return Build(body, r); }));
   if (!prepared->program) return RunByCalls(body, r);
-  InlineVector<void*, 8> to, from;
-  for (int32_t k : prepared->output_order) to.push_back(r.y(k).mutable_data());
-  for (int i = 0; i < r.x_count(); ++i) from.push_back(const_cast<void*>(r.x(i).data()));
-  for (const Tensor& constant : prepared->constants) from.push_back(const_cast<void*>(constant.data()));
-  prepared->program->Run(to.data(), from.data());
+  Operands operands(*prepared, r);
+  prepared->program->Run(operands.to.data(), operands.from.data());
 }
 
 [[maybe_unused]] const auto& fused =
@@ -88,6 +131,8 @@ void RunFused(Run& r) {
         .Runs(RunFused)
         .NotDifferentiable();
 
+bool RunsOn(Device device) { return device.is_cpu() || kernels::Generates(device); }
+
 bool IsLoop(const Graph& graph, const GraphCall& call) {
   std::vector<Tensor> values(graph.values.size());
   for (ValueId id : call.inputs) {
@@ -96,7 +141,9 @@ bool IsLoop(const Graph& graph, const GraphCall& call) {
   for (ValueId id : call.outputs) {
     if (id != kNoValue) values[id] = graph.Phantom(id);
   }
-  return HearLoop(graph, call, values).has_value();
+  const std::optional<HeardLoop> heard = HearLoop(graph, call, values);
+  const Device device = graph.values[call.outputs[0]].device;
+  return heard && (device.is_cpu() || kernels::Generates(device, heard->loop));
 }
 
 FoldForm Fold(const Graph& graph, const GraphCall& call) {
@@ -109,12 +156,14 @@ bool IsProgram(const Graph& body) try {
   const std::vector<Tensor> values = InferBody(body, inputs);
   std::vector<Tensor> outputs;
   for (ValueId id : body.outputs) outputs.push_back(values[id]);
-  return BuildFused(body, values, outputs)->program != nullptr;
+  const auto fused = BuildFused(body, values, outputs);
+  if (!fused->program || outputs[0].device().is_cpu()) return fused->program != nullptr;
+  return kernels::DeviceProgram(*fused->program, OnHost(inputs, fused->constants)).has_text();
 } catch (const Error&) {  // shapes that do not meet
   return false;
 }
 
-[[maybe_unused]] const bool entered = (Fusion() = {IsLoop, Fold, IsProgram}, true);
+[[maybe_unused]] const bool entered = (Fusion() = {RunsOn, IsLoop, Fold, IsProgram}, true);
 
 }  // namespace
 }  // namespace dragon

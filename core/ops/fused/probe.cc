@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/device/device.h"
 #include "core/framework/apply.h"
 #include "core/kernels/array.h"
 
@@ -86,12 +87,21 @@ Tensor Sample(const Tensor& value, int64_t number) {
   return sample;
 }
 
+/// A known number where the host can look at it.
+Tensor OnHost(const Tensor& number) {
+  if (number.device().is_cpu()) return number;
+  const Tensor copy = Tensor::Empty(number.shape(), number.dtype());
+  BackendOf(number.device().type)
+      .CopyToHost(number.device().index, copy.mutable_data(), number.data(), static_cast<size_t>(number.item_size()));
+  return copy;
+}
+
 std::optional<HeardLoop> HearOnce(const Graph& graph, const GraphCall& call, const std::vector<Tensor>& values,
                                   int64_t number) {
   InlineVector<Tensor, 4> inputs;
   for (ValueId id : call.inputs) {
     const bool known = id != kNoValue && graph.constants.count(id) && values[id].numel() == 1;
-    inputs.push_back(id == kNoValue ? Tensor() : known ? values[id] : Sample(values[id], number));
+    inputs.push_back(id == kNoValue ? Tensor() : known ? OnHost(values[id]) : Sample(values[id], number));
   }
   const ValueId made = call.outputs[0];
   Tensors outputs{Tensor::Empty(values[made].numel() == 1 ? Dims{} : Dims{2}, values[made].dtype())};
