@@ -1,5 +1,5 @@
-// What drivers of loops ask of a functor: what it costs (dearer loops are shared among threads sooner, and unrolled less)
-// and whether it may be used later than its caller.
+// What drivers of loops ask of a functor: what it costs (dearer loops are shared among threads sooner, and unrolled
+// less) and whether it may be used later than its caller.
 #pragma once
 
 #include <type_traits>
