@@ -73,9 +73,7 @@ class Program:
 
 def array_of(tensor):
     """Return a tensor's numbers as a NumPy array, whatever its dtype."""
-    tensor = tensor.detach()
-    if tensor.device.type != "cpu":
-        tensor = ops.to_device(tensor, "cpu")
+    tensor = ops.to_device(tensor.detach(), "cpu")
     if (name := tensor.dtype.name) in SHORT_FLOATS:
         return numpy.asarray(ops.cast(tensor, NATIVE["float32"])).astype(getattr(load_package("ml_dtypes"), name))
     return numpy.array(tensor)
