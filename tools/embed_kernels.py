@@ -26,8 +26,8 @@ STAND_INS = {
     "core/kernels/array/copy.cc": "core/kernels/identity.h",
 }
 ENTERED = re.compile(r"\nconst bool entered\[\] = \{\n.*?\n\};\n", re.DOTALL)
-STANDARD = ("atomic", "bit", "cmath", "complex", "cstddef", "cstdint", "cstring", "cuda_fp16.h", "cuda_runtime.h",
-            "functional", "limits", "type_traits")
+STANDARD = ("atomic", "bit", "cmath", "complex", "cstddef", "cstdint", "cstring", "cuda_bf16.h", "cuda_fp16.h",
+            "cuda_runtime.h", "functional", "limits", "type_traits")
 
 
 def files():

@@ -6,8 +6,13 @@
 
 namespace dragon {
 
+Tensor Run::Here(const Tensor& x) const {
+  const bool is_number = x.defined() && x.numel() == 1 && x.device().is_cpu();
+  return is_number && !ctx_.device.is_cpu() ? Op<"to_device">(x, ctx_.device) : x;
+}
+
 Tensor Run::Contiguous(int i) const {
-  const Tensor& tensor = x(i);
+  const Tensor tensor = Here(x(i));
   if (!tensor.defined() || tensor.is_contiguous()) return tensor;
   Tensor copy = Tensor::Empty(tensor.shape(), tensor.dtype(), tensor.device());
   OpInto<"copy">(copy, tensor);

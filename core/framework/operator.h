@@ -123,7 +123,10 @@ class DRAGON_API Run : public CallReader {
   /// A mutated argument (`Tensor!`).
   View inout(int i) const { return x(i).defined() ? x(i).mutable_view() : View{}; }
   View inout(ArgumentName name) const { return inout(Place(name)); }
-  /// The input in row-major order, copied if need be.
+  /// A tensor where the call runs: a number of the host is brought there, anything else stays as it is. For operators
+  /// that hand on more than a view of their inputs.
+  Tensor Here(const Tensor& x) const;
+  /// The input in row-major order, copied if need be, where the call runs.
   Tensor Contiguous(int i) const;
   Tensor Contiguous(ArgumentName name) const { return Contiguous(Place(name)); }
   /// The same for a kernel's call.

@@ -29,6 +29,26 @@ __device__ inline float __half2float(__half half) {
 __device__ inline unsigned short __half_as_ushort(__half half) { return half.bits; }
 __device__ inline __half __ushort_as_half(unsigned short bits) { return {bits}; }
 
+// As cuda_bf16.h has them.
+struct __nv_bfloat16 {
+  unsigned short bits;
+};
+__device__ inline __nv_bfloat16 __float2bfloat16_rn(float value) {
+  __nv_bfloat16 half;
+#if __CUDA_ARCH__ >= 900
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(half.bits) : "f"(value));
+#elif __CUDA_ARCH__ >= 800  // the older instruction makes two
+  unsigned pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(0.0f), "f"(value));
+  half.bits = static_cast<unsigned short>(pair);
+#else
+  const unsigned word = __float_as_uint(value), rounded = (word + 0x7FFFu + ((word >> 16) & 1u)) >> 16;
+  half.bits = static_cast<unsigned short>((word & 0x7FFFFFFFu) > 0x7F800000u ? 0x7FFFu : rounded);
+#endif
+  return half;
+}
+__device__ inline unsigned short __bfloat16_as_ushort(__nv_bfloat16 half) { return half.bits; }
+
 namespace std {
 
 using ::abs;

@@ -82,7 +82,10 @@ void PassGradBack(Grad& g) {
           i.y(0, i.x(0).shape(), i.x(0).dtype());
           i.device = i.attr("device").device();
         })
-        .Runs([](Run& r) { MoveBytes(r.Contiguous(0), r.y()); })
+        .Runs([](Run& r) {
+          // A number of the host is what `Contiguous` would bring by this very operator.
+          MoveBytes(r.x(0).is_contiguous() ? r.x(0) : r.Contiguous(0), r.y());
+        })
         .Gradient("", [](Grad& g) { g.dx(0, Op<"to_device">(g.dy(), g.x_device(0))); });
 
 }  // namespace

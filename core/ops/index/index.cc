@@ -18,7 +18,7 @@ bool NothingIndexed(const std::vector<Tensor>& indices) {
 
 void RunIndexRead(Run& r) {
   const IndexShape shape = ShapeOfIndexed("index", r.x("x"), r.list("indices"));
-  const IndexViews indices(r.x("x"), r.list("indices"), shape.broadcast);
+  const IndexViews indices(r, r.x("x"), shape.broadcast);
   kernels::IndexRead(r.ctx(), r.dtype(), r.out(), r.in("x"), indices.views(), shape.at, {"index", r.Bool("from_end")});
 }
 
@@ -67,8 +67,8 @@ void RunIndexWrite(Run& r) {
   const Tensor& y = r.y();
   CopyUnlessSame(r, y, r.x("x"));
   const IndexShape shape = ShapeOfIndexed("index_put", y, r.list("indices"));
-  const IndexViews indices(y, r.list("indices"), shape.broadcast);
-  const Tensor& value = r.x(r.x_count() - 1);
+  const IndexViews indices(r, y, shape.broadcast);
+  const Tensor value = r.Here(r.x(r.x_count() - 1));
   const Dims strides = ExpandedStrides(value, shape.shape);
   int64_t numel = 1;
   for (int64_t size : shape.shape) numel *= size;
@@ -165,10 +165,10 @@ Tensor Flat(const Tensor& x) { return Op<"reshape">(x, Dims{x.numel()}); }
 
 void RunGather(Run& r) {
   if (r.y().numel() == 0) return;
-  const Tensor index = AsInt64(r.x("index"));
+  const Tensor index = AsInt64(r.Here(r.x("index")));
   const int64_t axis = NormalizeAxis("gather", r.Int("axis"), r.x("x").ndim());
   const bool number = r.x("x").ndim() == 0 && index.ndim() == 1;  // a number is a vector of one
-  const Tensor x = number ? Op<"unsqueeze">(r.x("x"), 0) : r.x("x");
+  const Tensor given = r.Here(r.x("x")), x = number ? Op<"unsqueeze">(given, 0) : given;
   kernels::Gather(r.ctx(), r.dtype(), r.out(), x.view(), index.view(), KernelAxis(axis),
                   {"gather", r.Bool("from_end")});
 }
@@ -221,7 +221,7 @@ void RunGather(Run& r) {
         });
 
 void RunIndexSelect(Run& r) {
-  const Tensor index = AsInt64(r.x("index"));
+  const Tensor index = AsInt64(r.Here(r.x("index")));
   const Tensor& y = r.y();
   const int64_t axis = NormalizeAxis("index_select", r.Int("axis"), r.x("x").ndim());
   Dims strides = Dims::Filled(y.ndim(), 0);

@@ -100,13 +100,14 @@ IndexShape ShapeOfIndexed(const char* who, const Tensor& x, std::span<const Tens
   return result;
 }
 
-IndexViews::IndexViews(const Tensor& x, std::span<const Tensor> indices, const Dims& broadcast)
+IndexViews::IndexViews(const Run& r, const Tensor& x, const Dims& broadcast)
     : broadcast_(broadcast), tensors_(x.ndim()), strides_(x.ndim()), views_(x.ndim()) {
+  const auto indices = r.list("indices");
   int64_t numel = 1;
   for (int64_t size : broadcast_) numel *= size;
   for (size_t axis = 0; axis < indices.size(); ++axis) {
     if (!indices[axis].defined()) continue;
-    tensors_[axis] = AsInt64(indices[axis]);
+    tensors_[axis] = AsInt64(r.Here(indices[axis]));
     strides_[axis] = ExpandedStrides(tensors_[axis], broadcast_);
     views_[axis] = {const_cast<void*>(tensors_[axis].data()),
                     broadcast_.data(),

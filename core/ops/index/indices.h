@@ -36,10 +36,10 @@ struct IndexShape {
 /// axis.
 IndexShape ShapeOfIndexed(const char* who, const Tensor& x, std::span<const Tensor> indices);
 
-/// The indices as kernels want them: one view per axis of x, int64, expanded to the common shape.
+/// A call's `indices` as kernels want them: one view per axis of x, int64, expanded to the common shape.
 class IndexViews {
  public:
-  IndexViews(const Tensor& x, std::span<const Tensor> indices, const Dims& broadcast);
+  IndexViews(const Run& r, const Tensor& x, const Dims& broadcast);
   const View* views() const { return views_.data(); }
 
  private:

@@ -56,7 +56,7 @@ void InferScatter(Infer& i) {
 void RunScatter(Run& r) {
   CopyUnlessSame(r, r.y(), r.x("x"));
   if (r.x("index").numel() == 0) return;
-  const Tensor index = AsInt64(r.x("index"));
+  const Tensor index = AsInt64(r.Here(r.x("index")));
   const How how(r.String("how"));
   const int64_t axis = NormalizeAxis("scatter", r.Int("axis"), r.x("x").ndim());
   kernels::Scatter(r.ctx(), r.dtype(), r.out(), index.view(), r.in("src"), static_cast<int>(axis), how.combine,

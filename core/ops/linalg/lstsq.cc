@@ -164,7 +164,7 @@ Dims LdlBatch(const CallReader& c) {
         .Runs([](Run& r) {
           const Dims batch = LdlBatch(r);
           const Tensor ld = Expanded(r.x("LD"), batch), b = Expanded(r.x("y"), batch);
-          const Tensor pivots = Op<"contiguous">(Op<"broadcast_to">(r.x("pivots"), With(batch, ld.size(-1))));
+          const Tensor pivots = Op<"contiguous">(Op<"broadcast_to">(r.Here(r.x("pivots")), With(batch, ld.size(-1))));
           kernels::LinalgLdlSolve(r.ctx(), r.dtype(), r.out(), ld.view(), pivots.view(), b.view(), r.Bool("hermitian"),
                                   r.name());
         });

@@ -173,7 +173,7 @@ void GradientOfLuSolve(Grad& g) {
         .Runs([](Run& r) {
           const Dims batch = LuSystemBatch(r);
           const Tensor lu = Expanded(r.x("LU"), batch), b = Expanded(r.x("y"), batch);
-          const Tensor pivots = Op<"contiguous">(Op<"broadcast_to">(r.x("pivots"), With(batch, lu.size(-1))));
+          const Tensor pivots = Op<"contiguous">(Op<"broadcast_to">(r.Here(r.x("pivots")), With(batch, lu.size(-1))));
           kernels::LinalgLuSolve(r.ctx(), r.dtype(), r.out(), lu.view(), pivots.view(), b.view(), r.Bool("left"),
                                  r.Bool("adjoint"), r.name());
         })

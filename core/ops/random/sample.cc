@@ -35,7 +35,7 @@ void DefineCoins() {
         i.y(0, i.x("x").shape(), i.x("x").dtype());
       })
       .Runs([](Run& r) {
-        const Tensor p = Op<"contiguous">(Op<"broadcast_to">(r.x("p"), r.x("x").shape()));
+        const Tensor p = Op<"contiguous">(Op<"broadcast_to">(r.Here(r.x("p")), r.x("x").shape()));
         Draw(r,
              [&](View y, RandomState* state, bool) { kernels::BernoulliOf(r.ctx(), p.dtype(), y, p.view(), state); });
       })
@@ -116,8 +116,8 @@ void DefineAmounts() {
         i.y(0, BroadcastShapes(i.name(), i.x("count").shape(), i.x("p").shape()), i.x("count").dtype());
       })
       .Runs([](Run& r) {
-        const Tensor count = Op<"contiguous">(Op<"broadcast_to">(r.x("count"), r.y().shape()));
-        const Tensor p = Op<"contiguous">(Op<"broadcast_to">(r.x("p"), r.y().shape()));
+        const Tensor count = Op<"contiguous">(Op<"broadcast_to">(r.Here(r.x("count")), r.y().shape()));
+        const Tensor p = Op<"contiguous">(Op<"broadcast_to">(r.Here(r.x("p")), r.y().shape()));
         Draw(r, [&](View y, RandomState* state, bool) {
           kernels::Binomial(r.ctx(), y.dtype, y, count.view(), p.view(), state);
         });
