@@ -73,6 +73,9 @@ std::string SizeText(int64_t bytes) {
 }
 
 bool AllocatorIsDebugging() { return Debugging() != nullptr; }
+void SealHost(bool sealed) {
+  if (Debugging() && Debugging() == &TheGuardAllocator()) SealGuarded(sealed);
+}
 
 void* AllocateHost(size_t bytes) {
   ThreadCache* const cache = t_cache;

@@ -79,6 +79,16 @@ class GuardAllocator : public CheckedAllocator {
     while (quarantine_.size() > kQuarantineBlocks || addresses_ > kQuarantineBytes) DropOldest();
   }
 
+  /// Take the access to all live blocks away, or give it back.
+  void Seal(bool sealed) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [block, area] : live_) {
+      if (mprotect(area.start, area.usable, sealed ? PROT_NONE : PROT_READ | PROT_WRITE) != 0) {
+        Die("the system refused to change the access to it", block, area.bytes);
+      }
+    }
+  }
+
   void EmptyCache() override {
     std::lock_guard<std::mutex> lock(mutex_);
     while (!quarantine_.empty()) DropOldest();
@@ -139,5 +149,6 @@ class GuardAllocator : public CheckedAllocator {
 }  // namespace
 
 Allocator& TheGuardAllocator() { return TheOnly<GuardAllocator>(); }
+void SealGuarded(bool sealed) { TheOnly<GuardAllocator>().Seal(sealed); }
 
 }  // namespace dragon

@@ -107,6 +107,10 @@ T& TheOnly() {
   return *only;
 }
 
+/// Have the host's tensors fault when they are touched, until that is taken back: for what stands for a device, which
+/// could not touch them either. Nothing happens but under DRAGON_ALLOCATOR=guard.
+DRAGON_API void SealHost(bool sealed);
+void SealGuarded(bool sealed);
 /// The allocators behind DRAGON_ALLOCATOR=naive and DRAGON_ALLOCATOR=guard.
 Allocator& TheNaiveAllocator();
 Allocator& TheGuardAllocator();

@@ -56,6 +56,8 @@ def run_worker(face, names, seed, count, start=0, samples=None, options=(), fold
         command = [sys.executable, str(WORKER), *words, "--count", str(count), "--start", str(start), "--status",
                    str(status), *names]
         environment = dict(os.environ, **ENVIRONMENT, TMPDIR=home)
+        if face in DEVICES:
+            environment["DRAGON_ALLOCATOR"] = "guard"  # what stands for a GPU cannot touch the host's tensors then
         done = subprocess.run(command, capture_output=True, text=True, env=environment, errors="replace",
                               cwd=os.sep)
         found = [Finding(json.loads(line)) for line in done.stdout.splitlines() if line.startswith("{")]

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/device/host_cache.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -41,6 +42,12 @@ struct Warp {
   uint32_t votes = 0;
 };
 
+/// The host's tensors, out of reach of a kernel where DRAGON_ALLOCATOR=guard can do that.
+struct SealedHost {
+  SealedHost() { dragon::SealHost(true); }
+  ~SealedHost() { dragon::SealHost(false); }
+};
+
 class Machine {
  public:
   static Machine& Get() {
@@ -61,6 +68,7 @@ class Machine {
     who_ = who, body_ = &body, count_ = count;
     shared_.resize(shared_bytes);
     const OpenMemory open;
+    const SealedHost sealed;
     Prepare(count);
     for (unsigned z = 0; z < blocks.z; ++z) {
       for (unsigned y = 0; y < blocks.y; ++y) {
