@@ -56,20 +56,17 @@ void VendorLibrary::Open() {
     return handle_ != nullptr;
   };
   const auto search = [&] {
-    for (const std::string& folder : AskedFolders()) {
-      for (const std::string& file : files_) {
-        if (attempt(folder + "/" + file)) return;
+    for (const auto& folders : {AskedFolders(), WheelFolders()}) {
+      for (const std::string& folder : folders) {
+        for (const std::string& file : files_) {
+          if (attempt(folder + "/" + file)) return;
+        }
       }
     }
     for (const std::string& file : files_) {
       if (attempt(file)) return;
     }
     if (const char* words = dlerror()) tried_ = words;
-    for (const std::string& folder : WheelFolders()) {
-      for (const std::string& file : files_) {
-        if (attempt(folder + "/" + file)) return;
-      }
-    }
   };
   search();
   opened_ = true;

@@ -7,7 +7,8 @@
 namespace dragon::cuda {
 
 /// A shared library of NVIDIA's that is looked for once. Folders in DRAGON_CUDA_LIBRARIES (separated by colons) come
-/// first, then what the loader finds by itself, then pip's wheels beside the installed package.
+/// first, then pip's wheels beside the installed package, which were chosen for it, then what the loader finds by
+/// itself.
 class VendorLibrary {
  public:
   /// `name` is the library's own, "cuBLAS"; `files` are its file names, the best first; `wheel` is what pip calls it.
