@@ -2,6 +2,7 @@
 // which takes a part of a second: only calls large enough to earn that go there, and only so many shapes.
 #include <cuda_runtime.h>
 
+#include <cstdio>
 #include <limits>
 #include <optional>
 #include <unordered_map>
@@ -64,11 +65,22 @@ bool Takes(const View& x) {
   return end <= kMostElements;
 }
 
+/// Whether the cuDNN that was found can be trusted with attention; one that cannot is told once.
+bool IsNewEnough() {
+  static const bool enough = [] {
+    if (Version() >= kLeastVersion) return true;
+    std::fprintf(stderr, "dragon: attention keeps Dragon's own kernels: found cuDNN %zu, expected %zu or later\n",
+                 Version(), kLeastVersion);
+    return false;
+  }();
+  return enough;
+}
+
 bool Takes(const Operands& o) {
   // Beside no elements at all there is no work, either.
   const double work = 2.0 * o.most.numel * o.k.shape[2] * (o.q.shape[3] + o.v.shape[3]);
   if (o.mask || work < kLeastWork || o.q.shape[2] < kLeastQueries || !AllowsVendorAttention()) return false;
-  return Takes(o.q) && Takes(o.k) && Takes(o.v) && Takes(o.y) && Usable() && Version() >= kLeastVersion;
+  return Takes(o.q) && Takes(o.k) && Takes(o.v) && Takes(o.y) && Usable() && IsNewEnough();
 }
 
 /// Some samples and query heads of a call: all heads, unless it is one sample.
