@@ -22,10 +22,13 @@ bool Aligned(const TileSource& source, void* const* outputs, void* const* inputs
   return true;
 }
 
-/// DRAGON_FUSED=0 has operators run one by one.
+/// DRAGON_FUSED=0 has operators run one by one. It is read once.
 bool IsAllowed() {
-  const char* const asked = std::getenv("DRAGON_FUSED");
-  return !asked || std::string(asked) != "0";
+  static const bool allowed = [] {
+    const char* const asked = std::getenv("DRAGON_FUSED");
+    return !asked || std::strcmp(asked, "0") != 0;
+  }();
+  return allowed;
 }
 
 bool Generates(Device device, const std::string& file) {

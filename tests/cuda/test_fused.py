@@ -2,6 +2,8 @@
 import importlib.util
 import os
 import pathlib
+import subprocess
+import sys
 
 import numpy
 import pytest
@@ -267,3 +269,22 @@ def test_nvrtc_takes_every_text(dtype, simt, tmp_path):
     for text in texts:
         code, words = nvrtc.compile_text(compiler, text.read_text(), embedded(), options)
         assert code, words
+
+
+@pytest.mark.parametrize("asked, files", [("0", False), ("1", True)])
+def test_the_switch(asked, files, tmp_path, device):
+    """Under DRAGON_FUSED=0 nothing is compiled, and the numbers are the same."""
+    program = """
+import os
+import dragon
+from dragon.vm import torch
+if os.environ.get("DRAGON_SIMT"):
+    dragon.load_library(os.environ["DRAGON_SIMT"])
+chain = torch.compile(lambda x: torch.tanh(x * 2.0) + x.abs())
+x = torch.arange(5.0, device="cuda")
+print(all(torch.equal(chain(x).cpu(), torch.tanh(x * 2.0).cpu() + x.abs().cpu()) for _ in range(3)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], env=dict(os.environ, DRAGON_FUSED=asked), text=True,
+                          capture_output=True, check=True, timeout=200, cwd=tmp_path)
+    assert done.stdout == "True\n" and "one by one" not in done.stderr
+    assert any(path.suffix in (".code", ".cu") for path in tmp_path.iterdir()) == files
