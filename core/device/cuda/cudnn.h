@@ -39,6 +39,12 @@ struct AlgorithmPerf {
   int reserved[3];
 };
 
+/// Keep one of cuDNN's functions in `function`.
+template <typename Function>
+void Take(Function& function, const char* symbol) {
+  function = cuda::Cudnn().Find<Function>(symbol);
+}
+
 /// The functions, by cuDNN's names. See its reference for what they take.
 struct Api {
   Status (*Create)(Handle*);
@@ -105,12 +111,6 @@ struct Api {
     Take(Forward, "cudnnConvolutionForward");
     Take(BackwardData, "cudnnConvolutionBackwardData");
     Take(BackwardFilter, "cudnnConvolutionBackwardFilter");
-  }
-
- private:
-  template <typename Function>
-  static void Take(Function& function, const char* symbol) {
-    function = cuda::Cudnn().Find<Function>(symbol);
   }
 };
 

@@ -101,12 +101,6 @@ struct GraphApi {
     Take(Finalize, "cudnnBackendFinalize");
     Take(Execute, "cudnnBackendExecute");
   }
-
- private:
-  template <typename Function>
-  static void Take(Function& function, const char* symbol) {
-    function = cuda::Cudnn().Find<Function>(symbol);
-  }
 };
 
 const GraphApi& Backend() {
