@@ -7,12 +7,12 @@
 namespace dragon {
 
 Tensor Run::Here(const Tensor& x) const {
-  const bool is_number = x.defined() && x.numel() == 1 && x.device().is_cpu();
-  return is_number && !ctx_.device.is_cpu() ? Op<"to_device">(x, ctx_.device) : x;
+  if (DRAGON_LIKELY(ctx_.device.is_cpu()) || !x.defined() || !x.device().is_cpu() || x.numel() != 1) return x;
+  return Op<"to_device">(x, ctx_.device);
 }
 
 Tensor Run::Contiguous(int i) const {
-  const Tensor tensor = Here(x(i));
+  Tensor tensor = Here(x(i));
   if (!tensor.defined() || tensor.is_contiguous()) return tensor;
   Tensor copy = Tensor::Empty(tensor.shape(), tensor.dtype(), tensor.device());
   OpInto<"copy">(copy, tensor);

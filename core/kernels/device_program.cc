@@ -63,8 +63,10 @@ bool DeviceProgram::Run(Context& ctx, void* const* outputs, void* const* inputs)
   if (!aligned && !single_.source) return false;
   const Form& form = aligned ? packs_ : single_;
   const TileSource& source = *form.source;
-  GeneratedLaunch launch{&source, source.arguments, &form.compiled};
-  char* const bytes = launch.arguments.data();
+  GeneratedLaunch launch;
+  launch.source = &source, launch.compiled = &form.compiled;
+  char* const bytes = launch.arguments;
+  std::memcpy(bytes, source.arguments.data(), source.arguments.size());
   for (size_t k = 0; k < source.outputs.size(); ++k) {
     std::memcpy(bytes + source.outputs[k].offset, &outputs[k], sizeof(void*));
   }

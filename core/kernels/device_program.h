@@ -13,12 +13,15 @@ namespace dragon::kernels {
 
 struct TileSource;
 
+/// What every GPU takes as arguments.
+inline constexpr size_t kMostArgumentBytes = 4096;
+
 /// One launch of a generated kernel, and of the one that puts parts together where there are folds.
 struct GeneratedLaunch {
   const TileSource* source;
-  std::vector<char> arguments;
   /// What was made of the text, for whoever made it: the next launch need not look for it.
   std::atomic<const void*>* compiled;
+  alignas(16) char arguments[kMostArgumentBytes];
   bool done = false;  ///< set by the kernel; where it is not, nothing was done
 };
 

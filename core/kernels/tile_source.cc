@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/kernels/device_program.h"
 #include "core/kernels/tile_steps.h"
 
 namespace dragon::kernels {
@@ -19,8 +20,6 @@ constexpr int64_t kMostPerThread = 64, kMostUnrolled = 4096;
 constexpr int64_t kMostBlocks = 65535, kMostFoldBlocks = 1024, kMostRowBlocks = int64_t{1} << 30;
 /// Lines of a block that goes down columns, each of which takes several rows.
 constexpr int64_t kLines = kPassThreads / kWarp, kLeastRows = 4 * kLines;
-/// What every GPU takes as arguments.
-constexpr size_t kMostArgumentBytes = 4096;
 
 int64_t Parts(int64_t n, int64_t each) { return (n + each - 1) / each; }
 

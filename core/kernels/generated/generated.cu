@@ -26,21 +26,21 @@ void Generated(Context& ctx, kernels::GeneratedLaunch* launch) {
   const kernels::TileSource& source = *launch->source;
   const cuda::Compiled* compiled = Find(ctx, *launch);
   if (!compiled) return;
-  std::vector<char>& arguments = launch->arguments;
+  char* const arguments = launch->arguments;
   std::optional<Scratch> parts;
   if (source.folds) {
     void* const address = parts.emplace(ctx.device, static_cast<size_t>(source.parts_bytes)).data();
-    std::memcpy(arguments.data() + source.parts.offset, &address, sizeof(address));
+    std::memcpy(arguments + source.parts.offset, &address, sizeof(address));
   }
   try {
     const cuda::Grid grid{dim3(source.blocks), dim3(source.threads)};
-    cuda::LaunchCompiled("fused", ctx, *compiled, cuda::Entry::kMain, grid, arguments.data());
+    cuda::LaunchCompiled("fused", ctx, *compiled, cuda::Entry::kMain, grid, arguments);
   } catch (const Error& error) {  // nothing has been written yet: the operators may still run one by one
     return cuda::TellWhyNot(error.what());
   }
   if (source.folds) {
     const cuda::Grid grid{dim3(source.finish_blocks, static_cast<unsigned>(source.folds)), dim3(cuda::kThreads)};
-    cuda::LaunchCompiled("fused", ctx, *compiled, cuda::Entry::kFinish, grid, arguments.data());
+    cuda::LaunchCompiled("fused", ctx, *compiled, cuda::Entry::kFinish, grid, arguments);
   }
   launch->done = true;
 }
