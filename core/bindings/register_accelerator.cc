@@ -270,6 +270,11 @@ void RegisterFacts(py::module_& m) {
       "device_reaches", [](int index, int peer) { return Cuda().CanReach(index, peer); }, py::arg("index"),
       py::arg("peer"));
   m.def(
+      "library_version",
+      [](const std::string& name) { return HasBackend(DeviceType::kCUDA) ? Cuda().LibraryVersion(name) : 0; },
+      "The version of a library that kernels of CUDA devices would be handed to, e.g. of \"cudnn\"; 0 without it.",
+      py::arg("name"));
+  m.def(
       "cuda_versions", [] { return HasBackend(DeviceType::kCUDA) ? Cuda().Versions() : std::pair<int, int>{0, 0}; },
       "The versions of CUDA's runtime and driver.");
 }

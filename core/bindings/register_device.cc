@@ -14,6 +14,15 @@ namespace dragon::python {
 
 namespace {
 
+/// Libraries that pip installs lie among Python's packages.
+void TellPackageFolders() {
+  std::vector<std::string> folders;
+  for (const py::handle entry : py::module_::import("sys").attr("path")) {
+    if (py::isinstance<py::str>(entry) && py::len(entry) > 0) folders.push_back(entry.cast<std::string>());
+  }
+  SetPackageFolders(std::move(folders));
+}
+
 void RegisterDevices(py::module_& m) {
   m.def("set_num_threads", &SetNumThreads, "Set how many threads kernels may use.", py::arg("count"));
   m.def("num_threads", &NumThreads, "How many threads kernels may use.");
@@ -24,6 +33,10 @@ void RegisterDevices(py::module_& m) {
   m.def("set_convolutions_allow_tf32", &SetConvolutionsAllowTf32, "The same for convolutions.", py::arg("allowed"));
   m.def("set_allows_vendor_attention", &SetAllowsVendorAttention,
         "Set whether attention on a device may be computed by a library of its vendor's.", py::arg("allowed"));
+  m.def("set_allows_vendor_convolution", &SetAllowsVendorConvolution,
+        "Set whether convolutions on a device may be computed by a library of its vendor's.", py::arg("allowed"));
+  m.def("set_measures_vendors", &SetMeasuresVendors,
+        "Set whether ways of a vendor's library are measured the first time that a shape comes.", py::arg("measures"));
   m.def("vendor_attention_calls", &VendorAttentionCalls,
         "How many calls of attention, forward and backward, a vendor's library has computed.");
   m.def(
@@ -34,6 +47,7 @@ void RegisterDevices(py::module_& m) {
       },
       "Load operators, kernels or a device from a shared library.", py::arg("path"));
   m.def("library_folder", &LibraryFolder, "Where libdragon lies.");
+  TellPackageFolders();
   m.def("cpu_level", &CpuLevel, "The instruction-set level of the CPU kernels in use.");
   m.def("has_onednn", &HasOneDnn, "Whether CPU kernels have oneDNN to do large products and convolutions.");
   m.def(

@@ -62,6 +62,9 @@ class DRAGON_API Accelerator : public Backend {
   virtual bool CanReach(int /*index*/, int /*peer*/) { return false; }
   /// The versions of the runtime that this was built with and of the driver, e.g. 13000; 0 for none.
   virtual std::pair<int, int> Versions() { return {0, 0}; }
+  /// The version of a library that kernels would be handed to, by its name in small letters ("cudnn"); 0 where it is
+  /// not there or not wanted.
+  virtual int64_t LibraryVersion(const std::string& /*name*/) { return 0; }
 
   /// Note down what this thread queues on a stream instead of doing it; a mode is 0 (global), 1 (thread) or 2
   /// (relaxed).

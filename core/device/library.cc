@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <mutex>
 
 #include "core/base/error.h"
 
@@ -55,6 +56,16 @@ std::string LoadKernels() {
   return level;
 }
 
+/// Never destroyed: a library may be looked for while static destructors run.
+struct Packages {
+  std::mutex mutex;
+  std::vector<std::string> folders;
+  static Packages& Get() {
+    static auto* packages = new Packages;
+    return *packages;
+  }
+};
+
 }  // namespace
 
 void LoadLibrary(const std::string& path) {
@@ -83,6 +94,16 @@ std::string LibraryFolder() {
   const std::string path = info.dli_fname;
   const auto slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+std::vector<std::string> PackageFolders() {
+  std::lock_guard<std::mutex> lock(Packages::Get().mutex);
+  return Packages::Get().folders;
+}
+
+void SetPackageFolders(std::vector<std::string> folders) {
+  std::lock_guard<std::mutex> lock(Packages::Get().mutex);
+  Packages::Get().folders = std::move(folders);
 }
 
 }  // namespace dragon

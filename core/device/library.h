@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/base/macros.h"
 
@@ -18,5 +19,9 @@ DRAGON_API std::string CpuLevel();
 DRAGON_API bool HasOneDnn();
 /// The folder that libdragon was loaded from.
 DRAGON_API std::string LibraryFolder();
+/// Where packages of the program that runs lie, pip's among them, the first ones first: Python's `sys.path` as it was
+/// when Dragon was imported; nothing in a program without Python.
+DRAGON_API std::vector<std::string> PackageFolders();
+DRAGON_API void SetPackageFolders(std::vector<std::string> folders);
 
 }  // namespace dragon

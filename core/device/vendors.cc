@@ -1,4 +1,4 @@
-// A switch and a count of the process.
+// Switches and a count of the process.
 #include "core/device/vendors.h"
 
 #include <atomic>
@@ -6,10 +6,14 @@
 namespace dragon {
 
 namespace {
-std::atomic<bool> g_allows_attention{true};
+std::atomic<bool> g_allows_attention{true}, g_allows_convolution{true}, g_measures{false};
 std::atomic<int64_t> g_attention_calls{0};
 }  // namespace
 
+bool AllowsVendorConvolution() { return g_allows_convolution.load(std::memory_order_relaxed); }
+void SetAllowsVendorConvolution(bool allowed) { g_allows_convolution.store(allowed, std::memory_order_relaxed); }
+bool MeasuresVendors() { return g_measures.load(std::memory_order_relaxed); }
+void SetMeasuresVendors(bool measures) { g_measures.store(measures, std::memory_order_relaxed); }
 bool AllowsVendorAttention() { return g_allows_attention.load(std::memory_order_relaxed); }
 void SetAllowsVendorAttention(bool allowed) { g_allows_attention.store(allowed, std::memory_order_relaxed); }
 int64_t VendorAttentionCalls() { return g_attention_calls.load(std::memory_order_relaxed); }

@@ -7,6 +7,14 @@
 
 namespace dragon {
 
+/// Whether convolutions may be computed by a vendor's library where it is there: they may, unless told otherwise.
+DRAGON_API bool AllowsVendorConvolution();
+DRAGON_API void SetAllowsVendorConvolution(bool allowed);
+/// Whether ways of a vendor's library are measured the first time that a shape comes, instead of believing which of
+/// them the library calls the fastest.
+DRAGON_API bool MeasuresVendors();
+DRAGON_API void SetMeasuresVendors(bool measures);
+
 /// Whether attention may be computed by a vendor's library: it may, unless told otherwise.
 DRAGON_API bool AllowsVendorAttention();
 DRAGON_API void SetAllowsVendorAttention(bool allowed);

@@ -37,6 +37,16 @@ def set_allows_vendor_attention(allowed):
     _C.set_allows_vendor_attention(allowed)
 
 
+def set_allows_vendor_convolution(allowed):
+    """Set whether convolutions on a device may be computed by a library of its vendor's."""
+    _C.set_allows_vendor_convolution(allowed)
+
+
+def set_measures_vendors(measures):
+    """Set whether ways of a vendor's library are measured the first time that a shape comes, instead of believed."""
+    _C.set_measures_vendors(measures)
+
+
 def set_default_dtype(dtype):
     """Set the dtype of Python floats, and of integer tensors in float functions."""
     _C.set_default_dtype(dtype)

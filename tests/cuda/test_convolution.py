@@ -3,6 +3,7 @@ import numpy
 import pytest
 
 import dragon
+from dragon.vm import torch as dt
 from harness.devices import agree, both, results, tensor
 
 TOLERANCE = {"float32": 1e-5, "float64": 1e-12, "float16": 4e-3, "bfloat16": 3e-2}
@@ -19,6 +20,21 @@ def test_forward(dtype, channels_last):
     """Groups, strides, dilation and padding that differ by axis."""
     agree(lambda x, w, b: dragon.ops.conv(x, w, b, stride=[2, 1], padding=[1, 2], dilation=[1, 2], groups=2),
           [noise(2, 6, 13, 11), noise(10, 3, 3, 2), noise(10)], dtype, channels_last, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("switches", [{"enabled": False}, {"enabled": True, "benchmark": True}])
+def test_switches_of_cudnn(switches):
+    """Without cuDNN, and with its ways measured, results are those of the CPU."""
+    flags = dict({"benchmark": False, "allow_tf32": False}, **switches)
+    x, w = noise(2, 6, 9, 8), noise(4, 6, 3, 3)
+    try:
+        with dt.backends.cudnn.flags(**flags):
+            for _ in range(2):  # measured, then remembered
+                agree(lambda x, w: dragon.ops.conv(x, w, padding=1), [x, w])
+                agree(lambda dy, x: dragon.ops.conv_backward_weights(dy, x, [3, 3], padding=[1, 1]),
+                      [noise(2, 4, 9, 8), x])
+    finally:
+        dragon._C.set_convolutions_allow_tf32(False)  # as the session has it
 
 
 @pytest.mark.parametrize("padding, after", [([0, 1], [1, 2]), ([2, 3], [0, 0]), ([0, 0], [4, 5])])

@@ -26,6 +26,19 @@ def test_there_and_back(x):
     assert dt.ones(2).type("torch.cuda.HalfTensor").type() == "torch.cuda.HalfTensor"
 
 
+def test_cudnn_tells_of_itself(x, simt, monkeypatch):
+    cudnn = dt.backends.cudnn
+    if simt:
+        monkeypatch.delenv("DRAGON_SIMT_DNN", raising=False)
+        assert (cudnn.is_available(), cudnn.version(), cudnn.is_acceptable(x)) == (False, None, False)
+        monkeypatch.setenv("DRAGON_SIMT_DNN", "1")
+    assert cudnn.is_available() == (cudnn.version() is not None) and (cudnn.version() or 90000) >= 90000
+    if cudnn.is_available():
+        assert cudnn.is_acceptable(x) and not cudnn.is_acceptable(x.long()) and not cudnn.is_acceptable(x.cpu())
+        with cudnn.flags(enabled=False):
+            assert not cudnn.is_acceptable(x)
+
+
 def test_numpy_refuses(x):
     for ask in (x.numpy, lambda: numpy.asarray(x)):
         with pytest.raises(TypeError, match="can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu()"):

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "core/device/cuda/check.h"
+#include "core/device/cuda/cudnn.h"
 #include "core/device/cuda/faults.h"
 #include "core/device/pinned.h"
 
@@ -213,6 +214,10 @@ std::pair<int, int> CudaBackend::Versions() {
   int runtime = 0, driver = 0;
   (void)cudaRuntimeGetVersion(&runtime), (void)cudaDriverGetVersion(&driver);
   return {runtime, driver};
+}
+
+int64_t CudaBackend::LibraryVersion(const std::string& name) {
+  return name == "cudnn" && cudnn::Usable() ? static_cast<int64_t>(cudnn::Version()) : 0;
 }
 
 DeviceFacts CudaBackend::Facts(int index) {

@@ -34,6 +34,7 @@ class CudaBackend : public Accelerator {
   DeviceFacts Facts(int index) override;
   bool CanReach(int index, int peer) override;
   std::pair<int, int> Versions() override;
+  int64_t LibraryVersion(const std::string& name) override;
 
   void* CurrentStream(int index) override;
   void* DefaultStream(int index) override;

@@ -20,19 +20,35 @@ std::mutex& Door() {
   return *mutex;
 }
 
-/// The folders of pip's wheels: dragon/lib lies in site-packages/dragon, and they in site-packages/nvidia.
-std::vector<std::string> WheelFolders() {
-  std::vector<std::string> folders;
+using Names = std::vector<std::string>;
+
+/// The files of a pattern, in the order of their names.
+Names Matching(const std::string& pattern) {
   glob_t found;
-  const std::string pattern = LibraryFolder() + "/../../nvidia/*/lib";
-  if (glob(pattern.c_str(), GLOB_ONLYDIR, nullptr, &found) == 0)
-    folders.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  Names names;
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0) names.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);
-  return folders;
+  return names;
 }
 
-std::vector<std::string> AskedFolders() {
-  std::vector<std::string> folders;
+/// Where pip's wheels would have a file: in `nvidia` beside the installed package, for which they were chosen, then
+/// among the packages of the running Python, which is what a checkout has.
+Names InWheels(const std::string& file) {
+  Names folders = PackageFolders(), paths;
+  folders.insert(folders.begin(), LibraryFolder() + "/../..");  // dragon/lib lies in site-packages/dragon
+  for (const std::string& folder : folders) {
+    for (std::string& path : Matching(folder + "/nvidia/*/lib/" + file)) paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+/// The file of a library that goes with the release of CUDA this was compiled by comes first.
+Names ByRelease(const std::string& of_13, const std::string& of_12) {
+  return DRAGON_CUDA_RELEASE >= 13 ? Names{of_13, of_12} : Names{of_12, of_13};
+}
+
+Names AskedFolders() {
+  Names folders;
   const char* asked = std::getenv("DRAGON_CUDA_LIBRARIES");
   std::istringstream text(asked ? asked : "");
   for (std::string folder; std::getline(text, folder, ':');) {
@@ -43,8 +59,8 @@ std::vector<std::string> AskedFolders() {
 
 }  // namespace
 
-VendorLibrary::VendorLibrary(const char* name, std::vector<std::string> files, const char* wheel)
-    : name_(name), files_(std::move(files)), wheel_(wheel) {}
+VendorLibrary::VendorLibrary(const char* name, Names files, const char* wheel, Names parts)
+    : name_(name), files_(std::move(files)), wheel_(wheel), parts_(std::move(parts)) {}
 
 void VendorLibrary::Open() {
   std::lock_guard<std::mutex> lock(Door());
@@ -56,11 +72,14 @@ void VendorLibrary::Open() {
     return handle_ != nullptr;
   };
   const auto search = [&] {
-    for (const auto& folders : {AskedFolders(), WheelFolders()}) {
-      for (const std::string& folder : folders) {
-        for (const std::string& file : files_) {
-          if (attempt(folder + "/" + file)) return;
-        }
+    for (const std::string& folder : AskedFolders()) {
+      for (const std::string& file : files_) {
+        if (attempt(folder + "/" + file)) return;
+      }
+    }
+    for (const std::string& file : files_) {
+      for (const std::string& path : InWheels(file)) {
+        if (attempt(path)) return;
       }
     }
     for (const std::string& file : files_) {
@@ -69,7 +88,17 @@ void VendorLibrary::Open() {
     if (const char* words = dlerror()) tried_ = words;
   };
   search();
+  if (handle_) BringParts();
   opened_ = true;
+}
+
+/// A library of several files looks for the others by their names alone, and LD_LIBRARY_PATH may lead it to those of
+/// another release.
+void VendorLibrary::BringParts() {
+  const auto slash = path_.rfind('/');
+  if (slash == std::string::npos || !std::getenv("LD_LIBRARY_PATH")) return;
+  for (const std::string& part : parts_)
+    (void)dlopen((path_.substr(0, slash + 1) + part).c_str(), RTLD_LAZY | RTLD_GLOBAL);
 }
 
 bool VendorLibrary::found() {
@@ -97,23 +126,28 @@ void* VendorLibrary::FindSymbol(const char* symbol) {
 
 // Never destroyed: kernels may run while static destructors do.
 VendorLibrary& Cublas() {
-  static auto* library = new VendorLibrary("cuBLAS", {"libcublas.so.13", "libcublas.so.12"}, "nvidia-cublas");
+  static auto* library = new VendorLibrary("cuBLAS", ByRelease("libcublas.so.13", "libcublas.so.12"), "nvidia-cublas");
   return *library;
 }
 VendorLibrary& CublasLt() {
-  static auto* library = new VendorLibrary("cuBLASLt", {"libcublasLt.so.13", "libcublasLt.so.12"}, "nvidia-cublas");
+  static auto* library =
+      new VendorLibrary("cuBLASLt", ByRelease("libcublasLt.so.13", "libcublasLt.so.12"), "nvidia-cublas");
   return *library;
 }
 VendorLibrary& Cudnn() {
-  static auto* library = new VendorLibrary("cuDNN", {"libcudnn.so.9"}, "nvidia-cudnn-cu13");
+  static auto* library = new VendorLibrary(
+      "cuDNN", {"libcudnn.so.9"}, "nvidia-cudnn-cu13",
+      {"libcudnn_graph.so.9", "libcudnn_ops.so.9", "libcudnn_cnn.so.9", "libcudnn_adv.so.9", "libcudnn_heuristic.so.9",
+       "libcudnn_engines_precompiled.so.9", "libcudnn_engines_runtime_compiled.so.9"});
   return *library;
 }
 VendorLibrary& Cufft() {
-  static auto* library = new VendorLibrary("cuFFT", {"libcufft.so.12", "libcufft.so.11"}, "nvidia-cufft");
+  static auto* library = new VendorLibrary("cuFFT", ByRelease("libcufft.so.12", "libcufft.so.11"), "nvidia-cufft");
   return *library;
 }
 VendorLibrary& Cusolver() {
-  static auto* library = new VendorLibrary("cuSOLVER", {"libcusolver.so.12", "libcusolver.so.11"}, "nvidia-cusolver");
+  static auto* library =
+      new VendorLibrary("cuSOLVER", ByRelease("libcusolver.so.12", "libcusolver.so.11"), "nvidia-cusolver");
   return *library;
 }
 VendorLibrary& Cusparse() {
@@ -125,7 +159,7 @@ VendorLibrary& Nccl() {
   return *library;
 }
 VendorLibrary& Nvrtc() {
-  static auto* library = new VendorLibrary("NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12"}, "nvidia-cuda-nvrtc");
+  static auto* library = new VendorLibrary("NVRTC", ByRelease("libnvrtc.so.13", "libnvrtc.so.12"), "nvidia-cuda-nvrtc");
   return *library;
 }
 

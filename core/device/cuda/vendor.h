@@ -7,12 +7,14 @@
 namespace dragon::cuda {
 
 /// A shared library of NVIDIA's that is looked for once. Folders in DRAGON_CUDA_LIBRARIES (separated by colons) come
-/// first, then pip's wheels beside the installed package, which were chosen for it, then what the loader finds by
+/// first, then pip's wheels, beside the installed package and of the running Python, then what the loader finds by
 /// itself.
 class VendorLibrary {
  public:
-  /// `name` is the library's own, "cuBLAS"; `files` are its file names, the best first; `wheel` is what pip calls it.
-  VendorLibrary(const char* name, std::vector<std::string> files, const char* wheel);
+  /// `name` is the library's own, "cuBLAS"; `files` are its file names, the best first; `wheel` is what pip calls it;
+  /// `parts` are the files that it opens by itself, those that others need first.
+  VendorLibrary(const char* name, std::vector<std::string> files, const char* wheel,
+                std::vector<std::string> parts = {});
 
   /// Whether it was found.
   bool found();
@@ -27,11 +29,13 @@ class VendorLibrary {
 
  private:
   void Open();
+  void BringParts();
   void* FindSymbol(const char* symbol);
 
   const char* name_;
   std::vector<std::string> files_;
   const char* wheel_;
+  std::vector<std::string> parts_;
   void* handle_ = nullptr;
   bool opened_ = false;
   std::string path_, tried_;

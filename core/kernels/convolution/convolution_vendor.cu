@@ -3,6 +3,7 @@
 // in the same; what lies otherwise, or is padded unevenly, is copied first.
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -10,7 +11,9 @@
 
 #include "core/device/cuda/check.h"
 #include "core/device/cuda/cudnn.h"
+#include "core/device/cuda/timing.h"
 #include "core/device/precision.h"
+#include "core/device/vendors.h"
 #include "core/kernels/array.h"
 #include "core/kernels/convolution/vendor.h"
 
@@ -40,6 +43,7 @@ struct Plan {
   FilterDescriptor w = nullptr;
   ConvDescriptor conv = nullptr;
   std::vector<AlgorithmPerf> candidates;  ///< the fastest first
+  bool is_measured = false;
 };
 
 DataType TypeOf(DType dtype) {
@@ -159,10 +163,9 @@ Plan& PlanFor(Handle handle, const Problem& p) {
   return at->second;
 }
 
-Status Execute(Handle handle, const Problem& p, const Plan& plan, void* y, void* x, void* w, bool accumulate,
-               void* workspace) {
+Status Execute(Handle handle, const Problem& p, const Plan& plan, const AlgorithmPerf& perf, void* y, void* x, void* w,
+               bool accumulate, void* workspace) {
   const Api& api = Functions();
-  const AlgorithmPerf& perf = plan.candidates.front();
   // The factors are doubles for doubles, and floats for all others.
   const float ones[] = {1, accumulate ? 1.0f : 0.0f};
   const double wide_ones[] = {1, accumulate ? 1.0 : 0.0};
@@ -293,12 +296,31 @@ bool Describe(Problem* p, const View& y, const Reach& x, const View& w, const Co
          TakeSizes(x.padding, g.spatial, 0, p->padding);
 }
 
+/// Put the candidates into the order of the times that they take here. Results are written, and written again.
+void Measure(Context& ctx, Handle handle, const Problem& p, Plan* plan, void* y, void* x, void* w) {
+  constexpr int kRounds = 3;  // and one before, in which kernels are loaded
+  plan->is_measured = true;
+  if (plan->candidates.size() < 2) return;
+  for (AlgorithmPerf& perf : plan->candidates) {
+    const Scratch workspace = ctx.Allocate<char>(perf.memory);
+    const auto once = [&] { perf.status = Execute(handle, p, *plan, perf, y, x, w, false, workspace.data()); };
+    once();
+    perf.time = perf.status == kSuccess ? cuda::LeastMilliseconds(ctx, kRounds, once) : 0;
+  }
+  std::erase_if(plan->candidates, [](const AlgorithmPerf& perf) { return perf.status != kSuccess; });
+  std::ranges::stable_sort(plan->candidates, {}, &AlgorithmPerf::time);
+}
+
 /// Run with the first algorithm that agrees to. False if none does.
 bool Run(Context& ctx, Handle handle, const Problem& p, void* y, void* x, void* w, bool accumulate) {
   Plan& plan = PlanFor(handle, p);
+  if (MeasuresVendors() && !plan.is_measured && !accumulate && cuda::MayBeTimed(ctx)) {
+    Measure(ctx, handle, p, &plan, y, x, w);
+  }
   while (!plan.candidates.empty()) {
-    const Scratch workspace = ctx.Allocate<char>(plan.candidates.front().memory);
-    if (Execute(handle, p, plan, y, x, w, accumulate, workspace.data()) == kSuccess) return true;
+    const AlgorithmPerf& best = plan.candidates.front();
+    const Scratch workspace = ctx.Allocate<char>(best.memory);
+    if (Execute(handle, p, plan, best, y, x, w, accumulate, workspace.data()) == kSuccess) return true;
     plan.candidates.erase(plan.candidates.begin());
   }
   return false;
@@ -350,7 +372,7 @@ bool Try(Context& ctx, ConvPass pass, const View& y, const View& x, const View& 
 
 bool ConvVendor(Context& ctx, ConvPass pass, const View& y, const View& x, const View& w,
                 const ConvGeometry& geometry) {
-  if (!Usable()) return false;
+  if (!AllowsVendorConvolution() || !Usable()) return false;
   const CudaGuard guard(ctx.device.index);
   int last = LikesChannelsLast(pass == ConvPass::kForward ? y : x);
   const int other = LikesChannelsLast(pass == ConvPass::kForward ? x : y);

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/device/accelerator.h"
+#include "core/device/cuda/cudnn.h"
 #include "core/device/cuda/faults.h"
 #include "tests/cuda/simt/machine.h"
 
@@ -125,6 +126,9 @@ class SimtBackend : public dragon::Accelerator {
   void Synchronize(int index) override { dragon::cuda::RaiseFault(index); }
   void CopyWithin(int, void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }
   std::pair<int64_t, int64_t> Memory(int) override { return {Arena::Get().Room(), kCapacity}; }
+  int64_t LibraryVersion(const std::string& name) override {
+    return name == "cudnn" && dragon::cudnn::Usable() ? static_cast<int64_t>(dragon::cudnn::Version()) : 0;
+  }
   dragon::DeviceFacts Facts(int) override {
     return {"a machine of fibres",
             std::string(16, '\0'),
