@@ -27,11 +27,12 @@ def test_switches_of_cudnn(switches):
     """Without cuDNN, and with its ways measured, results are those of the CPU."""
     flags = dict({"benchmark": False, "allow_tf32": False}, **switches)
     x, w = noise(2, 6, 9, 8), noise(4, 6, 3, 3)
+    ways = {"stride": [1, 1], "padding": [1, 1], "dilation": [1, 1], "groups": 1}
     try:
         with dt.backends.cudnn.flags(**flags):
             for _ in range(2):  # measured, then remembered
-                agree(lambda x, w: dragon.ops.conv(x, w, padding=1), [x, w])
-                agree(lambda dy, x: dragon.ops.conv_backward_weights(dy, x, [3, 3], padding=[1, 1]),
+                agree(lambda x, w: dragon.ops.conv(x, w, **ways), [x, w])
+                agree(lambda dy, x: dragon.ops.conv_backward_weights(dy, x, [3, 3], **ways),
                       [noise(2, 4, 9, 8), x])
     finally:
         dragon._C.set_convolutions_allow_tf32(False)  # as the session has it
