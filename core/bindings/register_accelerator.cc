@@ -100,6 +100,26 @@ void TellOfWait(const char* who) {
   if (!Watcher().is_none()) Watcher()(who);
 }
 
+/// The callable that is told of memory; kept for the process's life once set.
+py::object& Historian() {
+  static auto* historian = new py::object(py::none());
+  return *historian;
+}
+
+void TellOfMemory(const std::vector<MemoryNote>& notes) {
+  if (!Py_IsInitialized() || LockIsGone()) return;
+  WithGil gil;
+  const py::error_scope kept;  // memory is freed while errors are on their way, too
+  try {
+    for (const MemoryNote& note : notes) {
+      if (Historian().is_none()) return;
+      Historian()(note.action, note.index, note.address, note.bytes, HandleOf(note.stream), note.pool);
+    }
+  } catch (py::error_already_set& error) {
+    error.discard_as_unraisable("a watcher of memory");
+  }
+}
+
 Tensor Pinned(const Tensor& x) {
   const Tensor source = x.is_contiguous() ? x.Detach() : Op<"to_row_major">(x.Detach());
   const size_t bytes = source.numel() * source.item_size();
@@ -119,8 +139,8 @@ py::list SnapshotOf(int index) {
       blocks.append(py::make_tuple(piece.address, piece.bytes, piece.is_used));
       if (piece.is_used) used += static_cast<int64_t>(piece.bytes);
     }
-    segments.append(
-        py::make_tuple(facts.address, facts.bytes, HandleOf(facts.stream), facts.pool, facts.is_small, used, blocks));
+    segments.append(py::make_tuple(facts.address, facts.bytes, HandleOf(facts.stream), facts.pool, facts.is_small, used,
+                                   blocks, facts.is_expandable));
   }
   return segments;
 }
@@ -236,16 +256,28 @@ void RegisterDeviceMemory(py::module_& m) {
         StreamAllocatorOf(device.index).RecordUse(const_cast<void*>(tensor.impl()->storage->Read()), StreamAt(stream));
       },
       "A stream uses the tensor's memory.", py::arg("tensor"), py::arg("stream"));
-  m.def(
-      "memory_snapshot", &SnapshotOf,
-      "(address, bytes, stream, pool, whether for small blocks, bytes in use, [(address, bytes, whether used)]) of all "
-      "segments.",
-      py::arg("index"));
+  m.def("memory_snapshot", &SnapshotOf,
+        "(address, bytes, stream, pool, whether for small blocks, bytes in use, [(address, bytes, whether used)], "
+        "whether "
+        "it grows) of all segments.",
+        py::arg("index"));
   m.def(
       "memory_retries",
       [](int index) { return py::make_tuple(StreamAllocatorOf(index).retries(), StreamAllocatorOf(index).failures()); },
       "How often memory ran out until the cache was emptied, and for good.", py::arg("index"));
   m.def("device_memory", [](int index) { return Cuda().Memory(index); }, "Free bytes and all bytes.", py::arg("index"));
+}
+
+/// Who is told of what.
+void RegisterWatchers(py::module_& m) {
+  m.def(
+      "set_memory_watcher",
+      [](py::object watcher) {
+        Historian() = watcher;
+        SetMemoryWatcher(watcher.is_none() ? nullptr : &TellOfMemory);
+      },
+      "Have a function told of all that happens to devices' memory: action, index, address, bytes, stream, pool.",
+      py::arg("watcher"));
   m.def(
       "set_wait_watcher",
       [](py::object watcher) {
@@ -298,8 +330,17 @@ void RegisterDeviceGraphs(py::module_& m) {
       "release_pool", [](int index, int64_t pool) { StreamAllocatorOf(index).ReleasePool(pool); }, py::arg("index"),
       py::arg("pool"));
   m.def(
-      "use_pool", [](int64_t pool) { return std::exchange(PoolOfThread(), pool); },
-      "Set where this thread's device memory comes from; where it came from so far.", py::arg("pool"));
+      "use_pool",
+      [](int64_t pool, int index) {
+        const PoolChoice before = std::exchange(PoolOfThread(), {pool, index});
+        return py::make_tuple(before.pool, before.index);
+      },
+      "Set where this thread's memory of a device, or of all of them (-1), comes from; where it came from so far.",
+      py::arg("pool"), py::arg("index") = -1);
+  m.def("set_expands_segments", &SetExpandsSegments,
+        "Set whether memory of devices is asked for by pages that make long blocks, instead of piece by piece.",
+        py::arg("expands"));
+  m.def("expands_segments", &ExpandsSegments, "Whether it is.");
 }
 
 }  // namespace
@@ -308,6 +349,7 @@ void RegisterAccelerator(py::module_& m) {
   RegisterStreams(m);
   RegisterBorrowing(m);
   RegisterDeviceMemory(m);
+  RegisterWatchers(m);
   RegisterFacts(m);
   RegisterDeviceGraphs(m);
 }

@@ -23,6 +23,20 @@ void TellPackageFolders() {
   SetPackageFolders(std::move(folders));
 }
 
+void RegisterLibraries(py::module_& m) {
+  m.def(
+      "load_library",
+      [](const std::string& path) {
+        LoadLibrary(path);
+        ForgetUsualDevice();
+      },
+      "Load operators, kernels or a device from a shared library.", py::arg("path"));
+  m.def("library_folder", &LibraryFolder, "Where libdragon lies.");
+  TellPackageFolders();
+  m.def("cpu_level", &CpuLevel, "The instruction-set level of the CPU kernels in use.");
+  m.def("has_onednn", &HasOneDnn, "Whether CPU kernels have oneDNN to do large products and convolutions.");
+}
+
 void RegisterDevices(py::module_& m) {
   m.def("set_num_threads", &SetNumThreads, "Set how many threads kernels may use.", py::arg("count"));
   m.def("num_threads", &NumThreads, "How many threads kernels may use.");
@@ -39,17 +53,6 @@ void RegisterDevices(py::module_& m) {
         "Set whether ways of a vendor's library are measured the first time that a shape comes.", py::arg("measures"));
   m.def("vendor_attention_calls", &VendorAttentionCalls,
         "How many calls of attention, forward and backward, a vendor's library has computed.");
-  m.def(
-      "load_library",
-      [](const std::string& path) {
-        LoadLibrary(path);
-        ForgetUsualDevice();
-      },
-      "Load operators, kernels or a device from a shared library.", py::arg("path"));
-  m.def("library_folder", &LibraryFolder, "Where libdragon lies.");
-  TellPackageFolders();
-  m.def("cpu_level", &CpuLevel, "The instruction-set level of the CPU kernels in use.");
-  m.def("has_onednn", &HasOneDnn, "Whether CPU kernels have oneDNN to do large products and convolutions.");
   m.def(
       "device_count",
       [](const std::string& type) {
@@ -156,6 +159,7 @@ void RegisterMaking(py::module_& m) {
 }  // namespace
 
 void RegisterDevice(py::module_& m) {
+  RegisterLibraries(m);
   RegisterDevices(m);
   RegisterPromotion(m);
   RegisterMaking(m);

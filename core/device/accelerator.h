@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,13 @@ class DRAGON_API Accelerator : public Backend {
   /// Memory of the host that the device reads and writes by itself; nullptr when there is none left.
   virtual void* MapPinned(size_t bytes);
   virtual void UnmapPinned(void* pointer, size_t bytes);
+
+  /// Addresses without memory, to which pages of `page` bytes are given one by one; nullptr where that cannot be.
+  virtual void* ReserveAddresses(int /*index*/, size_t /*bytes*/, size_t /*page*/) { return nullptr; }
+  virtual void ReleaseAddresses(int /*index*/, void* /*base*/, size_t /*bytes*/) {}
+  /// Put a page of memory behind addresses; what it is called, nothing where there is no memory left.
+  virtual std::optional<uint64_t> MapPage(int /*index*/, void* /*at*/, size_t /*page*/) { return std::nullopt; }
+  virtual void UnmapPage(int /*index*/, void* /*at*/, size_t /*page*/, uint64_t /*name*/) {}
 
   /// Why there is no device; empty where there is one.
   virtual std::string WhyNone() { return {}; }

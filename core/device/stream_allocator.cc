@@ -2,7 +2,9 @@
 #include "core/device/stream_allocator.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -14,6 +16,8 @@ namespace {
 // each. What is left of a block is worth keeping apart if another request of its kind fits.
 constexpr size_t kRound = 512, kSmall = size_t{1} << 20, kSmallSegment = size_t{2} << 20;
 constexpr size_t kAlone = size_t{10} << 20, kLargeSegment = size_t{20} << 20, kAloneRound = size_t{2} << 20;
+
+std::atomic<MemoryWatcher> g_watcher{nullptr};
 
 size_t RoundUp(size_t bytes, size_t step) { return (std::max<size_t>(bytes, 1) + step - 1) / step * step; }
 
@@ -35,9 +39,11 @@ void* StreamAllocator::Allocate(size_t asked) {
   const bool is_exact = keeps_nothing_ || asked > SizeClass::kLargest;
   const size_t bytes = is_exact ? std::max<size_t>(asked, 1) : RoundUp(asked, kRound);
   void* const stream = accelerator_.CurrentStream(device_.index);
+  const Telling telling(this);
   std::lock_guard<std::mutex> lock(mutex_);
   Collect(false);
-  const int64_t pool = PoolOfThread();
+  const PoolChoice chosen = PoolOfThread();
+  const int64_t pool = chosen.index < 0 || chosen.index == device_.index ? chosen.pool : 0;
   StreamBlock* block = nullptr;
   if (asked <= SizeClass::kLargest) {
     block = Find(bytes, stream, pool);
@@ -50,7 +56,10 @@ void* StreamAllocator::Allocate(size_t asked) {
       if (!block) block = NewSegment(bytes, stream, pool);
     }
   }
-  if (!block) Fail(asked);
+  if (!block) {
+    Note("oom", nullptr, asked, stream, pool);
+    Fail(asked);
+  }
   Cut(block, bytes);
   block->is_used = true;
   live_[block->base] = block;
@@ -58,11 +67,13 @@ void* StreamAllocator::Allocate(size_t asked) {
   ledger_.Use(size, size);
   if (!block->is_small) ledger_.large.fetch_add(size, std::memory_order_relaxed);
   ledger_.allocations.fetch_add(1, std::memory_order_relaxed);
+  Note("alloc", block->base, block->bytes, stream, pool);
   return block->base;
 }
 
 void StreamAllocator::Free(void* pointer, size_t) {
   if (!pointer || accelerator_.IsLostToFork()) return;
+  const Telling telling(this);
   std::lock_guard<std::mutex> lock(mutex_);
   const auto found = live_.find(pointer);
   if (found == live_.end()) throw RuntimeError("allocator").Got("a free of unknown memory").Expected("a live block");
@@ -72,6 +83,7 @@ void StreamAllocator::Free(void* pointer, size_t) {
   ledger_.Use(-size, 0);
   if (!block->is_small) ledger_.large.fetch_sub(size, std::memory_order_relaxed);
   ledger_.frees.fetch_add(1, std::memory_order_relaxed);
+  Note("free_requested", block->base, block->bytes, block->stream, block->pool);
   if (!block->others.empty()) return waiting_.push_back(block);
   PutBack(block);
   if (keeps_nothing_) Release();
@@ -89,12 +101,14 @@ StreamBlock* StreamAllocator::Find(size_t bytes, void* stream, int64_t pool) {
   const auto found = free.lower_bound(&key);
   if (found == free.end() || (*found)->stream != stream) return nullptr;
   StreamBlock* const block = *found;
-  free.erase(found);
-  cached_.fetch_sub(static_cast<int64_t>(block->bytes), std::memory_order_relaxed);
+  Take(block);
   return block;
 }
 
 StreamBlock* StreamAllocator::NewSegment(size_t bytes, void* stream, int64_t pool) {
+  if (ExpandsSegments() && !keeps_nothing_) {
+    if (StreamBlock* const range = RangeOf(stream, pool, bytes <= kSmall)) return Grow(range, bytes);
+  }
   const size_t size = keeps_nothing_ ? bytes : SegmentFor(bytes);
   if (!ledger_.Reserve(static_cast<int64_t>(size))) return nullptr;
   void* const base = accelerator_.Allocate(device_.index, size);
@@ -106,35 +120,50 @@ StreamBlock* StreamAllocator::NewSegment(size_t bytes, void* stream, int64_t poo
   block->base = static_cast<char*>(base), block->bytes = size, block->stream = stream, block->pool = pool;
   block->is_small = bytes <= kSmall;
   segments_[block->base] = block;
+  Note("segment_alloc", base, size, stream, pool);
   return block;
 }
 
 void StreamAllocator::Cut(StreamBlock* block, size_t bytes) {
   const size_t left = block->bytes - bytes;
   if (block->is_small ? left < kRound : left <= kSmall) return;
-  auto* const rest = new StreamBlock;
-  rest->base = block->base + bytes, rest->bytes = left, rest->stream = block->stream, rest->pool = block->pool;
-  rest->is_small = block->is_small;
-  rest->before = block, rest->after = block->after;
-  if (rest->after) rest->after->before = rest;
-  block->after = rest, block->bytes = bytes;
-  FreeOf(rest).insert(rest);
-  cached_.fetch_add(static_cast<int64_t>(left), std::memory_order_relaxed);
+  StreamBlock* const rest = Split(block, bytes);
+  rest->is_used = rest->is_hole = false;
+  Offer(rest);
 }
 
-void StreamAllocator::PutBack(StreamBlock* block) {
+StreamBlock* StreamAllocator::Split(StreamBlock* block, size_t bytes) {
+  auto* const rest = new StreamBlock(*block);
+  rest->base += bytes, rest->bytes -= bytes;
+  rest->before = block;
+  if (rest->after) rest->after->before = rest;
+  block->after = rest, block->bytes = bytes;
+  return rest;
+}
+
+void StreamAllocator::Offer(StreamBlock* block) {
   block->is_used = false;
   cached_.fetch_add(static_cast<int64_t>(block->bytes), std::memory_order_relaxed);
-  FreeBlocks& free = FreeOf(block);
+  FreeOf(block).insert(block);
+}
+
+void StreamAllocator::Take(StreamBlock* block) {
+  FreeOf(block).erase(block);
+  cached_.fetch_sub(static_cast<int64_t>(block->bytes), std::memory_order_relaxed);
+}
+
+StreamBlock* StreamAllocator::PutBack(StreamBlock* block) {
+  if (block->is_used && !block->is_hole) Note("free_completed", block->base, block->bytes, block->stream, block->pool);
   // A neighbour that waits for other streams is among the used ones still.
-  if (block->after && !block->after->is_used) free.erase(block->after), Join(block, block->after);
+  if (block->after && !block->after->is_used) Take(block->after), Join(block, block->after);
   if (block->before && !block->before->is_used) {
     StreamBlock* const first = block->before;
-    free.erase(first);
+    Take(first);
     Join(first, block);
     block = first;
   }
-  free.insert(block);
+  Offer(block);
+  return block;
 }
 
 void StreamAllocator::Join(StreamBlock* block, StreamBlock* next) {
@@ -169,13 +198,20 @@ void StreamAllocator::Collect(bool wait) {
 void StreamAllocator::Release() {
   for (auto segment = segments_.begin(); segment != segments_.end();) {
     StreamBlock* const block = segment->second;
-    if (block->is_used || block->after || pools_[block->pool].holders > 0) {
+    const bool is_held = pools_[block->pool].holders > 0;
+    if (block->range) {  // nobody may wait for a stream while graphs are noted down
+      const bool is_empty = !is_held && CapturesUnderWay().load() == 0 && Shrink(block);
+      segment = is_empty ? segments_.erase(segment) : std::next(segment);
+      if (is_empty) DropRange(block);
+      continue;
+    }
+    if (block->is_used || block->after || is_held) {
       ++segment;
       continue;
     }
     accelerator_.Free(device_.index, block->base, block->bytes);
-    FreeOf(block).erase(block);
-    cached_.fetch_sub(static_cast<int64_t>(block->bytes), std::memory_order_relaxed);
+    Note("segment_free", block->base, block->bytes, block->stream, block->pool);
+    Take(block);
     ledger_.Release(static_cast<int64_t>(block->bytes));
     delete block;
     segment = segments_.erase(segment);
@@ -211,6 +247,7 @@ void StreamAllocator::ResetPeak() { ledger_.ResetPeak(); }
 
 void StreamAllocator::EmptyCache() {
   if (accelerator_.IsLostToFork()) return;
+  const Telling telling(this);
   std::lock_guard<std::mutex> lock(mutex_);
   Collect(true);
   Release();
@@ -235,19 +272,42 @@ std::vector<SegmentFacts> StreamAllocator::Snapshot() {
   std::lock_guard<std::mutex> lock(mutex_);
   std::vector<SegmentFacts> segments;
   for (const auto& [base, first] : segments_) {
-    SegmentFacts facts{reinterpret_cast<uintptr_t>(base), 0, first->stream, first->pool, first->is_small, {}};
+    const SegmentFacts none{0, 0, first->stream, first->pool, first->is_small, first->range != nullptr, {}};
+    SegmentFacts facts = none;
     for (const StreamBlock* block = first; block; block = block->after) {
-      facts.pieces.push_back({reinterpret_cast<uintptr_t>(block->base), block->bytes, block->is_used});
-      facts.bytes += block->bytes;
+      if (!block->is_hole) {
+        facts.pieces.push_back({reinterpret_cast<uintptr_t>(block->base), block->bytes, block->is_used});
+        facts.bytes += block->bytes;
+      }
+      if (facts.pieces.empty() || (block->after && !block->is_hole)) continue;
+      facts.address = facts.pieces.front().address;  // a range is a segment between any two of its holes
+      segments.push_back(std::exchange(facts, none));
     }
-    segments.push_back(std::move(facts));
   }
   return segments;
 }
 
-int64_t& PoolOfThread() {
-  static thread_local int64_t pool = 0;
-  return pool;
+void SetMemoryWatcher(MemoryWatcher watcher) { g_watcher.store(watcher); }
+
+void StreamAllocator::Note(const char* action, void* base, size_t bytes, void* stream, int64_t pool) {
+  if (DRAGON_LIKELY(!g_watcher.load(std::memory_order_relaxed))) return;
+  notes_.push_back({action, device_.index, reinterpret_cast<uintptr_t>(base), bytes, stream, pool});
+}
+
+StreamAllocator::Telling::~Telling() {
+  const MemoryWatcher watcher = g_watcher.load(std::memory_order_relaxed);
+  if (DRAGON_LIKELY(!watcher)) return;
+  std::vector<MemoryNote> notes;
+  {
+    std::lock_guard<std::mutex> lock(allocator_->mutex_);
+    notes.swap(allocator_->notes_);
+  }
+  if (!notes.empty()) watcher(notes);
+}
+
+PoolChoice& PoolOfThread() {
+  static thread_local PoolChoice choice;
+  return choice;
 }
 
 StreamAllocator& StreamAllocatorOf(int index) {

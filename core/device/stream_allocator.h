@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -14,6 +15,8 @@
 
 namespace dragon {
 
+class PageRange;
+
 /// A piece of a segment. Pieces side by side know each other; two free ones of a stream are joined.
 struct StreamBlock {
   char* base = nullptr;
@@ -21,6 +24,8 @@ struct StreamBlock {
   void* stream = nullptr;
   int64_t pool = 0;
   bool is_small = false, is_used = false;
+  bool is_hole = false;        // addresses of a range without memory: among the used ones, so that nobody takes it
+  PageRange* range = nullptr;  // of a segment that grows
   StreamBlock *before = nullptr, *after = nullptr;
   std::vector<void*> others;  // streams besides its own that use it
   std::vector<void*> events;  // of those, once it came back
@@ -32,7 +37,7 @@ struct SegmentFacts {
   size_t bytes = 0;
   void* stream = nullptr;
   int64_t pool = 0;
-  bool is_small = false;
+  bool is_small = false, is_expandable = false;
   struct Piece {
     uintptr_t address;
     size_t bytes;
@@ -40,6 +45,23 @@ struct SegmentFacts {
   };
   std::vector<Piece> pieces;
 };
+
+/// Whether segments that are made from now on are ranges that grow and shrink by pages, where the device can do that.
+DRAGON_API bool ExpandsSegments();
+DRAGON_API void SetExpandsSegments(bool expands);
+
+/// What happened to memory: "alloc", "free_requested", "free_completed", "segment_alloc", "segment_free" or "oom".
+struct MemoryNote {
+  const char* action;
+  int index;
+  uintptr_t address;
+  size_t bytes;
+  void* stream;
+  int64_t pool;
+};
+/// Who is told of all that happens, by the thread that did it, and while no allocator is held; it must not throw.
+using MemoryWatcher = void (*)(const std::vector<MemoryNote>& notes);
+DRAGON_API void SetMemoryWatcher(MemoryWatcher watcher);
 
 /// A block is given out again to the stream that it was made for, and to no other: work that is queued there comes
 /// after what used the block before, so nobody has to wait. Who uses it on another stream says so (RecordUse). Under a
@@ -66,6 +88,19 @@ class DRAGON_API StreamAllocator : public Allocator {
   int64_t failures() const { return failures_.load(std::memory_order_relaxed); }
 
  private:
+  /// Hands what was noted to the watcher when a call is over: made before the call locks the allocator.
+  class Telling {
+   public:
+    explicit Telling(StreamAllocator* allocator) : allocator_(allocator) {}
+    ~Telling();
+    Telling(const Telling&) = delete;
+    Telling& operator=(const Telling&) = delete;
+
+   private:
+    StreamAllocator* allocator_;
+  };
+  void Note(const char* action, void* base, size_t bytes, void* stream, int64_t pool);
+
   struct ByStreamAndSize {
     bool operator()(const StreamBlock* a, const StreamBlock* b) const;
   };
@@ -80,8 +115,22 @@ class DRAGON_API StreamAllocator : public Allocator {
   StreamBlock* NewSegment(size_t bytes, void* stream, int64_t pool);
   /// Give the end of a block that is larger than it needs to be back to the free ones.
   void Cut(StreamBlock* block, size_t bytes);
-  void PutBack(StreamBlock* block);
+  /// Leave a block its first `bytes`; the rest is one of its own, and in no list.
+  StreamBlock* Split(StreamBlock* block, size_t bytes);
+  /// To the free ones, and away from them.
+  void Offer(StreamBlock* block);
+  void Take(StreamBlock* block);
+  /// Offer a block, joined with its neighbours: what it is part of now.
+  StreamBlock* PutBack(StreamBlock* block);
   void Join(StreamBlock* block, StreamBlock* neighbour);
+
+  /// The first block of a range that grows, made when it is first asked for; null where the device has none.
+  StreamBlock* RangeOf(void* stream, int64_t pool, bool is_small);
+  /// A block of a range, of at least `bytes`, with new pages in it; null if there is no memory.
+  StreamBlock* Grow(StreamBlock* first, size_t bytes);
+  /// Give the pages of a range that hold nothing back; whether none is left.
+  bool Shrink(StreamBlock* first);
+  void DropRange(StreamBlock* first);
   /// Take back the blocks for which other streams need not wait any more.
   void Collect(bool wait);
   /// Give segments that hold nothing back to the device.
@@ -94,14 +143,20 @@ class DRAGON_API StreamAllocator : public Allocator {
   Ledger ledger_;
   mutable std::mutex mutex_;
   std::unordered_map<void*, StreamBlock*> live_;
-  std::map<char*, StreamBlock*> segments_;  // the first block of each
+  std::map<char*, StreamBlock*> segments_;                           // the first block of each
+  std::map<std::tuple<void*, int64_t, bool>, StreamBlock*> ranges_;  // those that grow, by stream, pool and is_small
   std::map<int64_t, Pool> pools_;
   std::vector<StreamBlock*> waiting_;
+  std::vector<MemoryNote> notes_;  // none unless somebody watches
   std::atomic<int64_t> cached_{0}, retries_{0}, failures_{0};
 };
 
-/// The pool from which this thread allocates: 0 is everybody's.
-DRAGON_API int64_t& PoolOfThread();
+/// The pool from which this thread allocates on a device, or on all of them (-1): 0 is everybody's.
+struct PoolChoice {
+  int64_t pool = 0;
+  int index = -1;
+};
+DRAGON_API PoolChoice& PoolOfThread();
 /// The allocator of a CUDA device.
 DRAGON_API StreamAllocator& StreamAllocatorOf(int index);
 

@@ -1,5 +1,5 @@
 // The CUDA backend: GPUs through the runtime's functions. What it does stands in backend.cc (memory and copies),
-// streams.cc and graphs.cc.
+// pages.cc, streams.cc and graphs.cc.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -29,6 +29,10 @@ class CudaBackend : public Accelerator {
   void QueueToHost(int index, void* host, const void* device, size_t bytes) override;
   void* MapPinned(size_t bytes) override;
   void UnmapPinned(void* pointer, size_t bytes) override;
+  void* ReserveAddresses(int index, size_t bytes, size_t page) override;
+  void ReleaseAddresses(int index, void* base, size_t bytes) override;
+  std::optional<uint64_t> MapPage(int index, void* at, size_t page) override;
+  void UnmapPage(int index, void* at, size_t page, uint64_t name) override;
   void Synchronize(int index) override;
   std::pair<int64_t, int64_t> Memory(int index) override;
   DeviceFacts Facts(int index) override;

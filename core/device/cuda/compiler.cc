@@ -1,9 +1,6 @@
 // NVRTC makes machine code of text, and the driver launches it: both are opened when the first text comes.
 #include "core/device/cuda/compiler.h"
 
-#include <cuda.h>
-#include <dlfcn.h>
-
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -14,6 +11,7 @@
 
 #include "core/device/cuda/backend.h"
 #include "core/device/cuda/code_cache.h"
+#include "core/device/cuda/driver.h"
 #include "core/device/cuda/sources.h"
 #include "core/device/cuda/vendor.h"
 
@@ -66,24 +64,10 @@ struct DriverCalls {
   decltype(&cuLibraryGetKernel) kernel;
   decltype(&cuKernelGetFunction) function;
   decltype(&cuLaunchKernel) launch;
-  decltype(&cuGetErrorString) words;
 
   DriverCalls() {
-    Find("cuLibraryLoadData", &load), Find("cuLibraryGetKernel", &kernel);
-    Find("cuKernelGetFunction", &function);
-    Find("cuLaunchKernel", &launch), Find("cuGetErrorString", &words);
-  }
-  template <typename F>
-  static void Find(const char* name, F* function) {
-    static void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
-    *function = driver ? reinterpret_cast<F>(dlsym(driver, name)) : nullptr;
-    if (!*function) throw RuntimeError("cuda").Got("a driver without ", name).Expected("one of CUDA 12 or later");
-  }
-  void Check(CUresult status, const char* who) const {
-    if (status == CUDA_SUCCESS) return;
-    const char* text = nullptr;
-    (void)words(status, &text);
-    throw RuntimeError(who).Says(text ? text : "unknown error").Hint("CUDA: error ", static_cast<int>(status));
+    FindInDriver("cuLibraryLoadData", &load), FindInDriver("cuLibraryGetKernel", &kernel);
+    FindInDriver("cuKernelGetFunction", &function), FindInDriver("cuLaunchKernel", &launch);
   }
   static const DriverCalls& Get() {
     static const DriverCalls calls;
@@ -145,7 +129,7 @@ std::string MakeCode(const NvrtcCalls& nvrtc, const std::string& text, const std
 Compiled Load(const std::string& code, int architecture) {
   const DriverCalls& driver = DriverCalls::Get();
   CUlibrary library = nullptr;
-  driver.Check(driver.load(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0), "fused");
+  CheckDriver(driver.load(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0), "fused");
   Compiled compiled{architecture, {}};
   for (size_t i = 0; i < compiled.kernels.size(); ++i) {
     if (driver.kernel(&compiled.kernels[i], library, kEntryNames[i]) != CUDA_SUCCESS) {
@@ -153,7 +137,7 @@ Compiled Load(const std::string& code, int architecture) {
       continue;
     }
     CUfunction here;  // it is brought to the device now, not when it is first launched
-    driver.Check(driver.function(&here, compiled.kernels[i]), "fused");
+    CheckDriver(driver.function(&here, compiled.kernels[i]), "fused");
   }
   return compiled;
 }
@@ -227,9 +211,9 @@ void LaunchCompiled(const char* who, const Context& ctx, const Compiled& compile
   void* arguments[] = {const_cast<void*>(argument)};
   // The driver takes a kernel of a library where it takes a function.
   const auto function = reinterpret_cast<CUfunction>(compiled.kernels[static_cast<int>(entry)]);
-  driver.Check(driver.launch(function, grid.blocks.x, grid.blocks.y, grid.blocks.z, grid.threads.x, grid.threads.y,
-                             grid.threads.z, static_cast<unsigned>(grid.shared), StreamOf(ctx), arguments, nullptr),
-               who);
+  CheckDriver(driver.launch(function, grid.blocks.x, grid.blocks.y, grid.blocks.z, grid.threads.x, grid.threads.y,
+                            grid.threads.z, static_cast<unsigned>(grid.shared), StreamOf(ctx), arguments, nullptr),
+              who);
 }
 
 void TellWhyNot(const char* why) {

@@ -42,10 +42,12 @@ from dragon.vm.torch.core.attach import attach as _attach
 from dragon.vm.torch.core.capturing import register as _register
 from dragon.vm.torch.core.functions.random import Generator
 from dragon.vm.torch.core.known.telling import adopt as _adopt
+from dragon.vm.torch.core.nvidia import settings as _settings_of_memory
 from dragon.vm.torch.nn.modules.module import COMPILER as _compiler
 
 _adopt()
 _attach()
+_settings_of_memory.apply_environment()
 _install_absent()
 _register()
 globals().update(_dtypes)

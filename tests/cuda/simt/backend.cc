@@ -10,6 +10,7 @@
 #include "core/device/cuda/cudnn.h"
 #include "core/device/cuda/faults.h"
 #include "tests/cuda/simt/machine.h"
+#include "tests/cuda/simt/pages.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -77,23 +78,27 @@ class Arena {
 
   bool Has(const void* address) const {
     const char* at = static_cast<const char*>(address);
-    return at >= memory_ && at < memory_ + kCapacity;
+    return (at >= memory_ && at < memory_ + kCapacity) || Pages::Get().Has(address);
   }
 
   int64_t Room() {
     std::lock_guard<std::mutex> lock(mutex_);
     int64_t room = 0;
     for (const auto& gap : free_) room += static_cast<int64_t>(gap.second);
-    return room;
+    return room - static_cast<int64_t>(Pages::Get().mapped());
   }
 
   void Open() {
     std::lock_guard<std::mutex> lock(door_);
-    if (holders_++ == 0) mprotect(memory_, kCapacity, PROT_READ | PROT_WRITE);
+    if (holders_++ > 0) return;
+    mprotect(memory_, kCapacity, PROT_READ | PROT_WRITE);
+    Pages::Get().Protect(true);
   }
   void Close() {
     std::lock_guard<std::mutex> lock(door_);
-    if (--holders_ == 0) mprotect(memory_, kCapacity, PROT_NONE);
+    if (--holders_ > 0) return;
+    mprotect(memory_, kCapacity, PROT_NONE);
+    Pages::Get().Protect(false);
   }
 
  private:
@@ -125,6 +130,13 @@ class SimtBackend : public dragon::Accelerator {
   }
   void Synchronize(int index) override { dragon::cuda::RaiseFault(index); }
   void CopyWithin(int, void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }
+  void* ReserveAddresses(int, size_t bytes, size_t) override { return Pages::Get().Reserve(bytes); }
+  void ReleaseAddresses(int, void* base, size_t bytes) override { Pages::Get().Release(base, bytes); }
+  std::optional<uint64_t> MapPage(int, void* at, size_t page) override {
+    if (Arena::Get().Room() < static_cast<int64_t>(page)) return std::nullopt;
+    return Pages::Get().Map(at, page), reinterpret_cast<uint64_t>(at);
+  }
+  void UnmapPage(int, void* at, size_t page, uint64_t) override { Pages::Get().Unmap(at, page); }
   std::pair<int64_t, int64_t> Memory(int) override { return {Arena::Get().Room(), kCapacity}; }
   int64_t LibraryVersion(const std::string& name) override {
     return name == "cudnn" && dragon::cudnn::Usable() ? static_cast<int64_t>(dragon::cudnn::Version()) : 0;

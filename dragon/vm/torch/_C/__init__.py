@@ -7,6 +7,7 @@ from dragon.vm.torch.core.layout import layout, memory_format, qscheme
 from dragon.vm.torch.core.dispatching.stack import _DisableTorchDispatch, _disabled_torch_dispatch_impl  # noqa: F401
 from dragon.vm.torch.core.overrides import (DisableTorchFunction, DisableTorchFunctionSubclass,
                                             _disabled_torch_function_impl)
+from dragon.vm.torch.core.nvidia import settings
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.core import config, modes
@@ -64,6 +65,11 @@ def _get_accelerator(check=None):
 def _cuda_getDeviceCount():
     """Return how many CUDA devices there are."""
     return config.device_count("cuda")
+
+
+def _accelerator_setAllocatorSettings(env):
+    """Set what PYTORCH_ALLOC_CONF would."""
+    settings.apply(env)
 
 
 # Types of PyTorch's compiler that libraries write into annotations.

@@ -10,10 +10,11 @@ from dragon.vm.torch.core.nvidia.sensors import (clock_rate, device_memory_used,
                                                  temperature, utilization)
 from dragon.vm.torch.cuda.memory import (  # noqa: F401
     caching_allocator_alloc, caching_allocator_delete, empty_cache, get_allocator_backend,
-    get_per_process_memory_fraction, list_gpu_processes, max_memory_allocated, max_memory_cached, max_memory_reserved,
-    host_memory_stats, mem_get_info, memory_allocated, memory_cached, memory_reserved, memory_snapshot, memory_stats,
-    memory_stats_as_nested_dict, memory_summary, reset_accumulated_host_memory_stats, reset_max_memory_allocated,
-    reset_max_memory_cached, reset_peak_host_memory_stats, reset_peak_memory_stats, set_per_process_memory_fraction)
+    get_per_process_memory_fraction, list_gpu_processes, max_memory_allocated, max_memory_cached,
+    max_memory_reserved, MemPool, host_memory_stats, mem_get_info, memory_allocated, memory_cached, memory_reserved,
+    memory_snapshot, memory_stats, memory_stats_as_nested_dict, memory_summary, reset_accumulated_host_memory_stats,
+    reset_max_memory_allocated, reset_max_memory_cached, reset_peak_host_memory_stats, reset_peak_memory_stats,
+    set_per_process_memory_fraction, use_mem_pool)
 from dragon.vm.torch.cuda.random import (get_rng_state, get_rng_state_all, initial_seed, manual_seed,  # noqa: F401
                                          manual_seed_all, seed, seed_all, set_rng_state, set_rng_state_all)
 from dragon.vm.torch.cuda.graphs import CUDAGraph, graph, graph_pool_handle  # noqa: F401
@@ -188,10 +189,10 @@ def check_error(res):
 
 fill(globals(), "torch.cuda", _refuse, """
     cudart current_blas_handle current_solver_handle reset_accumulated_memory_stats
-    use_mem_pool _sleep change_current_allocator host_memory_snapshot
+    _sleep change_current_allocator host_memory_snapshot
 """)
 fill(globals(), "torch.cuda", _refuse_class, "", """
-    MemPool CUDAPluggableAllocator
+    CUDAPluggableAllocator
 """)
 globals().update(_old_classes)
 _find, __dir__ = lookup(globals())

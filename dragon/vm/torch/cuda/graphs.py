@@ -57,7 +57,7 @@ class CUDAGraph:
         if self._before is None:
             raise RuntimeError("CUDAGraph.capture_end: got a graph that is not being captured, expected capture_begin "
                                "first")
-        accelerator.use_pool(self._before)
+        accelerator.use_pool(*self._before)
         self._before = None
         self._graph.end()
 

@@ -1,13 +1,17 @@
 """Memory of CUDA devices: what the engine's allocator tells, and what the driver does."""
 from collections import OrderedDict
 
-from dragon.core import accelerator, config
+from dragon.core import accelerator, config, warnings
 from dragon.vm.torch.core.device import device as _device
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.nvidia import driver as _driver, sensors as _sensors
+from dragon.vm.torch.core.nvidia import driver as _driver, sensors as _sensors, settings
 from dragon.vm.torch.core.nvidia.presence import device_count, is_available, number, place, require
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import ops
+from dragon.vm.torch.cuda.history import (_allocation_traceback, _dump_snapshot, _record_memory_history,  # noqa: F401
+                                          _snapshot)
+from dragon.vm.torch.cuda.pools import MemPool, use_mem_pool  # noqa: F401
+from dragon.vm.torch.cuda.segments import memory_snapshot  # noqa: F401
 
 list_gpu_processes = _sensors.list_gpu_processes
 # PyTorch's words for what the engine counts.
@@ -50,37 +54,15 @@ def memory_stats(device=None):
     found["active_bytes.all.peak"] = found["allocated_bytes.all.peak"]
     found["allocation.all.current"] = found["allocation.all.allocated"] - found["allocation.all.freed"]
     found["inactive_split_bytes.all.current"] = sum(
-        size for _, whole, _, _, _, _, blocks in segments for _, size, used in blocks if not used and size < whole)
+        size for _, whole, _, _, _, _, blocks, _ in segments for _, size, used in blocks if not used and size < whole)
     return OrderedDict(sorted(found.items()))
 
 
-def memory_snapshot(mempool_id=None):
-    """Return the segments of all devices' memory, and the blocks that each is cut into.
-
-    Parameters
-    ----------
-    mempool_id : tuple, optional
-        The token of a graph's memory, to be told of that alone.
-
-    Returns
-    -------
-    list of dict
-        A segment each, with a list of its blocks.
-
-    """
-    require("memory_snapshot")
-    found = []
-    for index in range(device_count()):
-        for address, size, stream, pool, small, used, blocks in accelerator.memory_snapshot(index):
-            if mempool_id is None or tuple(mempool_id) == (0, pool):
-                found.append({
-                    "device": index, "address": address, "total_size": size, "stream": stream,
-                    "segment_type": "small" if small else "large", "segment_pool_id": (0, pool),
-                    "allocated_size": used, "active_size": used, "requested_size": used, "is_expandable": False,
-                    "frames": [], "blocks": [{"address": at, "size": part, "requested_size": part if busy else 0,
-                                              "state": "active_allocated" if busy else "inactive", "frames": []}
-                                             for at, part, busy in blocks]})
-    return found
+def _set_allocator_settings(env):
+    """Set what PYTORCH_ALLOC_CONF would."""
+    warnings.warn("torch.cuda._set_allocator_settings is deprecated. Use torch._C._accelerator_setAllocatorSettings "
+                  "instead.", FutureWarning)
+    settings.apply(env)
 
 
 def host_memory_stats():
