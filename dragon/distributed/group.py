@@ -84,8 +84,8 @@ class ProcessGroup:
         other, _, place = self.store.get("memory").decode().partition("|")
         if other != machine():
             raise DistributedError(f"ProcessGroup: got rank 0 on the machine {other.split()[0]!r} and rank {self.rank} "
-                                   f"on {name()!r}, expected one machine; between machines MPI carries what is said: "
-                                   "start the program by `mpirun`, with the backend 'mpi'")
+                                   f"on {name()!r}, expected one machine, or `carry`: between machines MPI carries "
+                                   "what is said")
         try:
             return os.open(place, os.O_RDWR | os.O_CLOEXEC)
         except OSError as error:

@@ -28,8 +28,7 @@ class RankFailed(DistributedError):
         self.failures = failures
         first = failures[0]
         others = f" (after it {', '.join(str(one.rank) for one in failures[1:])})" if failures[1:] else ""
-        super().__init__(f"rank {first.rank} (process {first.process}) {first.how}{others}, expected it to end well; "
-                         "all others were ended")
+        super().__init__(f"{first.who} {first.how}{others}, expected it to end well; all others were ended")
 
 
 @dataclass
@@ -41,6 +40,12 @@ class Failure:
     process: int
     code: int
     when: float = field(default_factory=time.time)
+    is_final = False  # whether starting anew would not help
+
+    @property
+    def who(self):
+        """The process, in words."""
+        return f"rank {self.rank} (process {self.process})"
 
     @property
     def how(self):
@@ -91,6 +96,8 @@ class Launcher:
         self.patience = PATIENCE_SECONDS
         self.signals = (signal.SIGTERM, signal.SIGHUP)  # that end all, and then the launcher; an interrupt does anyhow
         self.special = lambda local: {}  # what a process finds in its environment that others do not
+        self.nodes = None  # the machines, where there are several: `dragon.distributed.nodes.Nodes`
+        self.words_of = lambda place: {}  # what processes find in their environment of a place among machines
 
     def run(self):
         """Run until all have ended well; raise `RankFailed` when one has not, and nothing is left to be tried."""
@@ -99,10 +106,12 @@ class Launcher:
             while True:
                 self._start()
                 failures = self._watch()
+                if self.nodes is not None:
+                    failures = self._agree(failures)
                 self.end()
                 if not failures:
                     return
-                if self.restarted >= self.restarts:
+                if self.restarted >= self.restarts or failures[0].is_final:
                     raise RankFailed(failures)
                 self.restarted += 1
         finally:
@@ -114,7 +123,19 @@ class Launcher:
     def _on_signal(which, _):
         raise SystemExit(128 + which)
 
+    def _agree(self, failures):
+        """Tell the other machines of failures here, or wait for them; return the failures, or the one elsewhere."""
+        if failures:
+            self.nodes.tell(failures)
+            return failures
+        elsewhere = self.nodes.finish()
+        return [elsewhere] if elsewhere else []
+
     def _start(self):
+        if self.nodes is not None:
+            place = self.nodes.gather(self.restarted)
+            self.first_rank, self.world_size = place.first_rank, place.world_size
+            self.environment.update(self.words_of(place))
         for local in range(self.count):
             environment = {**self.environment, "LOCAL_RANK": str(local), "RANK": str(self.first_rank + local),
                            "LOCAL_WORLD_SIZE": str(self.count), "WORLD_SIZE": str(self.world_size),
@@ -138,6 +159,9 @@ class Launcher:
                         enumerate(zip(self.processes, codes)) if code]
             if failures or all(code == 0 for code in codes):
                 return failures
+            elsewhere = self.nodes.look() if self.nodes is not None else None
+            if elsewhere:
+                return [elsewhere]
             time.sleep(POLL_SECONDS)
 
     def end(self):

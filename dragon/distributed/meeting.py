@@ -1,5 +1,6 @@
 """The group of all processes, as the environment tells them of each other."""
 from dragon.distributed import launched
+from dragon.distributed.carrying import find_carry
 from dragon.distributed.errors import DistributedError
 from dragon.distributed.group import ProcessGroup
 from dragon.distributed.stores.memory import MemoryStore
@@ -16,7 +17,7 @@ def join_world(timeout=1800.0, carry=None):
     timeout : float, optional, default=1800
         Seconds to wait for the others, here and in each call.
     carry : Callable[[List[int], float], object], optional
-        Where processes are on several machines: what carries their bytes, as for `ProcessGroup`.
+        What carries their bytes, as for `ProcessGroup`; MPI by default where they are on several machines.
 
     Returns
     -------
@@ -35,6 +36,7 @@ def join_world(timeout=1800.0, carry=None):
     else:
         host, port = launched.find_meeting(place)
         store = TCPStore(host, port, place.rank == 0, timeout)
+        carry = carry or find_carry(store, place.rank, place.size, host)
         _held["group"] = ProcessGroup(store, place.rank, place.size, timeout, carry=carry)
     return _held["group"]
 

@@ -32,11 +32,13 @@ class Carrier:
         Their ranks among all that MPI has started.
     timeout : float
         Seconds to wait for the others in each call; negative for ever.
+    watch : Watch, optional
+        What tells which processes have left without a word.
 
     """
 
-    def __init__(self, ranks, timeout):
-        self.mpi = load()
+    def __init__(self, ranks, timeout, watch=None):
+        self.mpi, self.ranks, self.watch = load(), list(ranks), watch
         world = self.mpi.COMM_WORLD
         self.timeout, self.broken, self.number = timeout, None, 0
         if list(ranks) == list(range(world.size)):
@@ -70,7 +72,13 @@ class Carrier:
         def late():
             self.broken = f"{collective}: got not all of {self.size} ranks within {self.timeout:g} seconds"
             return DistributedError(f"{self.broken}, expected each to call it; the group is of no use any more")
-        await_request(request, self.timeout, late)
+
+        def look():
+            gone = [at for at, rank in enumerate(self.ranks) if rank in self.watch.gone()]
+            if gone:
+                self.broken = f"{collective}: rank {gone[0]} has ended before it took part"
+                raise DistributedError(f"{self.broken}, expected each to; the group is of no use any more")
+        await_request(request, self.timeout, late, look if self.watch is not None else None)
 
     @told
     def all_reduce(self, given, result, dtype, reduction):
@@ -178,13 +186,23 @@ class Carrier:
         """Begin to send."""
         copy = bytes(data)
         return Message(self.comm.Isend([copy, self.mpi.BYTE], self._known(to, "send"), self._tag(tag)), copy, to, tag,
-                       False)
+                       False, self._look)
 
     @told
     def receive(self, data, source, tag):
         """Begin to receive, of any rank if it is -1."""
         rank = self.mpi.ANY_SOURCE if source == -1 else self._known(source, "receive")
-        return Message(self.comm.Irecv([data, self.mpi.BYTE], rank, self._tag(tag)), data, source, tag, True)
+        request = self.comm.Irecv([data, self.mpi.BYTE], rank, self._tag(tag))
+        return Message(request, data, source, tag, True, self._look)
+
+    def _look(self, source, goes_out):
+        """Raise if who should take a message, or send it, has left; anybody is there as long as somebody is."""
+        if self.watch is None:
+            return
+        others = [source] if source >= 0 else [at for at in range(self.size) if at != self.rank]
+        if others and all(self.ranks[at] in self.watch.gone() for at in others):
+            raise DistributedError(f"{'send' if goes_out else 'receive'}: rank {others[0]} has ended, expected it to "
+                                   f"{'take' if goes_out else 'send'} the message")
 
     def _known(self, rank, who):
         if not 0 <= rank < self.size:

@@ -7,7 +7,7 @@ from dragon.distributed import launched
 from dragon.distributed.errors import DistributedError
 
 SIZES_HERE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")  # how many processes are on this machine
-WAYS = (f"`{install_words('mpi')}` brings mpi4py and Open MPI; with the machine's own MPI, `pip install mpi4py` is "
+WAYS = (f"`{install_words('mpi')}` brings mpi4py and MPICH; with the machine's own MPI, `pip install mpi4py` is "
         "enough")
 
 

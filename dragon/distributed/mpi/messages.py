@@ -8,8 +8,21 @@ QUICK_LOOKS = 200  # at a request, before the thread rests between them
 FIRST_REST_SECONDS, LONGEST_REST_SECONDS = 2e-5, 1e-3
 
 
-def await_request(request, seconds, late):
-    """Return the status of a request once it is done; after so many seconds (negative: never) raise what `late` has."""
+def await_request(request, seconds, late, look=None):
+    """Return the status of a request once it is done.
+
+    Parameters
+    ----------
+    request : mpi4py.MPI.Request
+        The request.
+    seconds : float
+        How long to wait; negative for ever.
+    late : Callable
+        Returns what is raised then.
+    look : Callable, optional
+        Raises, while there is time, if it will never be done; called now and then.
+
+    """
     from mpi4py import MPI
     status, end, looks, rest = MPI.Status(), None, 0, FIRST_REST_SECONDS
     while not request.Test(status):
@@ -19,6 +32,8 @@ def await_request(request, seconds, late):
             continue
         now = time.monotonic()
         end = now + seconds if end is None else end
+        if look is not None:
+            look()
         if 0 <= seconds and end <= now:
             raise late()
         time.sleep(rest)
@@ -41,11 +56,14 @@ class Message:
         Its tag.
     comes_in : bool
         Whether it is received.
+    look : Callable[[int, bool], None]
+        Given the other side, and whether the message goes out, raises if the other side has left.
 
     """
 
-    def __init__(self, request, memory, rank, tag, comes_in):
+    def __init__(self, request, memory, rank, tag, comes_in, look):
         self.request, self.memory, self.rank, self.tag, self.comes_in = request, memory, rank, tag, comes_in
+        self._look = lambda: look(rank, not comes_in)
 
     def is_done(self):
         """Return whether it has gone, or come."""
@@ -64,7 +82,7 @@ class Message:
             self._end(await_request(self.request, seconds, lambda: StoreTimeout(
                 f"message: got none {'from' if self.comes_in else 'taken by'} "
                 f"{'any rank' if self.rank < 0 else f'rank {self.rank}'} with the tag {self.tag} within {seconds:g} "
-                "seconds, expected one")))
+                "seconds, expected one"), self._look))
 
     def cancel(self):
         """Forget it; what is on its way out goes on."""

@@ -3,6 +3,7 @@ import os
 from datetime import timedelta
 
 from dragon.distributed import errors
+from dragon.distributed.carrying import find_carry
 from dragon.distributed.group import ProcessGroup as Core
 from dragon.distributed.mpi import library as _mpi
 from dragon.vm.torch.distributed import rendezvous as _rendezvous
@@ -86,10 +87,18 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
         if name.lower() not in _BACKENDS:
             raise ValueError(f"Unknown backend name: init_process_group got {name!r}, expected one of {_BACKENDS}")
     by_mpi = world_size > 1 and _mpi.is_started() and ("mpi" in names or _mpi.spans_machines())
+    carry = _carrier() if by_mpi else _find_carry(store, rank, world_size)
     _world["default"] = _make(backend if backend and ":" not in backend else names[0], "0", "default_pg", store,
-                              PrefixStore("default_pg", store), rank, list(range(world_size)), timeout,
-                              _carrier() if by_mpi else None)
+                              PrefixStore("default_pg", store), rank, list(range(world_size)), timeout, carry)
     GroupMember.WORLD = _world["default"]
+
+
+def _find_carry(store, rank, world_size):
+    """Return what carries bytes between the machines on which processes are; None for shared memory."""
+    try:
+        return find_carry(_Meeting(PrefixStore("machines", store)), rank, world_size, getattr(store, "host", None))
+    except errors.DistributedError as error:
+        raise DistBackendError(str(error)) from None
 
 
 def _carrier():

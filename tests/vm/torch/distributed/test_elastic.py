@@ -131,7 +131,7 @@ if __name__ == "__main__":
     print(sorted(open(f"{sys.argv[1]}/mine/attempt_0/{rank}/stdout.log").read() for rank in range(2)))
     print(elastic_launch(LaunchConfig(1, 1, 2, max_restarts=0), "true")())
     for call in (lambda: LaunchConfig(1, 1, 1, shutdown_timeout=-1),
-                 lambda: elastic_launch(LaunchConfig(1, 2, 1), "true")(), lambda: ChildFailedError("x", {}),
+                 lambda: elastic_launch(LaunchConfig(2, 1, 1), "true")(), lambda: ChildFailedError("x", {}),
                  lambda: launch("", method="nothing"),
                  lambda: elastic_launch(LaunchConfig(1, 1, 2, max_restarts=0), "false")()):
         try:
@@ -150,7 +150,7 @@ def test_functions_in_several_processes(tmp_path):
     both = "{0: ([11.0, 11.0], '0', '0'), 1: ([11.0, 11.0], '1', '1')}"
     virtual = both.replace("'1', '1'", "'0', '1'")
     assert lines == [both, both, virtual, "ChildFailedError 1 ValueError: a mistake of the function's",
-                     "['printed 0\\n', 'printed 1\\n']", "{0: None, 1: None}", "ValueError", "NotImplementedError",
+                     "['printed 0\\n', 'printed 1\\n']", "{0: None, 1: None}", "ValueError", "ValueError",
                      "AssertionError", "ValueError", "ChildFailedError"]
 
 

@@ -74,7 +74,7 @@ def test_the_end_of_the_launcher_leaves_no_orphans(launch, which):
     process.communicate(timeout=60)
 
 
-@pytest.mark.parametrize("words, said", [(("--nnodes=2",), "nnodes=2"), (("--nproc-per-node=0",), "0 processes"),
+@pytest.mark.parametrize("words, said", [(("--nnodes=2:1",), "nnodes=2:1"), (("--nproc-per-node=0",), "0 processes"),
                                          (("--nproc-per-node=x",), "nproc_per_node value: x")])
 def test_mistakes_are_told(launch, words, said):
     process = launch(*words, "program.py")

@@ -6,10 +6,16 @@ import uuid
 from dataclasses import dataclass, field
 
 from dragon.distributed.functions import FunctionLauncher
+from dragon.distributed.errors import StoreError
 from dragon.distributed.launch import Launcher, RankFailed
+from dragon.distributed.nodes import JOIN_SECONDS, LAST_CALL_SECONDS, Nodes, check_numbers, is_here
+from dragon.distributed.stores.prefix import PrefixStore
+from dragon.distributed.stores.tcp import TCPStore
 from dragon.vm.torch.distributed.elastic.multiprocessing.api import DefaultLogsSpecs, LogsSpecs
 from dragon.vm.torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure, record
 from dragon.vm.torch.distributed.elastic.utils.distributed import get_free_port
+
+DEFAULT_PORT = 29500  # where launchers of several machines meet
 
 
 @dataclass
@@ -19,7 +25,7 @@ class LaunchConfig:
     Parameters
     ----------
     min_nodes, max_nodes : int
-        How many machines; one.
+        How many machines there have to be, and may be.
     nproc_per_node : int
         How many processes.
     logs_specs : LogsSpecs, optional
@@ -31,9 +37,9 @@ class LaunchConfig:
     rdzv_endpoint : str, optional
         host:port where they meet; a free port of this machine unless given.
     rdzv_backend : str, optional
-        Accepted: on one machine they meet where they are told.
+        "static": the machine's number is `rdzv_configs["rank"]`; with any other, the endpoint's machine is the first.
     rdzv_configs : Dict[str, Any], optional
-        Accepted, as `rdzv_backend`.
+        "rank", and in seconds "join_timeout" and "last_call_timeout" of several machines.
     rdzv_timeout : int, optional
         Put into `rdzv_configs`.
     max_restarts : int, optional, default=3
@@ -113,12 +119,12 @@ class elastic_launch:
         return launch_agent(self._config, self._entrypoint, list(args))
 
 
-def _place(config):
-    """Return the address and the port of rank 0."""
+def _place(config, port_of_many=None):
+    """Return the address and the port of rank 0; a free one where none is told, unless others have to know it."""
     host, _, port = config.rdzv_endpoint.strip().rpartition(":")
     if host and port.isdigit() and int(port):
         return host.strip("[]"), int(port)
-    return host or port or "127.0.0.1", get_free_port()
+    return host or port or "127.0.0.1", port_of_many or get_free_port()
 
 
 def _signal(word):
@@ -128,6 +134,45 @@ def _signal(word):
     except KeyError:
         raise ValueError(f"elastic_launch: got the signal {word.strip()!r}, expected one of this system's, such as "
                          "SIGTERM") from None
+
+
+def join_nodes(launcher, nodes, rank, endpoint, configs, run, local_address=None):
+    """Have a launcher run its part of a program of several machines.
+
+    Parameters
+    ----------
+    launcher : dragon.distributed.launch.Launcher
+        What starts the processes of this machine.
+    nodes : Tuple[int, int]
+        How many machines there have to be, and may be.
+    rank : int, optional
+        The number of this machine; without it the one with the endpoint is the first.
+    endpoint : Tuple[str, int]
+        Where the launchers meet: an address and a port of the first machine.
+    configs : Dict[str, Any]
+        "join_timeout" (or "timeout") and "last_call_timeout", in seconds.
+    run : str
+        The name of the program's run, the same on all machines.
+    local_address : str, optional
+        The name of this machine, to be compared with the endpoint's.
+
+    """
+    check_numbers(*nodes, rank)
+    host, port = endpoint
+    keeps = rank == 0 if rank is not None else is_here(host) or host == local_address
+    wait = float(configs.get("join_timeout", configs.get("timeout", JOIN_SECONDS)))
+    try:
+        store = TCPStore(host, port, keeps, wait)
+    except StoreError:
+        if rank is not None or not keeps:
+            raise
+        keeps = False  # another launcher of this machine does
+        store = TCPStore(host, port, keeps, wait)
+    launcher.nodes = Nodes(PrefixStore(f"torchrun/{run}", store), keeps, launcher.count, *nodes, rank, wait,
+                           float(configs.get("last_call_timeout", LAST_CALL_SECONDS)))
+    launcher.words_of = lambda place: {
+        "MASTER_ADDR": host, "MASTER_PORT": str(place.port), "GROUP_RANK": str(place.node),
+        "GROUP_WORLD_SIZE": str(place.nodes), "ROLE_WORLD_SIZE": str(place.world_size)}
 
 
 def worker_environment(role, count, host, port, restarts, run):
@@ -198,9 +243,7 @@ def launch_agent(config, entrypoint, args, health_check_server=None):
         What the function returned in each process; None of a program.
 
     """
-    if config.max_nodes != 1:
-        raise NotImplementedError(f"elastic_launch: got max_nodes={config.max_nodes}, expected 1: processes share the "
-                                  "memory of one machine")
+    check_numbers(config.min_nodes, config.max_nodes)
     config.run_id = config.run_id or uuid.uuid4().hex
     count, logs = config.nproc_per_node, config.logs_specs
     options = {"environment": worker_environment(config.role, count, *_place(config), config.max_restarts,
@@ -212,6 +255,10 @@ def launch_agent(config, entrypoint, args, health_check_server=None):
         name = entrypoint.__name__
     else:
         launcher, name = Launcher([entrypoint, *map(str, args)], count, **options), entrypoint
+    if config.max_nodes > 1:
+        rank = config.rdzv_configs.get("rank", -1) if config.rdzv_backend == "static" else -1
+        join_nodes(launcher, (config.min_nodes, config.max_nodes), None if int(rank) < 0 else int(rank),
+                   _place(config, DEFAULT_PORT), config.rdzv_configs, config.run_id, config.local_addr)
     launcher.patience = config.shutdown_timeout
     launcher.signals = [_signal(word) for word in config.signals_to_handle.split(",") if word.strip()]
     values = run_watched(launcher, name, config.virtual_local_rank)
