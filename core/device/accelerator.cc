@@ -55,6 +55,18 @@ void Accelerator::QueueFromHost(int index, void* device, const void* host, size_
 void Accelerator::QueueToHost(int index, void* host, const void* device, size_t bytes) {
   CopyToHost(index, host, device, bytes);
 }
+void Accelerator::CopyBetween(int to_index, void* to, int from_index, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  void* const host = AllocateHost(bytes);
+  try {
+    CopyToHost(from_index, host, from, bytes);
+    CopyFromHost(to_index, to, host, bytes);
+  } catch (...) {
+    FreeHost(host, bytes);
+    throw;
+  }
+  FreeHost(host, bytes);
+}
 void* Accelerator::MapPinned(size_t bytes) { return AllocateHost(bytes); }
 void Accelerator::UnmapPinned(void* pointer, size_t bytes) { FreeHost(pointer, bytes); }
 

@@ -27,6 +27,7 @@ class CudaBackend : public Accelerator {
   void CopyWithin(int index, void* to, const void* from, size_t bytes) override;
   void QueueFromHost(int index, void* device, const void* host, size_t bytes) override;
   void QueueToHost(int index, void* host, const void* device, size_t bytes) override;
+  void CopyBetween(int to_index, void* to, int from_index, const void* from, size_t bytes) override;
   void* MapPinned(size_t bytes) override;
   void UnmapPinned(void* pointer, size_t bytes) override;
   void Synchronize(int index) override;

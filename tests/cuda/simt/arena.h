@@ -1,0 +1,37 @@
+// The memory of one device: a range of addresses, closed to the host unless somebody holds it open. It is a file
+// without a name, so that other processes can map what they are given.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+namespace simt {
+
+inline constexpr size_t kCapacity = size_t{4} << 30;
+
+class Arena {
+ public:
+  /// Of a device; never destroyed, as tensors may go late.
+  static Arena& Of(int index);
+
+  /// nullptr where there is no room.
+  void* Allocate(size_t bytes);
+  void Free(void* pointer);
+  bool Has(const void* address);
+  int64_t Room();
+
+  void Open();
+  void Close();
+
+ private:
+  Arena();
+
+  std::mutex mutex_, door_;
+  int holders_ = 0, file_ = -1;
+  char* memory_ = nullptr;
+  std::map<size_t, size_t> free_, used_;  // offset -> size
+};
+
+}  // namespace simt
