@@ -245,6 +245,16 @@ std::vector<SegmentFacts> StreamAllocator::Snapshot() {
   return segments;
 }
 
+const void* StreamAllocator::SegmentOf(const void* address) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = segments_.upper_bound(static_cast<char*>(const_cast<void*>(address)));
+  if (found == segments_.begin()) return nullptr;
+  --found;
+  const char* end = found->first;
+  for (const StreamBlock* block = found->second; block; block = block->after) end = block->base + block->bytes;
+  return static_cast<const char*>(address) < end ? found->first : nullptr;
+}
+
 int64_t& PoolOfThread() {
   static thread_local int64_t pool = 0;
   return pool;

@@ -1,7 +1,7 @@
 // Allocation in a device's range, the doors that close it, and which device a thread means.
 #include "tests/cuda/simt/arena.h"
 
-#include <pthread.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <string>
 #include <vector>
 
 #include "core/base/error.h"
@@ -98,7 +99,51 @@ void Arena::Free(void* pointer) {
 
 bool Arena::Has(const void* address) {
   const char* at = static_cast<const char*>(address);
-  return at >= memory_ && at < memory_ + kCapacity;
+  if (at >= memory_ && at < memory_ + kCapacity) return true;
+  std::lock_guard<std::mutex> lock(door_);
+  for (const auto& [base, bytes] : borrowed_) {
+    if (at >= base && at < base + bytes) return true;
+  }
+  return false;
+}
+
+Arena::Lent Arena::Lend(const void* base) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto block = used_.find(static_cast<const char*>(base) - memory_);
+  if (block == used_.end()) throw dragon::RuntimeError("simt").Got("memory that is none").Expected("a live block");
+  return {getpid(), file_, block->first, block->second};
+}
+
+/// Whole pages, since that is what can be mapped; the process that lends may not borrow, as with CUDA.
+void* Arena::Borrow(const Lent& lent) {
+  if (lent.process == getpid())
+    throw dragon::RuntimeError("simt").Got("memory of this process to borrow").Expected("another one's");
+  const std::string path = "/proc/" + std::to_string(lent.process) + "/fd/" + std::to_string(lent.file);
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) throw dragon::RuntimeError("simt").Got("memory of a process that is gone").Expected("one that lives");
+  const size_t page = sysconf(_SC_PAGESIZE), first = lent.offset / page * page;
+  const size_t bytes = (lent.offset + lent.bytes - first + page - 1) / page * page;
+  void* range = mmap(nullptr, bytes, PROT_NONE, MAP_SHARED, file, static_cast<off_t>(first));
+  close(file);
+  if (range == MAP_FAILED) throw dragon::MemoryError("simt").Says("no address space for borrowed memory");
+  std::lock_guard<std::mutex> lock(door_);
+  borrowed_[static_cast<char*>(range)] = bytes;
+  if (holders_ > 0) mprotect(range, bytes, PROT_READ | PROT_WRITE);
+  return static_cast<char*>(range) + (lent.offset - first);
+}
+
+void Arena::Return(void* base) {
+  std::lock_guard<std::mutex> lock(door_);
+  const size_t page = sysconf(_SC_PAGESIZE);
+  const auto found = borrowed_.find(static_cast<char*>(base) - reinterpret_cast<uintptr_t>(base) % page);
+  if (found == borrowed_.end()) throw dragon::RuntimeError("simt").Got("memory that was not borrowed").Expected("some");
+  munmap(found->first, found->second);
+  borrowed_.erase(found);
+}
+
+void Arena::Protect(int access) {
+  mprotect(memory_, kCapacity, access);
+  for (const auto& [base, bytes] : borrowed_) mprotect(base, bytes, access);
 }
 
 int64_t Arena::Room() {
@@ -110,12 +155,12 @@ int64_t Arena::Room() {
 
 void Arena::Open() {
   std::lock_guard<std::mutex> lock(door_);
-  if (holders_++ == 0) mprotect(memory_, kCapacity, PROT_READ | PROT_WRITE);
+  if (holders_++ == 0) Protect(PROT_READ | PROT_WRITE);
 }
 
 void Arena::Close() {
   std::lock_guard<std::mutex> lock(door_);
-  if (--holders_ == 0) mprotect(memory_, kCapacity, PROT_NONE);
+  if (--holders_ == 0) Protect(PROT_NONE);
 }
 
 int DeviceCount() {

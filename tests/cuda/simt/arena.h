@@ -25,13 +25,24 @@ class Arena {
   void Open();
   void Close();
 
+  /// What another process needs to map what was allocated at `base`.
+  struct Lent {
+    int process, file;
+    size_t offset, bytes;
+  };
+  Lent Lend(const void* base);
+  void* Borrow(const Lent& lent);
+  void Return(void* base);
+
  private:
   Arena();
+  void Protect(int access);
 
   std::mutex mutex_, door_;
   int holders_ = 0, file_ = -1;
   char* memory_ = nullptr;
   std::map<size_t, size_t> free_, used_;  // offset -> size
+  std::map<char*, size_t> borrowed_;      // of other processes
 };
 
 }  // namespace simt

@@ -48,6 +48,23 @@ class SimtBackend : public dragon::Accelerator {
     const OpenMemory there(from_index);
     Copy(to_index, to, from, bytes);
   }
+  std::string LendMemory(int index, const void* base) override {
+    const Arena::Lent lent = Arena::Of(index).Lend(base);
+    return std::string(reinterpret_cast<const char*>(&lent), sizeof(lent));
+  }
+  /// Work is done when calls return: so an event of another process has come.
+  std::string LendEvent(int, void*) override { return "event"; }
+  void* BorrowEvent(int index, const std::string&) override { return NewEvent(index, false, false, true); }
+  void* BorrowMemory(int index, const std::string& words) override {
+    Enter(index);
+    Arena::Lent lent;
+    if (words.size() != sizeof(lent)) throw dragon::ValueError("simt").Got("a broken handle").Expected("a whole one");
+    std::memcpy(&lent, words.data(), sizeof(lent));
+    return Arena::Of(index).Borrow(lent);
+  }
+  void ReturnMemory(int index, void* base) override {
+    if (!IsLostToFork()) Arena::Of(index).Return(base);
+  }
   bool CanReach(int index, int peer) override { return Arena::Of(index).Room() >= 0 && index != peer; }
   std::pair<int64_t, int64_t> Memory(int index) override { return {Arena::Of(index).Room(), kCapacity}; }
   void* CurrentStream(int index) override {
