@@ -36,7 +36,7 @@ class DRAGON_API DeviceWorld {
   virtual bool IsThere() = 0;
   /// Its version; 0 without it.
   virtual int Version() = 0;
-  /// A communicator for tensors of one device for each rank. All ranks of `host` call this together.
+  /// A communicator for tensors of one device for each rank, which all ranks of `host` join at their first collective.
   virtual std::shared_ptr<Communicator> Join(std::shared_ptr<Communicator> host, Device device,
                                              const DeviceOptions& options) = 0;
   /// Communicators of this process alone, one for each of its devices.

@@ -21,7 +21,7 @@ DRAGON_API std::shared_ptr<Communicator> GroupOf(const char* who, int64_t number
 /// library theirs.
 DRAGON_API void ServeGroup(int64_t number, DeviceType type, Service service, const DeviceOptions& options);
 /// For tensors on a device; a RuntimeError in the name of `who` where nobody carries them. That of a device's library
-/// is made when it is first asked for, by all ranks together.
+/// is joined by all ranks together at their first collective.
 DRAGON_API std::shared_ptr<Communicator> GroupOf(const char* who, int64_t number, Device device);
 
 }  // namespace dragon

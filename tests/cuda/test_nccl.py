@@ -101,6 +101,13 @@ def test_a_group_of_both_takes_tensors_of_the_host_as_well():
 
 def test_three_ranks_and_numbers_that_are_small():
     on_devices('''
+    if rank != 1:  # two of three, before the third has joined anybody
+        y = torch.full((3,), float(rank), device=device)
+        if rank == 0:
+            dist.send(y, 2)
+        else:
+            dist.recv(y, 0)
+            assert y.tolist() == [0.0] * 3
     for dtype in (torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2):
         x = (torch.ones(5) * (rank + 1)).to(dtype).to(device)
         dist.all_reduce(x)
@@ -122,13 +129,6 @@ def test_three_ranks_and_numbers_that_are_small():
     assert moved.tolist() == [1, 1, 1, 0]
     empty = torch.zeros(0, device=device)
     dist.all_reduce(empty)
-    if rank != 1:  # two of three, the other one does something else
-        y = torch.full((3,), float(rank), device=device)
-        if rank == 0:
-            dist.send(y, 2)
-        else:
-            dist.recv(y, 0)
-            assert y.tolist() == [0.0] * 3
     ring = torch.full((2,), float(rank), device=device), torch.zeros(2, device=device)
     ops = [dist.P2POp(dist.isend, ring[0], (rank + 1) % 3), dist.P2POp(dist.irecv, ring[1], (rank - 1) % 3)]
     for work in dist.batch_isend_irecv(ops):
@@ -253,6 +253,8 @@ def test_choices_and_what_the_group_says_of_itself():
     torch.cuda.current_stream().wait_stream(side)
     assert y.tolist() == [2.0] * 3
     dist.destroy_process_group()
+    ''', begin=None)
+    on_devices('''
     dist.init_process_group()
     assert dist.get_backend_config() == "cpu:gloo,cuda:nccl"
     ''', begin=None)

@@ -61,14 +61,18 @@ struct NcclCommunicator::DeviceMessage : Message {
   std::shared_ptr<NcclRing> ring;
 };
 
-NcclCommunicator::NcclCommunicator(std::shared_ptr<Communicator> host, std::shared_ptr<NcclRing> ring, int rank,
-                                   int size, DeviceOptions options)
-    : host_(std::move(host)), ring_(std::move(ring)), rank_(rank), size_(size), options_(std::move(options)) {}
+NcclCommunicator::NcclCommunicator(std::shared_ptr<Communicator> host, Device device, DeviceOptions options)
+    : host_(std::move(host)),
+      device_(device),
+      rank_(host_->rank()),
+      size_(host_->size()),
+      options_(std::move(options)) {}
 
-std::string NcclCommunicator::Trouble() {
-  if (std::string why = ring_->why(); !why.empty()) return why;
-  return host_ ? host_->Trouble() : std::string{};
-}
+NcclCommunicator::NcclCommunicator(std::shared_ptr<NcclRing> ring, int rank, int size)
+    : device_(ring->device()), ring_(std::move(ring)), rank_(rank), size_(size) {}
+
+/// That others have ended is no trouble where all that was begun is done.
+std::string NcclCommunicator::Trouble() { return ring_ ? ring_->why() : std::string{}; }
 
 /// As the board of the host's communicators does in every call. Ranks that are about to do different things would wait
 /// for each other on their devices.
@@ -113,7 +117,7 @@ void NcclCommunicator::CompareSizes(std::span<const Piece> ins, std::span<const 
 void NcclCommunicator::AllReduce(const char* in, char* out, Elements elements, Reduction reduction) {
   Compare(Collective::kAllReduce, elements, -1, reduction);
   if (elements.count == 0) return;
-  ring_->Run("all_reduce", [&](NcclHandle handle, cudaStream_t stream) {
+  Ring()->Run("all_reduce", [&](NcclHandle handle, cudaStream_t stream) {
     return NcclLibrary().all_reduce(in, out, CountOf(elements), NumbersOf(elements.dtype).type,
                                     OpOf(elements.dtype, reduction), handle, stream);
   });
@@ -122,7 +126,7 @@ void NcclCommunicator::AllReduce(const char* in, char* out, Elements elements, R
 void NcclCommunicator::Reduce(const char* in, char* out, Elements elements, Reduction reduction, int root) {
   Compare(Collective::kReduce, elements, root, reduction);
   if (elements.count == 0) return;
-  ring_->Run("reduce", [&](NcclHandle handle, cudaStream_t stream) {
+  Ring()->Run("reduce", [&](NcclHandle handle, cudaStream_t stream) {
     return NcclLibrary().reduce(in, out, CountOf(elements), NumbersOf(elements.dtype).type,
                                 OpOf(elements.dtype, reduction), root, handle, stream);
   });
@@ -131,7 +135,7 @@ void NcclCommunicator::Reduce(const char* in, char* out, Elements elements, Redu
 void NcclCommunicator::Broadcast(char* data, Elements elements, int root) {
   Compare(Collective::kBroadcast, elements, root);
   if (elements.count == 0) return;
-  ring_->Run("broadcast", [&](NcclHandle handle, cudaStream_t stream) {
+  Ring()->Run("broadcast", [&](NcclHandle handle, cudaStream_t stream) {
     return NcclLibrary().broadcast(data, data, CountOf(elements), NumbersOf(elements.dtype).type, root, handle, stream);
   });
 }
@@ -141,7 +145,7 @@ void NcclCommunicator::AllGather(const char* in, std::span<char* const> outs, El
   if (each.count == 0) return;
   const std::vector<const char*> parts(outs.begin(), outs.end());
   RequireOnePiece("all_gather", parts, each.bytes());
-  ring_->Run("all_gather", [&](NcclHandle handle, cudaStream_t stream) {
+  Ring()->Run("all_gather", [&](NcclHandle handle, cudaStream_t stream) {
     return NcclLibrary().all_gather(in, outs[0], CountOf(each), NumbersOf(each.dtype).type, handle, stream);
   });
 }
@@ -150,7 +154,7 @@ void NcclCommunicator::ReduceScatter(std::span<const char* const> ins, char* out
   Compare(Collective::kReduceScatter, each, -1, reduction);
   if (each.count == 0) return;
   RequireOnePiece("reduce_scatter", ins, each.bytes());
-  ring_->Run("reduce_scatter", [&](NcclHandle handle, cudaStream_t stream) {
+  Ring()->Run("reduce_scatter", [&](NcclHandle handle, cudaStream_t stream) {
     return NcclLibrary().reduce_scatter(ins[0], out, CountOf(each), NumbersOf(each.dtype).type,
                                         OpOf(each.dtype, reduction), handle, stream);
   });
@@ -159,7 +163,7 @@ void NcclCommunicator::ReduceScatter(std::span<const char* const> ins, char* out
 void NcclCommunicator::Gather(const char* in, std::span<char* const> outs, Elements each, int root) {
   Compare(Collective::kGather, each, root);
   if (each.count == 0) return;
-  ring_->Run("gather", [&](NcclHandle handle, cudaStream_t stream) {
+  Ring()->Run("gather", [&](NcclHandle handle, cudaStream_t stream) {
     const NcclStatus status = SendBytes(in, each.bytes(), root, handle, stream);
     if (rank_ != root || status != NcclStatus::kSuccess) return status;
     return ForEach(outs.size(),
@@ -170,7 +174,7 @@ void NcclCommunicator::Gather(const char* in, std::span<char* const> outs, Eleme
 void NcclCommunicator::Scatter(std::span<const char* const> ins, char* out, Elements each, int root) {
   Compare(Collective::kScatter, each, root);
   if (each.count == 0) return;
-  ring_->Run("scatter", [&](NcclHandle handle, cudaStream_t stream) {
+  Ring()->Run("scatter", [&](NcclHandle handle, cudaStream_t stream) {
     const NcclStatus status = ReceiveBytes(out, each.bytes(), root, handle, stream);
     if (rank_ != root || status != NcclStatus::kSuccess) return status;
     return ForEach(ins.size(),
@@ -181,7 +185,7 @@ void NcclCommunicator::Scatter(std::span<const char* const> ins, char* out, Elem
 void NcclCommunicator::AllToAll(std::span<const Piece> ins, std::span<const Piece> outs) {
   Compare(Collective::kAllToAll, {0, DType::kUInt8});
   CompareSizes(ins, outs);
-  ring_->Run("all_to_all", [&](NcclHandle handle, cudaStream_t stream) {
+  Ring()->Run("all_to_all", [&](NcclHandle handle, cudaStream_t stream) {
     return ForEach(ins.size(), [&](size_t q) {
       const int peer = static_cast<int>(q);
       const NcclStatus sent = SendBytes(ins[q].data, ins[q].bytes, peer, handle, stream);
@@ -192,8 +196,9 @@ void NcclCommunicator::AllToAll(std::span<const Piece> ins, std::span<const Piec
 
 /// The host waits for its device's work, and then for the others.
 void NcclCommunicator::Barrier() {
-  if (std::string why = ring_->why(); !why.empty()) ring_->Tell();
-  Devices().SynchronizeStream(ring_->device().index, Devices().CurrentStream(ring_->device().index));
+  const auto ring = Ring();  // a group is joined now, where it was not
+  Devices().SynchronizeStream(device_.index, Devices().CurrentStream(device_.index));
+  ring->Tell();
   if (host_) host_->Barrier();
 }
 
@@ -227,7 +232,7 @@ std::vector<std::shared_ptr<Message>> NcclCommunicator::Post(std::span<const Pos
   std::vector<std::shared_ptr<Message>> begun;
   std::vector<NcclRing::Part> parts;
   for (const Posting& each : postings) {
-    auto message = std::make_shared<DeviceMessage>(each, ring_->device().index);
+    auto message = std::make_shared<DeviceMessage>(each, device_.index);
     message->ring = RingWith(each.rank);
     const int peer = host_ ? (rank_ < each.rank ? 1 : 0) : each.rank;
     parts.push_back({message->ring.get(), [each, peer](NcclHandle handle, cudaStream_t stream) {
@@ -237,7 +242,7 @@ std::vector<std::shared_ptr<Message>> NcclCommunicator::Post(std::span<const Pos
     begun.push_back(std::move(message));
   }
   NcclRing::RunTogether(postings.size() > 1 ? "messages" : postings[0].goes_out ? "send" : "receive", parts);
-  const int index = ring_->device().index;
+  const int index = device_.index;
   for (const auto& message : begun) {
     auto& mine = static_cast<DeviceMessage&>(*message);
     if (CapturesUnderWay().load() > 0) continue;
@@ -263,7 +268,7 @@ void NcclCommunicator::Wait(const std::shared_ptr<Message>& message, double) {
 void NcclCommunicator::Cancel(const std::shared_ptr<Message>&) {}
 
 void NcclCommunicator::Break(const std::string& why) {
-  ring_->Abort(why);
+  if (ring_) ring_->Abort(why);
   std::lock_guard lock(mutex_);
   for (const auto& [peer, ring] : pairs_) {
     if (ring) ring->Abort(why);

@@ -17,11 +17,10 @@ namespace dragon::cuda {
 class NcclCommunicator : public Communicator {
  public:
   /// Over the host's communicator ranks tell each other how to join, compare what they are about to do where they are
-  /// asked to, and learn who is gone. Null for communicators of one process alone.
-  NcclCommunicator(std::shared_ptr<Communicator> host, std::shared_ptr<NcclRing> ring, int rank, int size,
-                   DeviceOptions options);
-  static std::shared_ptr<Communicator> Join(const std::shared_ptr<Communicator>& host, Device device,
-                                            const DeviceOptions& options);
+  /// asked to, and learn who is gone. They join at their first collective: who only sends has no others to wait for.
+  NcclCommunicator(std::shared_ptr<Communicator> host, Device device, DeviceOptions options);
+  /// Of one process alone.
+  NcclCommunicator(std::shared_ptr<NcclRing> ring, int rank, int size);
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -53,15 +52,17 @@ class NcclCommunicator : public Communicator {
 
   void Compare(Collective collective, Elements elements, int root = -1, Reduction reduction = Reduction::kSum);
   void CompareSizes(std::span<const Piece> ins, std::span<const Piece> outs);
+  std::shared_ptr<NcclRing> Ring();
   std::shared_ptr<NcclRing> RingWith(int peer);
 
   std::shared_ptr<Communicator> host_;
+  Device device_;
   std::shared_ptr<NcclRing> ring_;
   int rank_, size_;
   DeviceOptions options_;
   uint64_t number_ = 0;  ///< of collectives so far
   std::mutex mutex_;
-  std::map<int, std::shared_ptr<NcclRing>> pairs_;  ///< with one other rank each: who sends has no others to wait for
+  std::map<int, std::shared_ptr<NcclRing>> pairs_;  ///< with one other rank each
 };
 
 /// How NCCL is told of numbers: complex ones are pairs.

@@ -1,11 +1,13 @@
 // How ranks come to a communicator of NCCL's: what each has and is goes by the host's communicator, the id with it.
+#include <algorithm>
 #include <cstring>
-#include <set>
+#include <mutex>
 
 #include "core/base/error.h"
 #include "core/device/accelerator.h"
 #include "core/world/cuda/nccl_communicator.h"
 #include "core/world/mail.h"
+#include "core/world/patience.h"
 
 namespace dragon::cuda {
 
@@ -21,12 +23,26 @@ struct Introduction {
   char why[364];
 };
 
+Accelerator& Devices() { return AcceleratorOf(DeviceType::kCUDA); }
+
+/// A thread that waits for another one lets it have Python's lock, which that may need.
+std::unique_lock<std::mutex> LockOutside(std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::try_to_lock);
+  if (lock.owns_lock()) return lock;
+  if (Waiting().sleep) {
+    Waiting().sleep([&] { lock.lock(); });
+  } else {
+    lock.lock();
+  }
+  return lock;
+}
+
 Introduction Introduce(int rank, Device device) {
   Introduction mine{};
   try {
-    const DeviceFacts facts = AcceleratorOf(device.type).Facts(device.index);
+    const DeviceFacts facts = Devices().Facts(device.index);
     std::memcpy(mine.uuid, facts.uuid.data(), std::min(facts.uuid.size(), sizeof(mine.uuid)));
-    (void)AcceleratorOf(device.type).CurrentStream(device.index);
+    (void)Devices().CurrentStream(device.index);
     (void)NcclLibrary();
     if (rank == 0) CheckNccl(NcclLibrary().get_unique_id(&mine.id), "NCCL: id");
     mine.ready = 1;
@@ -54,33 +70,33 @@ void CheckAll(const std::vector<Introduction>& all, int me, Device device) {
 
 }  // namespace
 
-std::shared_ptr<Communicator> NcclCommunicator::Join(const std::shared_ptr<Communicator>& host, Device device,
-                                                     const DeviceOptions& options) {
-  const int rank = host->rank(), size = host->size();
-  const Introduction mine = Introduce(rank, device);
-  std::vector<Introduction> all(size);
+std::shared_ptr<NcclRing> NcclCommunicator::Ring() {
+  const auto lock = LockOutside(mutex_);
+  if (ring_) return ring_;
+  const Introduction mine = Introduce(rank_, device_);
+  std::vector<Introduction> all(size_);
   std::vector<char*> places;
   for (Introduction& each : all) places.push_back(reinterpret_cast<char*>(&each));
-  host->AllGather(reinterpret_cast<const char*>(&mine), places, {sizeof(Introduction), DType::kUInt8});
-  CheckAll(all, rank, device);
-  auto ring = NcclRing::Join(all[0].id, rank, size, device, options, host);
-  return std::make_shared<NcclCommunicator>(host, std::move(ring), rank, size, options);
+  host_->AllGather(reinterpret_cast<const char*>(&mine), places, {sizeof(Introduction), DType::kUInt8});
+  CheckAll(all, rank_, device_);
+  return ring_ = NcclRing::Join(all[0].id, rank_, size_, device_, options_, host_);
 }
 
 /// Two ranks that send to each other join by themselves: the lower one tells the id by mail.
 std::shared_ptr<NcclRing> NcclCommunicator::RingWith(int peer) {
-  std::lock_guard lock(mutex_);
+  if (!host_) return ring_;
+  const auto lock = LockOutside(mutex_);
   std::shared_ptr<NcclRing>& ring = pairs_[peer];
-  if (ring || !host_) return ring ? ring : ring_;
+  if (ring) return ring;
+  (void)Devices().CurrentStream(device_.index);
   NcclId id{};
-  char* const bytes = id.bytes;
   if (rank_ < peer) {
     CheckNccl(NcclLibrary().get_unique_id(&id), "NCCL: id");
-    host_->Wait(host_->Send(bytes, sizeof(id), peer, kTagOfIds), options_.seconds);
+    host_->Wait(host_->Send(id.bytes, sizeof(id), peer, kTagOfIds), options_.seconds);
   } else {
-    host_->Wait(host_->Receive(bytes, sizeof(id), peer, kTagOfIds), options_.seconds);
+    host_->Wait(host_->Receive(id.bytes, sizeof(id), peer, kTagOfIds), options_.seconds);
   }
-  return ring = NcclRing::Join(id, rank_ < peer ? 0 : 1, 2, ring_->device(), options_, host_);
+  return ring = NcclRing::Join(id, rank_ < peer ? 0 : 1, 2, device_, options_, host_);
 }
 
 }  // namespace dragon::cuda

@@ -16,6 +16,7 @@ namespace dragon::cuda {
 namespace {
 
 constexpr auto kRest = std::chrono::milliseconds(1);
+constexpr auto kGrace = std::chrono::seconds(1);  // for work whose other side has ended to end as well
 
 Accelerator& Devices() { return AcceleratorOf(DeviceType::kCUDA); }
 
@@ -185,6 +186,11 @@ void NcclRing::DropDone() {
   }
 }
 
+bool NcclRing::HasWaited(const Pending& oldest) {
+  if (gone_for_ != oldest.begun) gone_for_ = oldest.begun, gone_since_ = Clock::now();
+  return Clock::now() - gone_since_ >= kGrace;
+}
+
 std::string NcclRing::TroubleOf(const Pending& oldest) {
   NcclStatus status = NcclStatus::kSuccess;
   const NcclStatus asked = NcclLibrary().get_async_error(handle_, &status);
@@ -193,7 +199,7 @@ std::string NcclRing::TroubleOf(const Pending& oldest) {
     return "NCCL error " + std::to_string(static_cast<int>(status)) + ": " + NcclWords(status, handle_);
   const auto host = host_.lock();
   if (host) {
-    if (std::string trouble = host->Trouble(); !trouble.empty()) return trouble;
+    if (std::string trouble = host->Trouble(); !trouble.empty() && HasWaited(oldest)) return trouble;
   }
   return IsLate(oldest.begun) ? "a rank has not come in time" : std::string{};
 }

@@ -68,6 +68,9 @@ class NcclRing {
   void End(const std::string& who, NcclStatus status, Pending* pending);
   bool IsLate(Clock::time_point begun) const;
   std::string TroubleOf(const Pending& oldest);
+  /// Whether the oldest call has waited for somebody who is gone for long enough: who ends when its own part is done
+  /// may leave a moment before the others have theirs.
+  bool HasWaited(const Pending& oldest);
   void DropDone();
 
   Device device_;
@@ -78,7 +81,8 @@ class NcclRing {
   std::deque<Pending> pending_;
   std::string why_;
   bool told_ = false, aborted_ = false;
-  std::atomic<bool> inside_{false};  ///< whether a thread is in the library
+  Clock::time_point gone_since_, gone_for_;  ///< since when the call that began then waits for who is gone
+  std::atomic<bool> inside_{false};          ///< whether a thread is in the library
 };
 
 /// Make a call while others have Python's lock.

@@ -12,7 +12,7 @@ class NcclWorld : public DeviceWorld {
   int Version() override { return NcclVersion(); }
   std::shared_ptr<Communicator> Join(std::shared_ptr<Communicator> host, Device device,
                                      const DeviceOptions& options) override {
-    return NcclCommunicator::Join(host, device, options);
+    return std::make_shared<NcclCommunicator>(std::move(host), device, options);
   }
   std::vector<std::shared_ptr<Communicator>> JoinAlone(std::span<const int> indices) override {
     const int size = static_cast<int>(indices.size());
@@ -21,8 +21,7 @@ class NcclWorld : public DeviceWorld {
     std::vector<std::shared_ptr<Communicator>> made;
     for (int rank = 0; rank < size; ++rank) {
       const Device device{DeviceType::kCUDA, static_cast<int16_t>(indices[rank])};
-      made.push_back(std::make_shared<NcclCommunicator>(nullptr, NcclRing::Adopt(handles[rank], device), rank, size,
-                                                        DeviceOptions{}));
+      made.push_back(std::make_shared<NcclCommunicator>(NcclRing::Adopt(handles[rank], device), rank, size));
     }
     return made;
   }

@@ -9,6 +9,7 @@ import threading
 from dragon import _C
 from dragon.core import accelerator
 from dragon.vm.torch.core.tensor import Tensor, ops
+from dragon.vm.torch.multiprocessing.finishing import finish
 
 _lent = {}  # {a number: (the count's block, the count, the tensor, its event)}
 _lock = threading.Lock()
@@ -70,7 +71,7 @@ def reduce_tensor(tensor, handle_of):
     """
     collect()
     whole, index = tensor.detach(), tensor.get_device()
-    words, start = _C.lend_memory(whole)
+    words, start = accelerator.lend_memory(whole)
     event = _C.Event(False, False, True)
     event.record(index, accelerator.current_stream(index))
     block = _C.SharedBlock(8)
@@ -86,7 +87,6 @@ def reduce_tensor(tensor, handle_of):
 
 def rebuild_tensor(cls, dtype, requires_grad, shape, strides, index, words, start, event, sender, block):
     """Return a tensor over a device's memory of another process, once that has written what it sent."""
-    from dragon.vm.torch.multiprocessing.reductions import finish
     process, number = sender
     if process == os.getpid():  # a process cannot borrow of itself
         with _lock:

@@ -6,6 +6,7 @@ from multiprocessing import context, reduction
 from dragon import _C
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.multiprocessing import devices
+from dragon.vm.torch.multiprocessing.finishing import finish
 
 _handles = weakref.WeakValueDictionary()  # {descriptor: Handle}, as long as a pickler remembers it
 
@@ -81,16 +82,6 @@ def rebuild_tensor(cls, dtype, requires_grad, shape, strides, block, start):
 def rebuild_empty(cls, dtype, requires_grad, shape, strides, device="cpu"):
     """Return a tensor without elements."""
     return finish(ops.empty_strided(shape, strides, dtype=dtype, device=device), cls, requires_grad)
-
-
-def finish(made, cls, requires_grad):
-    """Return a tensor as an instance of its class."""
-    if cls is not Tensor:
-        made = made.detach()
-        made.__class__ = cls
-    if requires_grad or made.requires_grad:
-        made.requires_grad = requires_grad
-    return made
 
 
 def init_reductions():
