@@ -252,6 +252,12 @@ def test_choices_and_what_the_group_says_of_itself():
         dist.all_reduce(y)
     torch.cuda.current_stream().wait_stream(side)
     assert y.tolist() == [2.0] * 3
+    part = dist.split_group(split_ranks=[[0], [1]])
+    z = torch.ones(2, device=device)
+    dist.all_reduce(z, group=part)
+    assert z.tolist() == [1.0, 1.0] and dist.get_world_size(part) == 1 and part.bound_device_id == device
+    assert (dist.split_group(split_ranks=[[1]]) is None) == (rank == 0)
+    refused(lambda: dist.split_group(split_ranks=[[0, 1], [1]]), "ranks at most once")
     dist.destroy_process_group()
     ''', begin=None)
     on_devices('''

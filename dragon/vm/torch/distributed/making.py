@@ -264,10 +264,39 @@ def new_subgroups_by_enumeration(ranks_per_subgroup_list, timeout=None, backend=
 
 
 def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None, backend=None):
-    """Raise: a group is split by backends that know one device for each process."""
-    _group(parent_pg)
-    raise RuntimeError("No device associated with the default pg, not safe to split any process groups: got backend "
-                       f"{get_backend(parent_pg)!r}; new_group makes groups with any")
+    """Return this process's group of several that a group is cut into; None outside of all. All members call this.
+
+    Parameters
+    ----------
+    parent_pg : ProcessGroup, optional
+        The group, the default one by default; a device belongs to it (`init_process_group(device_id=...)`).
+    split_ranks : List[List[int]]
+        The members of each new group, by their ranks in the old one.
+    timeout, pg_options, group_desc, backend
+        As of `new_group`.
+
+    Returns
+    -------
+    Optional[ProcessGroup]
+        The new group.
+
+    """
+    parent = _group(parent_pg)
+    if parent.bound_device_id is None:
+        raise RuntimeError("No device associated with the default pg, not safe to split any process groups: got the "
+                           f"backend {get_backend(parent)!r}; new_group makes groups with any")
+    if not split_ranks:
+        raise ValueError("split_ranks cannot be None or empty")
+    members = [rank for ranks in split_ranks for rank in ranks]
+    if len(set(members)) != len(members) or any(not 0 <= rank < parent.size() for rank in members):
+        raise ValueError(f"split_group: got split_ranks={split_ranks}, expected each of the group's {parent.size()} "
+                         "ranks at most once")
+    mine = next((sorted(ranks) for ranks in split_ranks if parent.rank() in ranks), None)
+    if mine is None:
+        return None
+    every = get_process_group_ranks(parent)
+    return new_group([every[rank] for rank in mine], timeout, backend, pg_options, True, group_desc,
+                     parent.bound_device_id)
 
 
 def shrink_group(ranks_to_exclude, group=None, shrink_flags=0, pg_options=None):
