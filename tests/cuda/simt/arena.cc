@@ -51,8 +51,12 @@ Arena& Arena::Of(int index) {
 
 Arena::Arena() : free_{{0, kCapacity}} {
   file_ = memfd_create("a device's memory", MFD_CLOEXEC);
-  if (file_ < 0 || ftruncate(file_, kCapacity) != 0) throw dragon::MemoryError("simt").Says("no file for a device");
-  void* range = mmap(nullptr, kCapacity, PROT_NONE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  if (file_ >= 0 && ftruncate(file_, kCapacity) != 0) {  // a process that may have no files so large lends nothing
+    close(file_);
+    file_ = -1;
+  }
+  const int kind = file_ < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  void* range = mmap(nullptr, kCapacity, PROT_NONE, kind | MAP_NORESERVE, file_, 0);
   if (range == MAP_FAILED) throw dragon::MemoryError("simt").Says("no address space for a device");
   // A child would write into the memory of its parent: it has no device, as with a GPU.
   madvise(range, kCapacity, MADV_DONTFORK);
@@ -109,6 +113,7 @@ bool Arena::Has(const void* address) {
 
 Arena::Lent Arena::Lend(const void* base) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (file_ < 0) throw dragon::RuntimeError("simt").Got("a limit on files").Expected("none: memory is lent as one");
   const auto block = used_.find(static_cast<const char*>(base) - memory_);
   if (block == used_.end()) throw dragon::RuntimeError("simt").Got("memory that is none").Expected("a live block");
   return {getpid(), file_, block->first, block->second};
