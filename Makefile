@@ -142,7 +142,7 @@ cuda: $(VENV)/.tools
 # dtypes, which takes a quarter of an hour.
 SIMT_TESTS ?= -m "not slow"
 simt: install $(VENV)/.test
-	tree=$$(ls -td build-*/ | head -1) && $(BIN)/cmake --build $$tree --target dragon_simt && \
+	tree=$$(ls -td build-*/ | head -1) && $(BIN)/cmake --build $$tree --target dragon_simt simt_nccl && \
 	  DRAGON_SIMT=$(CURDIR)/$${tree}simt/libdragon_simt.so $(PYTEST) tests/cuda -n $(JOBS) $(SIMT_TESTS)
 
 clean:

@@ -1,4 +1,8 @@
 // Streams, events, pinned memory and graphs of CUDA devices, seen from Python: streams are numbers, their addresses.
+#include <map>
+#include <memory>
+#include <string>
+
 #include "core/bindings/python.h"
 #include "core/device/accelerator.h"
 #include "core/device/pinned.h"
@@ -44,6 +48,16 @@ class Event {
   }
   double Elapsed(const Event& end) const { return Cuda().Elapsed(index_, event_, end.event_); }
   bool is_recorded() const { return event_ != nullptr; }
+  /// Words for other processes; one that was never recorded is made for a device first.
+  py::bytes Lend(int index) {
+    if (!event_) index_ = index, event_ = Cuda().NewEvent(index, timed_, blocking_, shared_);
+    return Cuda().LendEvent(index_, event_);
+  }
+  static std::unique_ptr<Event> Borrow(int index, const std::string& words) {
+    auto made = std::make_unique<Event>(false, false, true);
+    made->index_ = index, made->event_ = Cuda().BorrowEvent(index, words);
+    return made;
+  }
   int index() const { return index_; }
   uintptr_t handle() const { return HandleOf(event_); }
 
@@ -187,9 +201,59 @@ void RegisterStreams(py::module_& m) {
       .def("query", &Event::IsDone)
       .def("synchronize", &Event::Synchronize)
       .def("elapsed", &Event::Elapsed, "Milliseconds until another event.", py::arg("end"))
+      .def("lend", &Event::Lend, "Words by which other processes find it.", py::arg("index"))
+      .def_static("borrow", &Event::Borrow, "One of another process.", py::arg("index"), py::arg("words"))
       .def_property_readonly("is_recorded", &Event::is_recorded)
       .def_property_readonly("index", &Event::index)
       .def_property_readonly("handle", &Event::handle);
+}
+
+/// Memory of another process. It is mapped once, however many tensors lie in it.
+class Loan {
+ public:
+  Loan(int index, const std::string& words) : index_(index), base_(Cuda().BorrowMemory(index, words)) {}
+  Loan(const Loan&) = delete;
+  ~Loan() {
+    try {
+      Cuda().ReturnMemory(index_, base_);
+    } catch (const std::exception&) {  // the driver may be gone
+    }
+  }
+  static std::shared_ptr<Loan> Of(int index, const std::string& words) {
+    static auto* known = new std::map<std::pair<int, std::string>, std::weak_ptr<Loan>>;
+    std::erase_if(*known, [](const auto& entry) { return entry.second.expired(); });
+    auto& found = (*known)[{index, words}];
+    auto loan = found.lock();
+    if (!loan) found = loan = std::make_shared<Loan>(index, words);
+    return loan;
+  }
+  uintptr_t address() const { return HandleOf(base_); }
+
+ private:
+  int index_;
+  void* base_;
+};
+
+py::tuple LendMemoryOf(const py::object& object) {
+  const Tensor& tensor = AsTensor(object.ptr());
+  const int index = tensor.device().index;
+  const void* const first = tensor.data();
+  const void* const base = StreamAllocatorOf(index).SegmentOf(first);
+  if (!base) {
+    throw RuntimeError("multiprocessing")
+        .Got("a tensor whose memory is borrowed from another process or library, or comes by pages")
+        .Expected("one of this process's own, without expandable_segments: clone it before it is sent on");
+  }
+  const auto offset = static_cast<const char*>(first) - static_cast<const char*>(base);
+  return py::make_tuple(py::bytes(Cuda().LendMemory(index, base)), static_cast<int64_t>(offset));
+}
+
+void RegisterLending(py::module_& m) {
+  py::class_<Loan, std::shared_ptr<Loan>>(m, "DeviceLoan", "A device's memory of another process.")
+      .def(py::init(&Loan::Of), py::arg("index"), py::arg("words"))
+      .def_property_readonly("address", &Loan::address);
+  m.def("lend_memory", &LendMemoryOf, py::arg("tensor"),
+        "(Words by which other processes find the memory of a tensor, the byte in it where the tensor begins).");
 }
 
 /// Memory of other libraries.
@@ -348,6 +412,7 @@ void RegisterDeviceGraphs(py::module_& m) {
 void RegisterAccelerator(py::module_& m) {
   RegisterStreams(m);
   RegisterBorrowing(m);
+  RegisterLending(m);
   RegisterDeviceMemory(m);
   RegisterWatchers(m);
   RegisterFacts(m);

@@ -6,6 +6,7 @@
 #include "core/bindings/python_communicator.h"
 #include "core/world/groups.h"
 #include "core/world/shared.h"
+#include "core/world/together.h"
 
 namespace dragon::python {
 
@@ -39,20 +40,8 @@ int64_t MakeGroup(int descriptor, int rank, int size, uint64_t sheet_bytes, doub
 /// A message of a tensor, and what has to stay while it moves.
 class Posted {
  public:
-  Posted(const Tensor& tensor, int64_t group, int rank, int64_t tag, bool goes_out)
-      : tensor_(tensor), group_(GroupOf(goes_out ? "send" : "receive", group)) {
-    if (!tensor.is_contiguous() || !tensor.device().is_cpu()) {
-      throw ValueError(goes_out ? "send" : "receive")
-          .Got("a tensor on ", tensor.device(), " with strides ", tensor.strides())
-          .Expected("one in row-major order in the memory of the host");
-    }
-    const int64_t bytes = tensor.numel() * ItemSize(tensor.dtype());
-    if (goes_out) {
-      message_ = group_->Send(static_cast<const char*>(tensor.data()), bytes, rank, tag);
-    } else {
-      message_ = group_->Receive(static_cast<char*>(tensor.mutable_view().data), bytes, rank, tag);
-    }
-  }
+  Posted(Tensor tensor, std::shared_ptr<Communicator> group, std::shared_ptr<Message> message)
+      : tensor_(std::move(tensor)), group_(std::move(group)), message_(std::move(message)) {}
   Posted(const Posted&) = delete;
   ~Posted() { group_->Cancel(message_); }
 
@@ -66,13 +55,116 @@ class Posted {
   std::shared_ptr<Message> message_;
 };
 
-std::unique_ptr<Posted> Post(const py::object& tensor, int64_t group, int rank, int64_t tag, bool goes_out) {
-  return std::make_unique<Posted>(AsTensor(tensor.ptr()), group, rank, tag, goes_out);
+/// What Python says of a message: a tensor, the other rank, a tag, and whether it goes out.
+using Told = std::tuple<py::object, int, int64_t, bool>;
+
+Communicator::Posting PostingOf(const Tensor& tensor, const Told& told) {
+  const auto& [object, rank, tag, goes_out] = told;
+  if (!tensor.is_contiguous()) {
+    throw ValueError(goes_out ? "send" : "receive")
+        .Got("a tensor with strides ", tensor.strides())
+        .Expected("one in row-major order");
+  }
+  const int64_t bytes = tensor.numel() * ItemSize(tensor.dtype());
+  const void* const data = goes_out ? tensor.data() : tensor.mutable_view().data;
+  return {static_cast<char*>(const_cast<void*>(data)), bytes, rank, tag, goes_out};
+}
+
+/// Those on one device begin together.
+std::vector<std::unique_ptr<Posted>> Post(const std::vector<Told>& told, int64_t group) {
+  std::vector<Tensor> tensors;
+  std::vector<Communicator::Posting> postings;
+  for (const Told& each : told) {
+    tensors.push_back(AsTensor(std::get<0>(each).ptr()));
+    postings.push_back(PostingOf(tensors.back(), each));
+    if (tensors.back().device() == tensors.front().device()) continue;
+    throw ValueError("messages")
+        .Got("tensors on ", tensors.front().device(), " and ", tensors.back().device())
+        .Expected("those of one call on one device");
+  }
+  std::vector<std::unique_ptr<Posted>> made;
+  if (told.empty()) return made;
+  const char* const who = postings[0].goes_out ? "send" : "receive";
+  const auto communicator = GroupOf(who, group, tensors[0].device());
+  const auto begun = communicator->Post(postings);
+  for (size_t i = 0; i < begun.size(); ++i)
+    made.push_back(std::make_unique<Posted>(tensors[i], communicator, begun[i]));
+  return made;
+}
+
+void Serve(int64_t group, const std::string& device, const std::string& service, double seconds, int cluster_size,
+           int least_blocks, int most_blocks, const std::string& net_name) {
+  ServeGroup(group, Device::Parse(device).type, ParseService(service),
+             {seconds, cluster_size, least_blocks, most_blocks, net_name});
+}
+
+void Meet(int64_t group, const py::object& device) {
+  const Device where = device.is_none() ? Device{} : ParseDevice(device.ptr(), {"barrier", nullptr});
+  GroupOf("barrier", group)->turns().Await();
+  const auto communicator = device.is_none() ? GroupOf("barrier", group) : GroupOf("barrier", group, where);
+  WithoutGil outside;
+  communicator->Barrier();
+}
+
+Reduction ReductionNamed(const std::string& name) {
+  for (uint32_t i = 0; i <= static_cast<uint32_t>(Reduction::kAverage); ++i) {
+    if (name == NameOf(static_cast<Reduction>(i))) return static_cast<Reduction>(i);
+  }
+  throw ValueError("collective")
+      .Got("the reduction '", name, "'")
+      .Expected("sum, product, minimum, maximum or average");
+}
+
+/// One tensor to read and one to write for each device, all of one dtype and in row-major order.
+void CollectTogether(const std::string& name, const std::vector<py::object>& ins, const std::vector<py::object>& outs,
+                     const std::string& reduction, int root) {
+  Collective collective = Collective::kAllReduce;
+  while (collective != Collective::kBarrier && name != NameOf(collective))
+    collective = static_cast<Collective>(static_cast<uint32_t>(collective) + 1);
+  std::vector<Share> shares;
+  for (size_t i = 0; i < ins.size(); ++i) {
+    const Tensor in = AsTensor(ins[i].ptr()), out = AsTensor(outs.at(i).ptr());
+    const Tensor& part = collective == Collective::kReduceScatter ? out : in;
+    shares.push_back({in.device().index,
+                      static_cast<const char*>(in.data()),
+                      static_cast<char*>(out.mutable_view().data),
+                      {part.numel(), in.dtype()}});
+  }
+  DoTogether(DeviceType::kCUDA, collective, shares, ReductionNamed(reduction), root);
+}
+
+/// Groups whose tensors lie on devices.
+void RegisterServices(py::module_& m) {
+  m.def("serve_group", &Serve, py::arg("group"), py::arg("device"), py::arg("service"), py::arg("seconds") = -1.0,
+        py::arg("cluster_size") = -1, py::arg("least_blocks") = -1, py::arg("most_blocks") = -1,
+        py::arg("net_name") = "",
+        "Say who carries a group's tensors of a kind of device: nobody, the host, or the device's library.");
+  m.def("collect_together", &CollectTogether, py::arg("name"), py::arg("ins"), py::arg("outs"), py::arg("reduction"),
+        py::arg("root"), "A collective of this process's devices: a tensor to read and one to write of each.");
+  m.def(
+      "collectives_version",
+      [](const std::string& device) {
+        DeviceWorld* const world = DeviceWorldOf(Device::Parse(device).type);
+        return world && world->IsThere() ? world->Version() : 0;
+      },
+      py::arg("device"), "The version of a kind of device's library of collectives; 0 without one.");
+  m.def(
+      "raise_group_trouble",
+      [](int64_t group, const std::string& device) {
+        const auto communicator = GroupOf("wait", group, Device::Parse(device));
+        if (const std::string why = communicator->Trouble(); !why.empty())
+          throw RuntimeError("process group").Says(why).Expected("a new group");
+      },
+      py::arg("group"), py::arg("device"), "Raise what is known to be wrong with a group on a device.");
+  m.def(
+      "set_devices_compare", [](bool compare) { return std::exchange(DevicesCompare(), compare); }, py::arg("compare"),
+      "Set whether ranks compare what they are about to do on devices, as they do on the host; whether they did.");
 }
 
 }  // namespace
 
 void RegisterWorld(py::module_& m) {
+  RegisterServices(m);
   Waiting() = {&SleepOutside, &RaiseSignalsOf};
   m.def(
       "group_bytes",
@@ -85,15 +177,8 @@ void RegisterWorld(py::module_& m) {
       [](py::object carrier) { return AddGroup(std::make_shared<PythonCommunicator>(std::move(carrier))); },
       py::arg("carrier"), "Make a group whose bytes an object of Python's carries, and return its number.");
   m.def("remove_group", &RemoveGroup, py::arg("group"), "Forget a group; return whether there was one.");
-  m.def(
-      "group_barrier",
-      [](int64_t group) {
-        const auto communicator = GroupOf("barrier", group);
-        WithoutGil outside;
-        communicator->turns().Await();
-        communicator->Barrier();
-      },
-      py::arg("group"), "Return once all ranks of a group have called this.");
+  m.def("group_barrier", &Meet, py::arg("group"), py::arg("device") = py::none(),
+        "Return once all ranks of a group have called this, and a device's work here is done.");
   m.def(
       "begin_turn", [](int64_t group) { GroupOf("begin", group)->turns().Begin(); }, py::arg("group"),
       "Say that a call of a group was begun, which another thread makes: later ones wait until it has ended.");
@@ -108,8 +193,15 @@ void RegisterWorld(py::module_& m) {
       .def("wait", &Posted::Wait, py::arg("seconds"), py::call_guard<WithoutGil>(),
            "Wait until it has; negative seconds are no limit.")
       .def_property_readonly("rank", &Posted::rank, "The other side; -1 for a message of anybody that has not come.");
-  m.def("post_message", &Post, py::arg("tensor"), py::arg("group"), py::arg("rank"), py::arg("tag"),
-        py::arg("goes_out"), "Begin to send a tensor to a rank, or to receive one from it (-1: from anybody).");
+  m.def(
+      "post_message",
+      [](py::object tensor, int64_t group, int rank, int64_t tag, bool goes_out) {
+        return std::move(Post({{std::move(tensor), rank, tag, goes_out}}, group)[0]);
+      },
+      py::arg("tensor"), py::arg("group"), py::arg("rank"), py::arg("tag"), py::arg("goes_out"),
+      "Begin to send a tensor to a rank, or to receive one from it (-1: from anybody).");
+  m.def("post_messages", &Post, py::arg("messages"), py::arg("group"),
+        "Begin several, each (tensor, rank, tag, whether it goes out), in whichever order they can go.");
   m.def(
       "break_group", [](int64_t group, const std::string& why) { GroupOf("break", group)->Break(why); },
       py::arg("group"), py::arg("why"), "Tell the other ranks that this one gives up.");

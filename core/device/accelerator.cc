@@ -28,6 +28,10 @@ thread_local std::array<void*, kMostDevices> t_streams{};
 thread_local int t_index = 0;
 std::atomic<WaitWatcher> g_watcher{nullptr};
 
+[[noreturn]] void RefuseLending() {
+  throw RuntimeError("CUDA").Got("a device whose memory other processes cannot see").Expected("one that can lend it");
+}
+
 [[noreturn]] void RefuseCapture() {
   throw RuntimeError("CUDA graph").Got("a device whose work is done at once").Expected("one that can note it down");
 }
@@ -55,6 +59,22 @@ void Accelerator::QueueFromHost(int index, void* device, const void* host, size_
 void Accelerator::QueueToHost(int index, void* host, const void* device, size_t bytes) {
   CopyToHost(index, host, device, bytes);
 }
+void Accelerator::CopyBetween(int to_index, void* to, int from_index, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  void* const host = AllocateHost(bytes);
+  try {
+    CopyToHost(from_index, host, from, bytes);
+    CopyFromHost(to_index, to, host, bytes);
+  } catch (...) {
+    FreeHost(host, bytes);
+    throw;
+  }
+  FreeHost(host, bytes);
+}
+std::string Accelerator::LendMemory(int, const void*) { RefuseLending(); }
+std::string Accelerator::LendEvent(int, void*) { RefuseLending(); }
+void* Accelerator::BorrowMemory(int, const std::string&) { RefuseLending(); }
+void* Accelerator::BorrowEvent(int, const std::string&) { RefuseLending(); }
 void* Accelerator::MapPinned(size_t bytes) { return AllocateHost(bytes); }
 void Accelerator::UnmapPinned(void* pointer, size_t bytes) { FreeHost(pointer, bytes); }
 

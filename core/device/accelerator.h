@@ -49,6 +49,16 @@ class DRAGON_API Accelerator : public Backend {
   /// Copies that do not wait: the host's side is pinned, and stays as it is until the stream has come past the copy.
   virtual void QueueFromHost(int index, void* device, const void* host, size_t bytes);
   virtual void QueueToHost(int index, void* host, const void* device, size_t bytes);
+  /// Copy from one device of the type to another, after earlier work on both devices' current streams and before what
+  /// they are given later; the host does not wait where the devices can do it by themselves.
+  virtual void CopyBetween(int to_index, void* to, int from_index, const void* from, size_t bytes);
+  /// Words by which other processes of this machine find memory that Allocate gave out, and an event that is shared.
+  virtual std::string LendMemory(int index, const void* base);
+  virtual std::string LendEvent(int index, void* event);
+  /// Memory of another process, as long as it is not given back; an event of one.
+  virtual void* BorrowMemory(int index, const std::string& words);
+  virtual void ReturnMemory(int /*index*/, void* /*base*/) {}
+  virtual void* BorrowEvent(int index, const std::string& words);
   /// Memory of the host that the device reads and writes by itself; nullptr when there is none left.
   virtual void* MapPinned(size_t bytes);
   virtual void UnmapPinned(void* pointer, size_t bytes);

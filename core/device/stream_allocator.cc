@@ -305,6 +305,17 @@ StreamAllocator::Telling::~Telling() {
   if (!notes.empty()) watcher(notes);
 }
 
+const void* StreamAllocator::SegmentOf(const void* address) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  auto found = segments_.upper_bound(static_cast<char*>(const_cast<void*>(address)));
+  if (found == segments_.begin()) return nullptr;
+  --found;
+  if (found->second->range) return nullptr;  // pages of a range have no name that other processes know
+  const char* end = found->first;
+  for (const StreamBlock* block = found->second; block; block = block->after) end = block->base + block->bytes;
+  return static_cast<const char*>(address) < end ? found->first : nullptr;
+}
+
 PoolChoice& PoolOfThread() {
   static thread_local PoolChoice choice;
   return choice;

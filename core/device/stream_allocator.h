@@ -83,6 +83,9 @@ class DRAGON_API StreamAllocator : public Allocator {
   void HoldPool(int64_t pool);
   void ReleasePool(int64_t pool);
   std::vector<SegmentFacts> Snapshot();
+  /// The beginning of the segment, as the backend gave it out, in which an address lies; null for
+  /// none, and for one that grows by pages.
+  const void* SegmentOf(const void* address) const;
   /// How often memory ran out with something in the cache, and how often for good.
   int64_t retries() const { return retries_.load(std::memory_order_relaxed); }
   int64_t failures() const { return failures_.load(std::memory_order_relaxed); }

@@ -28,6 +28,8 @@ void MoveBytes(const Tensor& x, const Tensor& y) {
     BackendOf(from.type).CopyToHost(from.index, y.mutable_data(), x.data(), bytes);
   } else if (from == to) {
     BackendOf(to.type).CopyWithin(to.index, y.mutable_data(), x.data(), bytes);
+  } else if (from.type == to.type && from.type == DeviceType::kCUDA) {
+    AcceleratorOf(to.type).CopyBetween(to.index, y.mutable_data(), from.index, x.data(), bytes);
   } else {
     const Tensor host = Op<"to_device">(x, Device{});
     BackendOf(to.type).CopyFromHost(to.index, y.mutable_data(), host.data(), bytes);

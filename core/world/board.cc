@@ -170,6 +170,19 @@ void Board::CheckWhole() const {
   throw RuntimeError("process group").Says(reason, "; the group is of no use any more, expected a new one");
 }
 
+std::string Board::Trouble() const {
+  try {
+    CheckWhole();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  for (int rank = 0; rank < options_.size; ++rank) {
+    if (rank == options_.rank || !peers_ || !peers_->Gone(rank)) continue;
+    return "rank " + std::to_string(rank) + " (process " + std::to_string(peers_->process(rank)) + ") has ended";
+  }
+  return {};
+}
+
 void Board::Break(const std::string& why) {
   if (head_->breaking.exchange(1) == 0) {
     std::strncpy(head_->reason, why.c_str(), sizeof(head_->reason) - 1);

@@ -65,6 +65,8 @@ class DRAGON_API Board {
   const Peers& peers() const { return *peers_; }
   /// Throw if somebody has given up.
   void CheckWhole() const;
+  /// Why somebody gave up, or who of the others has ended; empty if nobody has.
+  std::string Trouble() const;
 
  private:
   struct Head;

@@ -1,10 +1,14 @@
-// What processes of a group do together, over memory of the host. Each call is made by all ranks, in one order.
+// What processes of a group do together. Each call is made by all ranks, in one order.
+//
+// A group has a communicator over memory of the host. One for a device's tensors is made of it when the first of them
+// comes (core/world/devices.h): its memory is that device's, and its calls go on the device's current stream.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/base/macros.h"
 #include "core/base/types.h"
@@ -28,10 +32,23 @@ class DRAGON_API Communicator {
     int64_t bytes;
   };
 
+  /// One of several messages that begin together.
+  struct Posting {
+    char* data;
+    int64_t bytes;
+    int rank;
+    int64_t tag;
+    bool goes_out;
+  };
+
   virtual ~Communicator() = default;
   Turns& turns() { return turns_; }
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// Whether numbers have a reduction here; asked before anything is begun.
+  virtual bool CanReduce(DType dtype, Reduction reduction) const { return kernels::CanCombine(dtype, reduction); }
+  /// Why the group is of no use any more, as far as this rank can tell without waiting; empty if it is whole.
+  virtual std::string Trouble() { return {}; }
 
   /// `out` may be `in`.
   virtual void AllReduce(const char* in, char* out, Elements elements, Reduction reduction) = 0;
@@ -53,6 +70,15 @@ class DRAGON_API Communicator {
   /// Begin to send or to receive, of any rank if `from` is -1. The memory stays where it is until the message is done.
   virtual std::shared_ptr<Message> Send(const char* data, int64_t bytes, int to, int64_t tag) = 0;
   virtual std::shared_ptr<Message> Receive(char* data, int64_t bytes, int from, int64_t tag) = 0;
+  /// Begin several, in whichever order they can go.
+  virtual std::vector<std::shared_ptr<Message>> Post(std::span<const Posting> postings) {
+    std::vector<std::shared_ptr<Message>> begun;
+    for (const Posting& each : postings) {
+      begun.push_back(each.goes_out ? Send(each.data, each.bytes, each.rank, each.tag)
+                                    : Receive(each.data, each.bytes, each.rank, each.tag));
+    }
+    return begun;
+  }
   virtual bool IsDone(const std::shared_ptr<Message>& message) = 0;
   virtual void Wait(const std::shared_ptr<Message>& message, double seconds) = 0;
   virtual void Cancel(const std::shared_ptr<Message>& message) = 0;

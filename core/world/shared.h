@@ -35,6 +35,7 @@ class DRAGON_API SharedCommunicator : public Communicator {
   void AllToAll(std::span<const Piece> ins, std::span<const Piece> outs) override;
   void Barrier() override;
   void Break(const std::string& why) override { board_->Break(why); }
+  std::string Trouble() override { return board_->Trouble(); }
 
   std::shared_ptr<Message> Send(const char* data, int64_t bytes, int to, int64_t tag) override;
   std::shared_ptr<Message> Receive(char* data, int64_t bytes, int from, int64_t tag) override;

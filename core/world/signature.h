@@ -34,7 +34,7 @@ struct Signature {
 
   bool operator==(const Signature&) const = default;
   /// "all_reduce(sum) of 12 elements of float32"
-  std::string Text() const;
+  DRAGON_API std::string Text() const;
 };
 
 }  // namespace dragon

@@ -46,7 +46,30 @@ class ProcessGroup:
         self.carry, self._carrier = carry, None
         self.number = self._meet(sheet_bytes) if carry is None else self._begin_carrying()
         self.runner = Runner(self.number)
+        self.services = {}
+        self.serve("cuda", "device")
         _groups.add(self)
+
+    def serve(self, device, service, priority=0, **options):
+        """Say who carries tensors of a kind of device.
+
+        Parameters
+        ----------
+        device : str
+            The kind: "cpu" or "cuda".
+        service : str
+            "host": the host, to whose memory tensors of devices are copied; "device": the device's own library, NCCL;
+            "nobody".
+        priority : int, optional, default=0
+            Of the stream on which collectives go that are not waited for; below 0 they go before other work.
+        **options
+            Choices of NCCL's: cluster_size, least_blocks, most_blocks and net_name.
+
+        """
+        groups.serve(self.number, device, service, float(self.timeout), **options)
+        self.services[device] = service
+        if device == "cuda":
+            self.runner.by_device, self.runner.priority = service == "device", priority
 
     def _begin_carrying(self):
         """Join the others by what carries bytes between machines."""
@@ -92,9 +115,13 @@ class ProcessGroup:
             raise DistributedError(f"ProcessGroup: got no shared memory of rank 0 ({error}), expected its process to "
                                    "be there, of the same user: has it ended?") from None
 
-    def barrier(self):
-        """Return once all ranks have called this."""
-        groups.barrier(self.number)
+    def barrier(self, device=None):
+        """Return once all ranks have called this, and a device of each has done its work."""
+        groups.barrier(self.number, device)
+
+    def post_all(self, messages):
+        """Begin several messages, each (tensor, rank, tag, whether it goes out), in whichever order they can go."""
+        return groups.post_messages(messages, self.number)
 
     def post(self, tensor, rank, tag, goes_out):
         """Begin to send a tensor in row-major order to a rank, or to receive one from it (-1: from anybody)."""

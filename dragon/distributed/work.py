@@ -86,10 +86,35 @@ class Runner:
 
     def __init__(self, number):
         self.number, self.tasks, self._lock = number, SimpleQueue(), threading.Lock()
-        self._thread = None
+        self._thread, self._queues = None, {}
+        self.by_device, self.priority = True, 0  # whether devices' own libraries carry their tensors
 
-    def begin(self, call, result=None):
-        """Have a call made when those before it are done; return its `Work`."""
+    def begin(self, call, result=None, like=None):
+        """Have a call made when those before it are done; return its work.
+
+        Parameters
+        ----------
+        call : Callable
+            The call.
+        result : Any, optional
+            What there is once it is done.
+        like : Tensor, optional
+            One of those that it is about: a device's work is queued there.
+
+        Returns
+        -------
+        Union[Work, DeviceWork]
+            The work.
+
+        """
+        if like is not None and like.is_cuda:
+            from dragon.distributed import device_work
+            index = like.get_device()
+            if self.by_device:
+                if index not in self._queues:
+                    self._queues[index] = device_work.DeviceQueue(self.number, index, self.priority)
+                return self._queues[index].begin(call, result)
+            call = device_work.on_stream_of_caller(call, index)
         work = Work(result)
         with self._lock:
             groups.begin_turn(self.number)

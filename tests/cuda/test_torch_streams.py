@@ -58,8 +58,10 @@ def test_events(device):
     end.wait(dt.cuda.Stream())
     with pytest.raises(ValueError, match="enable_timing=True"):
         start.elapsed_time(dt.cuda.Event())
-    with pytest.raises(NotImplementedError, match="interprocess=True"):
-        dt.cuda.Event(interprocess=True)
+    with pytest.raises(NotImplementedError, match="external=True"):
+        dt.cuda.Event(external=True)
+    with pytest.raises(RuntimeError, match="interprocess=True and enable_timing=True"):
+        dt.cuda.Event(enable_timing=True, interprocess=True)
 
 
 def test_waits_are_told(device):

@@ -50,10 +50,12 @@ class Ranks:
         How many processes.
     head : str, optional
         What comes before it.
+    environment : Dict[str, str], optional
+        Words of the environment, beside this process's.
 
     """
 
-    def __init__(self, code, size, head=HEAD):
+    def __init__(self, code, size, head=HEAD, environment=None):
         self._folder = tempfile.TemporaryDirectory()
         path = pathlib.Path(self._folder.name, "program.py")
         path.write_text(head + textwrap.dedent(code) + TAIL, encoding="utf-8")
@@ -61,7 +63,7 @@ class Ranks:
         self.processes = [
             subprocess.Popen([sys.executable, str(path), str(rank), str(size), str(port)], cwd=self._folder.name,
                              text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             env={**os.environ, "OMP_NUM_THREADS": "1"})
+                             env={**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})})
             for rank in range(size)]
 
     def finish(self, seconds=120):
@@ -80,9 +82,9 @@ class Ranks:
             self._folder.cleanup()
 
 
-def run_ranks(code, size, head=HEAD, seconds=120):
+def run_ranks(code, size, head=HEAD, seconds=120, environment=None):
     """Run a program in several processes, which must all end well; return what each has printed."""
-    found = Ranks(code, size, head).finish(seconds)
+    found = Ranks(code, size, head, environment).finish(seconds)
     for rank, (status, _, errors) in enumerate(found):
         assert status == 0, f"rank {rank} ended with {status}:\n{errors[-3000:]}"
     return [output for _, output, _ in found]

@@ -171,6 +171,23 @@ void CudaBackend::QueueToHost(int index, void* host, const void* device, size_t 
   Queue(index, host, device, bytes, cudaMemcpyDeviceToHost, "cuda: copy to the host");
 }
 
+/// On the source's stream: its memory may be given to later work of that stream as soon as this returns.
+void CudaBackend::CopyBetween(int to_index, void* to, int from_index, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  void *const there = CurrentStream(to_index), *const here = CurrentStream(from_index);
+  const auto follow = [this](int first_index, void* first, int second_index, void* second) {
+    void* const event = NewEvent(first_index, false, false, false);
+    RecordEvent(first_index, event, first);
+    AwaitEvent(second_index, event, second);
+    DropEvent(first_index, event);
+  };
+  follow(to_index, there, from_index, here);
+  Enter(from_index);
+  CheckCuda(cudaMemcpyPeerAsync(to, to_index, from, from_index, bytes, static_cast<cudaStream_t>(here)),
+            "cuda: copy between devices");
+  follow(from_index, here, to_index, there);
+}
+
 void* CudaBackend::MapPinned(size_t bytes) {
   Enter(CurrentIndex());
   const RelaxedCapture relaxed;

@@ -27,6 +27,12 @@ class CudaBackend : public Accelerator {
   void CopyWithin(int index, void* to, const void* from, size_t bytes) override;
   void QueueFromHost(int index, void* device, const void* host, size_t bytes) override;
   void QueueToHost(int index, void* host, const void* device, size_t bytes) override;
+  void CopyBetween(int to_index, void* to, int from_index, const void* from, size_t bytes) override;
+  std::string LendMemory(int index, const void* base) override;
+  std::string LendEvent(int index, void* event) override;
+  void* BorrowMemory(int index, const std::string& words) override;
+  void ReturnMemory(int index, void* base) override;
+  void* BorrowEvent(int index, const std::string& words) override;
   void* MapPinned(size_t bytes) override;
   void UnmapPinned(void* pointer, size_t bytes) override;
   void* ReserveAddresses(int index, size_t bytes, size_t page) override;

@@ -17,6 +17,7 @@ namespace {
 
 std::atomic<Fault*> g_faults[kMostDevices];  // never freed: the driver may be gone before static destructors run
 std::mutex g_mutex;
+std::atomic<void (*)(int)> g_teller{nullptr};
 
 /// The same words for the life of the process: a kernel may still run when the caller's are gone.
 const char* Kept(const char* who) {
@@ -69,8 +70,11 @@ Faults FaultsOf(const Context& ctx, const char* who) {
   return {fault, last = Kept(who)};
 }
 
+void SetTroubleTeller(void (*teller)(int device)) { g_teller.store(teller, std::memory_order_release); }
+
 void RaiseFault(int device) {
   if (device < 0 || device >= kMostDevices) return;
+  if (const auto teller = g_teller.load(std::memory_order_acquire)) teller(device);
   Fault* fault = g_faults[device].load(std::memory_order_acquire);
   if (!fault || *static_cast<volatile int32_t*>(&fault->taken) == 0) return;
   const Fault found = *fault;

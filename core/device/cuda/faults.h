@@ -51,5 +51,7 @@ struct Faults {
 Faults FaultsOf(const Context& ctx, const char* who);
 /// Raise and forget what kernels have noted. The device's stream must have been waited for.
 void RaiseFault(int device);
+/// Have a function asked by RaiseFault as well, which throws what else went wrong on a device.
+void SetTroubleTeller(void (*teller)(int device));
 
 }  // namespace dragon::cuda

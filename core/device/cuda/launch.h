@@ -64,7 +64,8 @@ void RequireArgument(const char* who, const P& argument) {
 }
 
 template <typename... P, typename... A>
-void Launch(const char* who, const Context&, void (*kernel)(P...), const Grid& grid, const A&... args) {
+void Launch(const char* who, const Context& ctx, void (*kernel)(P...), const Grid& grid, const A&... args) {
+  simt::RequireCurrent(who, ctx.device.index);
   (RequireArgument(who, static_cast<P>(args)), ...);
   simt::Run(who, {grid.blocks.x, grid.blocks.y, grid.blocks.z}, {grid.threads.x, grid.threads.y, grid.threads.z},
             grid.shared, [&] { kernel(static_cast<P>(args)...); });

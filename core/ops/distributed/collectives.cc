@@ -14,7 +14,8 @@ namespace {
         .Runs([](Run& r) {
           const Tensor x = r.Contiguous("x");
           RowMajor y(r);
-          GroupInTurn(r)->AllReduce(BytesOf(x), y.bytes(), ElementsOf(x), ReductionOf(r));
+          const auto group = GroupInTurn(r);
+          group->AllReduce(BytesOf(x), y.bytes(), ElementsOf(x), ReductionOf(r, *group));
           y.Deliver();
         })
         .Gradient("", [](Grad& g) {
@@ -51,7 +52,8 @@ namespace {
           const Tensor x = r.Contiguous("x");
           RowMajor y(r);
           const Elements each = ElementsOf(y.rows());
-          group->ReduceScatter(PartsOf(BytesOf(x), each.bytes(), group->size()), y.bytes(), each, ReductionOf(r));
+          group->ReduceScatter(PartsOf(BytesOf(x), each.bytes(), group->size()), y.bytes(), each,
+                               ReductionOf(r, *group));
           y.Deliver();
         })
         .Gradient("", [](Grad& g) {
@@ -93,7 +95,7 @@ namespace {
           const int root = RootOf(r, *group);
           const Tensor x = r.Contiguous("x");
           RowMajor y(r);
-          group->Reduce(BytesOf(x), y.bytes(), ElementsOf(x), ReductionOf(r), root);
+          group->Reduce(BytesOf(x), y.bytes(), ElementsOf(x), ReductionOf(r, *group), root);
           if (group->rank() != root && BytesOf(x) != y.bytes()) OpInto<"copy">(y.rows(), x);
           y.Deliver();
         })

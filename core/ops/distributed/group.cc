@@ -5,14 +5,16 @@
 
 namespace dragon {
 
-Reduction ReductionOf(const CallReader& c) {
+Reduction ReductionOf(const CallReader& c, const Communicator& group) {
   const std::string& name = c.String("reduction");
   for (uint32_t i = 0; i <= static_cast<uint32_t>(Reduction::kAverage); ++i) {
     const auto reduction = static_cast<Reduction>(i);
     if (name != NameOf(reduction)) continue;
     // Asked before anything is begun: who gives up in the middle leaves the others without a group.
-    if (!kernels::CanCombine(c.x("x").dtype(), reduction)) {
-      throw TypeError(c.name()).Got("the reduction '", name, "' of ", c.x("x").dtype()).Expected("one that it has");
+    if (!group.CanReduce(c.x("x").dtype(), reduction)) {
+      throw TypeError(c.name())
+          .Got("the reduction '", name, "' of ", c.x("x").dtype(), " on ", c.x("x").device())
+          .Expected("one that it has there");
     }
     return reduction;
   }

@@ -14,15 +14,14 @@ namespace dragon {
 using Elements = Communicator::Elements;
 
 inline std::shared_ptr<Communicator> Group(const CallReader& c) { return GroupOf(c.name(), c.Int("group")); }
-/// The group, once what was begun in it before has ended.
+/// What carries x in the group, once what was begun in it before has ended.
 inline std::shared_ptr<Communicator> GroupInTurn(const CallReader& c) {
-  auto group = Group(c);
-  group->turns().Await();
-  return group;
+  Group(c)->turns().Await();
+  return GroupOf(c.name(), c.Int("group"), c.x("x").device());
 }
 
-/// The reduction that a call names, of numbers that have it.
-Reduction ReductionOf(const CallReader& c);
+/// The reduction that a call names, of numbers that have it in the group.
+Reduction ReductionOf(const CallReader& c, const Communicator& group);
 int RootOf(const CallReader& c, const Communicator& group);
 /// The gradient of a reduction is that of a sum, or of an average; others are a NotImplementedError.
 void CheckLinear(const char* who, const std::string& reduction);

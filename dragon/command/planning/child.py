@@ -46,7 +46,7 @@ def main():
     os._exit(0)  # threads of the program's own may go on for ever
 
 
-def begin_here(runner, call, result=None):
+def begin_here(runner, call, result=None, like=None):
     """Make a call that a group would make in the background, where shapes are enough: there is nobody to wait for."""
     from dragon.distributed.work import Work
     work, error = Work(result), None

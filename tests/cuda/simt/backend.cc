@@ -1,149 +1,92 @@
-// The machine as the engine's CUDA device: loading this library is as if a GPU had been put in.
-#include <sys/mman.h>
+// The machine as the engine's CUDA devices: loading this library is as if GPUs had been put in.
+#include <pthread.h>
 
+#include <atomic>
 #include <cstring>
-#include <map>
-#include <mutex>
 
 #include "core/base/error.h"
 #include "core/device/accelerator.h"
 #include "core/device/cuda/cudnn.h"
 #include "core/device/cuda/faults.h"
+#include "tests/cuda/simt/arena.h"
 #include "tests/cuda/simt/machine.h"
-#include "tests/cuda/simt/pages.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#endif
 
 namespace simt {
 namespace {
 
-constexpr size_t kCapacity = size_t{4} << 30;
-
-/// AddressSanitizer is told which bytes are somebody's. DRAGON_ALLOCATOR=naive has every tensor ask for its own.
-void Mark([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes, [[maybe_unused]] bool usable) {
-#if defined(__SANITIZE_ADDRESS__)
-  if (usable) {
-    ASAN_UNPOISON_MEMORY_REGION(memory, bytes);
-  } else {
-    ASAN_POISON_MEMORY_REGION(memory, bytes);
-  }
-#endif
-}
-
-/// One range of addresses, closed to the host unless somebody holds it open.
-class Arena {
- public:
-  static Arena& Get() {
-    static auto* arena = new Arena;
-    return *arena;
-  }
-
-  void* Allocate(size_t bytes) {
-    const OpenMemory open;
-    std::lock_guard<std::mutex> lock(mutex_);
-    const size_t size = (bytes + 256) / 256 * 256;
-    for (auto gap = free_.begin(); gap != free_.end(); ++gap) {
-      const auto [offset, room] = *gap;
-      if (room < size) continue;
-      free_.erase(gap);
-      if (room > size) free_[offset + size] = room - size;
-      used_[offset] = size;
-      Mark(memory_ + offset, size, true);
-      std::memset(memory_ + offset, 0xFF, size);  // a NaN in every dtype
-      Mark(memory_ + offset, size, false);
-      Mark(memory_ + offset, bytes, true);
-      return memory_ + offset;
-    }
-    return nullptr;
-  }
-
-  void Free(void* pointer) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    auto block = used_.find(static_cast<char*>(pointer) - memory_);
-    if (block == used_.end())
-      throw dragon::RuntimeError("simt").Got("a free of unknown memory").Expected("a live block");
-    auto [offset, size] = *block;
-    used_.erase(block);
-    Mark(pointer, size, false);
-    auto next = free_.lower_bound(offset);
-    if (next != free_.end() && offset + size == next->first) size += next->second, next = free_.erase(next);
-    if (next != free_.begin() && std::prev(next)->first + std::prev(next)->second == offset) {
-      std::prev(next)->second += size;
-    } else {
-      free_[offset] = size;
-    }
-  }
-
-  bool Has(const void* address) const {
-    const char* at = static_cast<const char*>(address);
-    return (at >= memory_ && at < memory_ + kCapacity) || Pages::Get().Has(address);
-  }
-
-  int64_t Room() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    int64_t room = 0;
-    for (const auto& gap : free_) room += static_cast<int64_t>(gap.second);
-    return room - static_cast<int64_t>(Pages::Get().mapped());
-  }
-
-  void Open() {
-    std::lock_guard<std::mutex> lock(door_);
-    if (holders_++ > 0) return;
-    mprotect(memory_, kCapacity, PROT_READ | PROT_WRITE);
-    Pages::Get().Protect(true);
-  }
-  void Close() {
-    std::lock_guard<std::mutex> lock(door_);
-    if (--holders_ > 0) return;
-    mprotect(memory_, kCapacity, PROT_NONE);
-    Pages::Get().Protect(false);
-  }
-
- private:
-  Arena() : free_{{0, kCapacity}} {
-    void* range = mmap(nullptr, kCapacity, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (range == MAP_FAILED) throw dragon::MemoryError("simt").Says("no address space for a device");
-    memory_ = static_cast<char*>(range);
-  }
-
-  std::mutex mutex_, door_;
-  int holders_ = 0;
-  char* memory_ = nullptr;
-  std::map<size_t, size_t> free_, used_;  // offset -> size
-};
+std::atomic<bool> g_forked{false};
+[[maybe_unused]] const int g_watches_forks = pthread_atfork(nullptr, nullptr, [] { g_forked = true; });
 
 /// Work is done when calls return: streams and events are those of a device that has nothing to queue, pinned memory is
 /// the host's.
 class SimtBackend : public dragon::Accelerator {
  public:
-  int Count() const override { return 1; }
-  void* Allocate(int, size_t bytes) override { return Arena::Get().Allocate(bytes); }
-  void Free(int, void* pointer, size_t) override { Arena::Get().Free(pointer); }
-  void CopyFromHost(int, void* device, const void* host, size_t bytes) override { Copy(device, host, bytes); }
+  int Count() const override { return DeviceCount(); }
+  bool IsLostToFork() override { return g_forked; }
+  void* Allocate(int index, size_t bytes) override {
+    Enter(index);
+    return Arena::Of(index).Allocate(bytes);
+  }
+  void Free(int index, void* pointer, size_t) override {
+    if (!IsLostToFork()) Arena::Of(index).Free(pointer);
+  }
+  void CopyFromHost(int index, void* device, const void* host, size_t bytes) override {
+    Copy(index, device, host, bytes);
+  }
   /// A GPU's backend waits here.
   void CopyToHost(int index, void* host, const void* device, size_t bytes) override {
     if (bytes) dragon::NoteWait("copy to the host");
-    Copy(host, device, bytes);
+    Copy(index, host, device, bytes);
     dragon::cuda::RaiseFault(index);
   }
-  void Synchronize(int index) override { dragon::cuda::RaiseFault(index); }
-  void CopyWithin(int, void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }
-  void* ReserveAddresses(int, size_t bytes, size_t) override { return Pages::Get().Reserve(bytes); }
-  void ReleaseAddresses(int, void* base, size_t bytes) override { Pages::Get().Release(base, bytes); }
-  std::optional<uint64_t> MapPage(int, void* at, size_t page) override {
-    if (Arena::Get().Room() < static_cast<int64_t>(page)) return std::nullopt;
-    return Pages::Get().Map(at, page), reinterpret_cast<uint64_t>(at);
+  void Synchronize(int index) override {
+    Enter(index);
+    dragon::cuda::RaiseFault(index);
   }
-  void UnmapPage(int, void* at, size_t page, uint64_t) override { Pages::Get().Unmap(at, page); }
-  std::pair<int64_t, int64_t> Memory(int) override { return {Arena::Get().Room(), kCapacity}; }
+  void CopyWithin(int index, void* to, const void* from, size_t bytes) override { Copy(index, to, from, bytes); }
+  void CopyBetween(int to_index, void* to, int from_index, const void* from, size_t bytes) override {
+    Enter(to_index);
+    const OpenMemory there(from_index);
+    Copy(to_index, to, from, bytes);
+  }
+  std::string LendMemory(int index, const void* base) override {
+    const Arena::Lent lent = Arena::Of(index).Lend(base);
+    return std::string(reinterpret_cast<const char*>(&lent), sizeof(lent));
+  }
+  /// Work is done when calls return: so an event of another process has come.
+  std::string LendEvent(int, void*) override { return "event"; }
+  void* BorrowEvent(int index, const std::string&) override { return NewEvent(index, false, false, true); }
+  void* BorrowMemory(int index, const std::string& words) override {
+    Enter(index);
+    Arena::Lent lent;
+    if (words.size() != sizeof(lent)) throw dragon::ValueError("simt").Got("a broken handle").Expected("a whole one");
+    std::memcpy(&lent, words.data(), sizeof(lent));
+    return Arena::Of(index).Borrow(lent);
+  }
+  void ReturnMemory(int index, void* base) override {
+    if (!IsLostToFork()) Arena::Of(index).Return(base);
+  }
+  bool CanReach(int index, int peer) override { return Arena::Of(index).Room() >= 0 && index != peer; }
+  std::pair<int64_t, int64_t> Memory(int index) override { return {Arena::Of(index).Room(), kCapacity}; }
+  void* ReserveAddresses(int index, size_t bytes, size_t) override { return Arena::Of(index).pages().Reserve(bytes); }
+  void ReleaseAddresses(int index, void* base, size_t bytes) override { Arena::Of(index).pages().Release(base, bytes); }
+  std::optional<uint64_t> MapPage(int index, void* at, size_t page) override {
+    if (Arena::Of(index).Room() < static_cast<int64_t>(page)) return std::nullopt;
+    return Arena::Of(index).pages().Map(at, page), reinterpret_cast<uint64_t>(at);
+  }
+  void UnmapPage(int index, void* at, size_t page, uint64_t) override { Arena::Of(index).pages().Unmap(at, page); }
   int64_t LibraryVersion(const std::string& name) override {
     return name == "cudnn" && dragon::cudnn::Usable() ? static_cast<int64_t>(dragon::cudnn::Version()) : 0;
   }
-  dragon::DeviceFacts Facts(int) override {
+  void* CurrentStream(int index) override {
+    Enter(index);
+    return Accelerator::CurrentStream(index);
+  }
+  dragon::DeviceFacts Facts(int index) override {
+    std::string uuid(16, '\0');
+    uuid.back() = static_cast<char>(index);
     return {"a machine of fibres",
-            std::string(16, '\0'),
+            uuid,
             {{"total_memory", kCapacity},
              {"major", 9},
              {"minor", 0},
@@ -155,8 +98,18 @@ class SimtBackend : public dragon::Accelerator {
   }
 
  private:
-  static void Copy(void* to, const void* from, size_t bytes) {
-    const OpenMemory open;
+  /// As with a GPU: a child of a process that has used it may not.
+  void Enter(int index) {
+    if (IsLostToFork()) {
+      throw dragon::RuntimeError("cuda").Says(
+          "Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' "
+          "start method");
+    }
+    SetCurrentDevice(index);
+  }
+  void Copy(int index, void* to, const void* from, size_t bytes) {
+    Enter(index);
+    const OpenMemory open(index);
     if (bytes) std::memmove(to, from, bytes);
   }
 };
@@ -165,13 +118,4 @@ class SimtBackend : public dragon::Accelerator {
     (dragon::RegisterBackend(dragon::DeviceType::kCUDA, std::make_unique<SimtBackend>()), true);
 
 }  // namespace
-
-void RequireDevice(const char* who, const void* address) {
-  if (!address || Arena::Get().Has(address)) return;
-  throw dragon::RuntimeError(who).Got("an address of the host").Expected("device memory: a GPU would fault here");
-}
-
-OpenMemory::OpenMemory() { Arena::Get().Open(); }
-OpenMemory::~OpenMemory() { Arena::Get().Close(); }
-
 }  // namespace simt

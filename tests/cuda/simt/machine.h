@@ -42,16 +42,31 @@ DRAGON_API void Exchange(uint32_t mask, const void* given, void* taken, size_t b
 /// The lanes of `mask` that brought true.
 DRAGON_API uint32_t Ballot(uint32_t mask, bool vote);
 
-/// A RuntimeError unless an address is in device memory: a GPU could not read it.
-DRAGON_API void RequireDevice(const char* who, const void* address);
+/// How many devices there are: DRAGON_SIMT_DEVICES, or one.
+DRAGON_API int DeviceCount();
+/// The device that this thread's launches and copies are for, as the runtime's cudaGetDevice has it.
+DRAGON_API int CurrentDevice();
+DRAGON_API void SetCurrentDevice(int index);
 
-/// Device memory, which the host may touch only while this lives: elsewhere it faults at once.
+/// A RuntimeError unless an address is in the memory of this thread's device: a GPU could not read it.
+DRAGON_API void RequireDevice(const char* who, const void* address);
+/// The same for a launch, whose stream has to be one of this thread's device.
+DRAGON_API void RequireCurrent(const char* who, int index);
+/// The device in whose memory an address lies; -1 for the host's.
+DRAGON_API int DeviceOf(const void* address);
+
+/// A device's memory, which the host may touch only while this lives: elsewhere it faults at once, and so does a kernel
+/// that reads the memory of another device than its own.
 class DRAGON_API OpenMemory {
  public:
-  OpenMemory();
+  OpenMemory() : OpenMemory(CurrentDevice()) {}
+  explicit OpenMemory(int index);
   ~OpenMemory();
   OpenMemory(const OpenMemory&) = delete;
   OpenMemory& operator=(const OpenMemory&) = delete;
+
+ private:
+  int index_;
 };
 
 }  // namespace simt

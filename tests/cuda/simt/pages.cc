@@ -16,11 +16,6 @@ constexpr int kFresh = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 }  // namespace
 
-Pages& Pages::Get() {
-  static auto* pages = new Pages;
-  return *pages;
-}
-
 void* Pages::Reserve(size_t bytes) {
   void* const base = mmap(nullptr, bytes, PROT_NONE, kFresh, -1, 0);
   if (base == MAP_FAILED) return nullptr;

@@ -9,8 +9,6 @@ namespace simt {
 
 class Pages {
  public:
-  static Pages& Get();
-
   /// Null where the host has no such range of addresses.
   void* Reserve(size_t bytes);
   void Release(void* base, size_t bytes);

@@ -143,8 +143,10 @@ def can_device_access_peer(device, peer_device):
 
 
 def ipc_collect():
-    """Do nothing: no memory of a device is lent to other processes."""
+    """Give up memory that was sent to other processes, where they have dropped it."""
     require("ipc_collect")
+    from dragon.vm.torch.multiprocessing import devices
+    devices.collect()
 
 
 def make_graphed_callables(callables, sample_args, num_warmup_iters=3, allow_unused_input=False, pool=None):

@@ -130,7 +130,7 @@ class Event:
     blocking : bool, optional, default=False
         Whether a processor that waits for it sleeps.
     interprocess : bool, optional, default=False
-        Not supported: other processes cannot see events.
+        Whether other processes can wait for it: see `ipc_handle`.
     external : bool, optional, default=False
         Not supported: within a graph that is noted down, an event is part of the graph.
 
@@ -138,11 +138,28 @@ class Event:
 
     def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
         require_for_class("Event")
-        if interprocess or external:
-            raise NotImplementedError(f"torch.cuda.Event: got interprocess={interprocess}, external={external}, "
-                                      "expected False: Dragon's events are seen by their own process and graph alone")
-        self.enable_timing = enable_timing
-        self._event = _C.Event(bool(enable_timing), bool(blocking), False)
+        if external:
+            raise NotImplementedError(f"torch.cuda.Event: got external={external}, expected False: Dragon's events are "
+                                      "seen by their own graph alone")
+        if interprocess and enable_timing:
+            raise RuntimeError("torch.cuda.Event: got interprocess=True and enable_timing=True, expected one of them: "
+                               "CUDA tells no times of events that other processes see")
+        self.enable_timing, self._is_shared = enable_timing, bool(interprocess)
+        self._event = _C.Event(bool(enable_timing), bool(blocking), bool(interprocess))
+
+    def ipc_handle(self):
+        """Return bytes by which another process finds the event: `from_ipc_handle` takes them."""
+        if not self._is_shared:
+            raise RuntimeError("torch.cuda.Event.ipc_handle: got an event of this process alone, expected one made "
+                               "with interprocess=True")
+        return self._event.lend(accelerator.cuda_index())
+
+    @classmethod
+    def from_ipc_handle(cls, device, handle):
+        """Return an event of another process on a device."""
+        made = cls()
+        made._event, made._is_shared = _C.Event.borrow(number(device), handle), True
+        return made
 
     @property
     def device(self):

@@ -6,7 +6,9 @@ import sys
 
 from dragon.distributed.mpi import library as _mpi
 from dragon.vm.guest import lookup
+from dragon.core import groups as _core_groups
 from dragon.vm.torch.distributed import distributed_c10d as _c10d
+from dragon.vm.torch.distributed import nccl as _nccl
 from dragon.vm.torch.distributed.groups import DebugLevel, QueueEmptyError  # noqa: F401
 
 globals().update((name, value) for name, value in vars(_c10d).items() if not name.startswith("_"))
@@ -19,8 +21,8 @@ def is_available():
 
 
 def is_nccl_available():
-    """Return False: there is no NCCL."""
-    return False
+    """Return whether there are CUDA devices, and NCCL's library."""
+    return _nccl.is_available()
 
 
 def is_gloo_available():
@@ -58,6 +60,7 @@ def set_debug_level(level):
     if not isinstance(level, DebugLevel):
         raise TypeError(f"set_debug_level: got {level!r}, expected a DebugLevel")
     _settings["level"] = level
+    _core_groups.set_devices_compare(level == DebugLevel.DETAIL)
 
 
 def set_debug_level_from_env():
@@ -67,6 +70,9 @@ def set_debug_level_from_env():
         raise RuntimeError(f"set_debug_level_from_env: got TORCH_DISTRIBUTED_DEBUG={word}, expected one of "
                            f"{', '.join(DebugLevel.__members__)}")
     set_debug_level(DebugLevel[word])
+
+
+set_debug_level_from_env()
 
 
 @contextlib.contextmanager
@@ -122,6 +128,8 @@ _find, __dir__ = lookup(globals())
 
 
 def __getattr__(name):
+    if name == "ProcessGroupNCCL" and _nccl.is_available():
+        return _nccl.ProcessGroupNCCL
     if name in ("DeviceMesh", "init_device_mesh"):
         from dragon.vm.torch.distributed import device_mesh
         return getattr(device_mesh, name)

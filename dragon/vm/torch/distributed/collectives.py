@@ -1,4 +1,6 @@
 """What all processes of a group do together with tensors, in place as PyTorch has it, and not on the tape."""
+from datetime import timedelta
+
 from dragon import _C
 from dragon.core import warnings
 from dragon.vm.torch.core.tensor import ops
@@ -31,10 +33,10 @@ def _member(group, who):
     return group
 
 
-def _run(core, call, result, async_op):
-    """Make a call in its turn, now or in the background."""
+def _run(core, call, result, async_op, like=None):
+    """Make a call in its turn, now or in the background; `like` is one of the tensors that it is about."""
     if async_op:
-        return Work(core.runner.begin(call, result))
+        return Work(core.runner.begin(call, result, result[0] if like is None and result else like))
     call()
     return None
 
@@ -122,11 +124,56 @@ def barrier(group=None, async_op=False, device_ids=None, timeout=None):
     """Wait for all processes."""
     if (group := _member(group, "barrier")) is None:
         return None
-    return _run(group._core, group._core.barrier, [], async_op)
+    core, device = group._core, _barrier_device(group, device_ids)
+    if timeout is not None and not isinstance(timeout, timedelta):
+        raise TypeError(f"barrier: got timeout {timeout!r}, expected a datetime.timedelta")
+    if device is None:
+        return _run(core, core.barrier, [], async_op)
+    core.barrier(device)  # the host waits for its device, whether it is asked to or not
+    return Work(_Done()) if async_op else None
+
+
+class _Done:
+    """What has ended already."""
+
+    result, error = [], None
+
+    def is_done(self):
+        return True
+
+    def wait(self, seconds=None):
+        pass
+
+    def then(self, follower):
+        follower(self)
+
+
+def _barrier_device(group, device_ids):
+    """Return the device whose work a barrier waits for; None where the group's tensors are the host's."""
+    if device_ids is not None and not isinstance(device_ids, list):
+        raise TypeError("Invalid function argument: device_ids type should be List[int]")
+    if group._core.services.get("cpu") != "nobody":
+        return None
+    if device_ids:
+        return f"cuda:{int(device_ids[0])}"
+    return str(group.bound_device_id or object_device(group))
+
+
+def object_device(group):
+    """Return the device of tensors that stand for objects: the host, unless the group carries none of its."""
+    from dragon.core import accelerator
+    if group._core.services.get("cpu") != "nobody":
+        return "cpu"
+    return str(group.bound_device_id or f"cuda:{accelerator.cuda_index()}")
 
 
 def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
     """Wait for all processes; one that does not come is named."""
+    if group is not None and not _rank_not_in_group(group) or _world["default"] is not None:
+        chosen = _world["default"] if group is None else group
+        if not _rank_not_in_group(chosen) and chosen._core.services.get("cpu") == "nobody":
+            raise ValueError("monitored_barrier is only implemented for GLOO backend: got a group of "
+                             f"{chosen.name()!r}, expected one of gloo")
     barrier(group)
 
 
@@ -189,7 +236,7 @@ def _into(target, call):
     if target.is_contiguous():
         call(target.view(-1))
     else:
-        rows = ops.empty(target.numel(), dtype=target.dtype)
+        rows = ops.empty(target.numel(), dtype=target.dtype, device=target.device)
         call(rows)
         target.copy_(rows.reshape(target.shape))
 
@@ -217,7 +264,7 @@ def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group
         rows = ops.gather_to(held, number, root)
         if mine:
             _deal_out(rows, targets)
-    return _run(group._core, call, list(gather_list or ()), async_op)
+    return _run(group._core, call, list(gather_list or ()), async_op, held)
 
 
 def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):

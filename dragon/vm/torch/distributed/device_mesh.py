@@ -3,6 +3,7 @@ import math
 
 from dragon.core import warnings
 from dragon.distributed.globals.mesh import Mesh
+from dragon.vm.torch.core.device import device_count
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import as_tensor
 from dragon.vm.torch.distributed._mesh_layout import Grid
@@ -116,6 +117,11 @@ class DeviceMesh:
         if self._core is None:
             self._core = Mesh(self.shape, self._coordinate, [group._core for group in self._groups])
         return self._core
+
+    @property
+    def _place(self):
+        """The name of the device of this process's parts: the host's where there is none of the mesh's kind."""
+        return self.device_type if self.device_type == "cpu" or device_count(self.device_type) else "cpu"
 
     def size(self, mesh_dim=None):
         """Return how many processes there are along an axis, or in all."""

@@ -149,11 +149,16 @@ class ProcessGroup:
         What it is for.
     store : Store, optional
         Where its processes met.
+    backends : Dict[str, Backend], optional
+        The name of the backend of each kind of device.
+    device : torch.device, optional
+        The one that belongs to the group.
 
     """
 
-    def __init__(self, core, backend="gloo", name="0", description=None, store=None):
+    def __init__(self, core, backend="gloo", name="0", description=None, store=None, backends=None, device=None):
         self._core, self._store = core, store
+        self._backends, self._device = backends or {"cpu": Backend(backend)}, device
         self._backend, self.group_name, self.group_desc = Backend(backend), name, description or "undefined"
         self._serial = 0  # of messages of objects
 
@@ -175,8 +180,12 @@ class ProcessGroup:
 
     @property
     def bound_device_id(self):
-        """None: no device belongs to the group."""
-        return None
+        """torch.device: the one that belongs to the group; None if there is none."""
+        return self._device
+
+    @bound_device_id.setter
+    def bound_device_id(self, device):
+        self._device = device
 
 
 class GroupMember:

@@ -6,6 +6,8 @@ from dragon.distributed import errors
 from dragon.distributed.carrying import find_carry
 from dragon.distributed.group import ProcessGroup as Core
 from dragon.distributed.mpi import library as _mpi
+from dragon.vm.torch.core.device import as_device
+from dragon.vm.torch.distributed import nccl as _nccl
 from dragon.vm.torch.distributed import rendezvous as _rendezvous
 from dragon.vm.torch.distributed.groups import (Backend, DistBackendError, GroupMember, ProcessGroup, _pg_map, _world)
 from dragon.vm.torch.distributed.stores import HashStore, PrefixStore
@@ -36,7 +38,8 @@ def is_torchelastic_launched():
 
 def is_backend_available(backend):
     """Return whether a backend can be used."""
-    return backend.lower() == "gloo" or backend.lower() == "mpi" and _mpi.is_there()
+    there = {"gloo": True, "mpi": _mpi.is_there, "nccl": _nccl.is_available}.get(backend.lower(), False)
+    return there() if callable(there) else there
 
 
 def init_process_group(backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, store=None,
@@ -46,9 +49,11 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     Parameters
     ----------
     backend : str, optional
-        "mpi": MPI carries what processes tell each other that `mpirun` has started, on one machine or many; it gives
-        ranks and their number as well. Otherwise processes of one machine share memory, whatever the name; those that
-        `mpirun` has started on several have MPI.
+        "gloo": processes of one machine share memory, and tensors of CUDA devices are copied to it; "nccl": NCCL
+        carries tensors of CUDA devices, and those of the host are refused; "cpu:gloo,cuda:nccl", and None: both. "mpi":
+        MPI carries what processes tell each other that `mpirun` has started, on one machine or many; it gives ranks and
+        their number as well. Where there is no CUDA device processes of one machine share memory, whatever the name;
+        those that `mpirun` has started on several have MPI.
     init_method : str, optional
         Where processes meet; "env://" reads MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE from the environment.
     timeout : datetime.timedelta, optional
@@ -59,8 +64,13 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
         Which one this is.
     store : Store, optional
         Where processes meet, in place of `init_method`.
-    group_name, pg_options, device_id
-        Not needed by processes that share memory.
+    pg_options : ProcessGroupNCCL.Options, optional
+        Choices for NCCL.
+    device_id : Union[int, device], optional
+        The device of this process: it becomes the group's, and NCCL joins the processes now rather than at their first
+        collective.
+    group_name
+        Not needed.
 
     """
     if is_initialized():
@@ -71,6 +81,8 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
         raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
     timeout = timeout or default_pg_timeout
     names = [part.partition(":")[2] or part for part in (backend or "gloo").split(",")]
+    _nccl.require([name.lower() for name in names])
+    device_id = _own_device(device_id)
     if names == ["mpi"] and store is None and _mpi.is_started():
         store, rank, world_size = _rendezvous.meet_by_mpi(timeout)
     elif store is None:
@@ -89,7 +101,8 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     by_mpi = world_size > 1 and _mpi.is_started() and ("mpi" in names or _mpi.spans_machines())
     carry = _carrier() if by_mpi else _find_carry(store, rank, world_size)
     _world["default"] = _make(backend if backend and ":" not in backend else names[0], "0", "default_pg", store,
-                              PrefixStore("default_pg", store), rank, list(range(world_size)), timeout, carry)
+                              PrefixStore("default_pg", store), rank, list(range(world_size)), timeout,
+                              carry, _nccl.backend_map(backend), pg_options, device_id)
     GroupMember.WORLD = _world["default"]
 
 
@@ -106,12 +119,29 @@ def _carrier():
     return Carrier
 
 
-def _make(backend, name, description, store, meeting, rank, ranks, timeout, carry):
+def _own_device(device_id):
+    """Return the device of this process as a device with an index; None for None."""
+    if device_id is None:
+        return None
+    device = as_device(device_id)
+    if device.type == "cpu" or device.index is None:
+        raise ValueError("init_process_group device_id parameter must be a device with an index: got "
+                         f"{device_id!r}, expected one of an accelerator, as in torch.device('cuda:0')")
+    return device
+
+
+def _make(backend, name, description, store, meeting, rank, ranks, timeout, carry, backends=None, options=None,
+          device=None):
+    backends = _nccl.backend_map(backend) if backends is None else backends
     try:
         core = Core(_Meeting(meeting), rank, len(ranks), timeout.total_seconds(), ranks, carry=carry)
+        _nccl.serve(core, backends, options)
+        if device is not None and core.services.get(device.type) == "device":
+            core.barrier(str(device))
     except errors.DistributedError as error:
         raise DistBackendError(str(error)) from None
-    made = ProcessGroup(core, backend, name, description, meeting)
+    made = ProcessGroup(core, backend, name, description, meeting, backends, device)
+    made._options = options
     _pg_map[made] = (str(made._backend), store)
     return made
 
@@ -163,8 +193,10 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local
         What it is for.
     sort_ranks : bool, optional, default=True
         Whether members are numbered in the order of their ranks, or in that of the list.
-    pg_options, device_id
-        Not needed by processes that share memory.
+    pg_options : ProcessGroupNCCL.Options, optional
+        Choices for NCCL.
+    device_id : Union[int, device], optional
+        As of `init_process_group`.
 
     """
     world = _group()
@@ -195,8 +227,12 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local
         return GroupMember.NON_GROUP_MEMBER
     store = _pg_map[world][1]
     timeout = timeout or timedelta(seconds=world._core.timeout)
+    if backend is not None:
+        _nccl.require([part.rpartition(":")[2].lower() for part in backend.split(",")])
+    backends = world._backends if backend is None else _nccl.backend_map(backend)
+    options = world._options if pg_options is None and backend is None else pg_options
     return _make(backend or world._backend, name, group_desc, store, PrefixStore(f"group {name}", store),
-                 ranks.index(me), ranks, timeout, world._core.carry)
+                 ranks.index(me), ranks, timeout, world._core.carry, backends, options, _own_device(device_id))
 
 
 _local = {}  # {ranks: how many groups they have made by themselves}
@@ -238,10 +274,39 @@ def new_subgroups_by_enumeration(ranks_per_subgroup_list, timeout=None, backend=
 
 
 def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None, backend=None):
-    """Raise: a group is split by backends that know one device for each process."""
-    _group(parent_pg)
-    raise RuntimeError("No device associated with the default pg, not safe to split any process groups: got backend "
-                       f"{get_backend(parent_pg)!r}; new_group makes groups with any")
+    """Return this process's group of several that a group is cut into; None outside of all. All members call this.
+
+    Parameters
+    ----------
+    parent_pg : ProcessGroup, optional
+        The group, the default one by default; a device belongs to it (`init_process_group(device_id=...)`).
+    split_ranks : List[List[int]]
+        The members of each new group, by their ranks in the old one.
+    timeout, pg_options, group_desc, backend
+        As of `new_group`.
+
+    Returns
+    -------
+    Optional[ProcessGroup]
+        The new group.
+
+    """
+    parent = _group(parent_pg)
+    if parent.bound_device_id is None:
+        raise RuntimeError("No device associated with the default pg, not safe to split any process groups: got the "
+                           f"backend {get_backend(parent)!r}; new_group makes groups with any")
+    if not split_ranks:
+        raise ValueError("split_ranks cannot be None or empty")
+    members = [rank for ranks in split_ranks for rank in ranks]
+    if len(set(members)) != len(members) or any(not 0 <= rank < parent.size() for rank in members):
+        raise ValueError(f"split_group: got split_ranks={split_ranks}, expected each of the group's {parent.size()} "
+                         "ranks at most once")
+    mine = next((sorted(ranks) for ranks in split_ranks if parent.rank() in ranks), None)
+    if mine is None:
+        return None
+    every = get_process_group_ranks(parent)
+    return new_group([every[rank] for rank in mine], timeout, backend, pg_options, True, group_desc,
+                     parent.bound_device_id)
 
 
 def shrink_group(ranks_to_exclude, group=None, shrink_flags=0, pg_options=None):
@@ -276,7 +341,7 @@ def get_backend(group=None):
 
 def get_backend_config(group=None):
     """Return which backend serves which device."""
-    return f"cpu:{get_backend(group)}"
+    return ",".join(f"{kind}:{name}" for kind, name in _group(group)._backends.items())
 
 
 def get_default_backend_for_device(device):
@@ -321,5 +386,7 @@ def get_node_local_rank(fallback_rank=None):
 
 
 def _get_pg_default_device(group=None):
-    from dragon.vm.torch.core.device import device
-    return device("cpu")
+    """Return the device that a group's tensors are on where nothing else is said: the host, if it carries those."""
+    group = _group(group)
+    kinds = list(group._backends)
+    return as_device("cpu" if "cpu" in kinds or not kinds else kinds[0])

@@ -61,13 +61,25 @@ def _peer(group, rank, group_rank, name, who):
     return peer
 
 
+def _outgoing(tensor, dst, group, tag, group_dst):
+    """Return what is told of a message that goes out, and what is to be done once it is gone."""
+    return (tensor.detach().contiguous(), _peer(group, dst, group_dst, "dst", "isend"), tag, True), None
+
+
+def _incoming(tensor, src, group, tag, group_src):
+    """Return what is told of a message that comes in, and what is to be done once it is there."""
+    peer, target = _peer(group, src, group_src, "src", "irecv"), tensor.detach()
+    held = target if target.is_contiguous() else target.contiguous().clone()
+    return (held, peer, tag, False), None if held is target else lambda: target.copy_(held)
+
+
 def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
-    """Begin to send a tensor; return the work."""
+    """Begin to send a tensor; return the work. NCCL knows no tags: messages of two processes keep their order."""
     _require_tensor(tensor)
     if (group := _member(group, "isend")) is None:
         return None
-    peer = _peer(group, dst, group_dst, "dst", "isend")
-    return MessageWork(group._core.post(tensor.detach().contiguous(), peer, tag, True), group)
+    told, _ = _outgoing(tensor, dst, group, tag, group_dst)
+    return MessageWork(group._core.post(*told), group)
 
 
 def irecv(tensor, src=None, group=None, tag=0, group_src=None):
@@ -75,11 +87,8 @@ def irecv(tensor, src=None, group=None, tag=0, group_src=None):
     _require_tensor(tensor)
     if (group := _member(group, "irecv")) is None:
         return None
-    peer = _peer(group, src, group_src, "src", "irecv")
-    target = tensor.detach()
-    held = target if target.is_contiguous() else target.contiguous().clone()
-    deliver = None if held is target else lambda: target.copy_(held)
-    return MessageWork(group._core.post(held, peer, tag, False), group, deliver)
+    told, deliver = _incoming(tensor, src, group, tag, group_src)
+    return MessageWork(group._core.post(*told), group, deliver)
 
 
 def send(tensor, dst=None, group=None, tag=0, group_dst=None):
@@ -102,6 +111,14 @@ def batch_isend_irecv(p2p_op_list):
     """Begin to send and receive several tensors; return the works."""
     if not isinstance(p2p_op_list, list) or not all(isinstance(one, P2POp) for one in p2p_op_list):
         raise ValueError("Invalid ``p2p_op_list``. Each op is expected to be of type ``torch.distributed.P2POp``.")
-    works = [one.op(one.tensor, one.peer, one.group, one.tag, **({} if one.group_peer is None else {
-        f"group_{'dst' if one.op is isend else 'src'}": one.group_peer})) for one in p2p_op_list]
-    return [work for work in works if work is not None]
+    works, parts = [], {}
+    for one in p2p_op_list:  # those of one group and device go together: no order of theirs can leave anybody waiting
+        _require_tensor(one.tensor)
+        group = _member(one.group, "batch_isend_irecv")
+        if group is not None:
+            told = (_outgoing if one.op is isend else _incoming)(one.tensor, one.peer, group, one.tag, one.group_peer)
+            parts.setdefault((group, str(one.tensor.device)), []).append(told)
+    for (group, _), told in parts.items():
+        begun = group._core.post_all([each for each, _ in told])
+        works += [MessageWork(message, group, deliver) for message, (_, deliver) in zip(begun, told)]
+    return works

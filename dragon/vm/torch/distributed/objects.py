@@ -5,46 +5,46 @@ from dragon import _C
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.distributed import collectives, messages
-from dragon.vm.torch.distributed.collectives import _member, _root
+from dragon.vm.torch.distributed.collectives import _member, _root, object_device
 from dragon.vm.torch.distributed.making import get_global_rank
 
 
-def _to_tensor(value):
+def _to_tensor(value, device):
     """Return an object as a tensor of bytes."""
     import numpy
-    return _C.from_buffer(numpy.frombuffer(pickle.dumps(value), numpy.uint8).copy(), Tensor)
+    return _C.from_buffer(numpy.frombuffer(pickle.dumps(value), numpy.uint8).copy(), Tensor).to(device)
 
 
 def _to_object(tensor, size):
-    return pickle.loads(tensor[:size].numpy().tobytes())
+    return pickle.loads(tensor[:size].cpu().numpy().tobytes())
 
 
-def _count(*numbers):
-    return _C.tensor(list(numbers), "int64", None, Tensor)
+def _count(device, *numbers):
+    return _C.tensor(list(numbers), "int64", device, Tensor)
 
 
-def _bytes(size):
-    return ops.empty((size,), dtype=OBJECTS["uint8"])
+def _bytes(size, device):
+    return ops.empty((size,), dtype=OBJECTS["uint8"], device=device)
 
 
 def _padded(tensor, size):
-    made = _bytes(size)
+    made = _bytes(size, tensor.device)
     made[:len(tensor)] = tensor
     return made
 
 
 def _sizes(tensor, group):
     """Return how many bytes each rank has."""
-    return ops.all_gather(_count(len(tensor)), group._core.number).tolist()
+    return ops.all_gather(_count(tensor.device, len(tensor)), group._core.number).tolist()
 
 
 def all_gather_object(object_list, obj, group=None):
     """Fill a list with the objects of all processes."""
     if (group := _member(group, "all_gather_object")) is None:
         return
-    mine = _to_tensor(obj)
+    mine = _to_tensor(obj, object_device(group))
     sizes = _sizes(mine, group)
-    parts = [_bytes(max(sizes)) for _ in sizes]
+    parts = [_bytes(max(sizes), mine.device) for _ in sizes]
     collectives.all_gather(parts, _padded(mine, max(sizes)), group)
     for rank, (part, size) in enumerate(zip(parts, sizes)):
         object_list[rank] = _to_object(part, size)
@@ -60,9 +60,9 @@ def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=
         raise ValueError("Argument ``object_gather_list`` must be specified on destination rank.")
     if not is_root and object_gather_list:
         raise ValueError("Argument ``object_gather_list`` must NOT be specified on non-destination ranks.")
-    mine = _to_tensor(obj)
+    mine = _to_tensor(obj, object_device(group))
     sizes = _sizes(mine, group)
-    parts = [_bytes(max(sizes)) for _ in sizes] if is_root else None
+    parts = [_bytes(max(sizes), mine.device) for _ in sizes] if is_root else None
     collectives.gather(_padded(mine, max(sizes)), parts, group=group, group_dst=root)
     for rank, (part, size) in enumerate(zip(parts or (), sizes)):
         object_gather_list[rank] = _to_object(part, size)
@@ -74,11 +74,12 @@ def broadcast_object_list(object_list, src=None, group=None, device=None, group_
         return
     root = _root(group, src, group_src, "src")
     is_root = group.rank() == root
-    made = [_to_tensor(value) for value in object_list] if is_root else []
-    sizes = _count(*map(len, made)) if is_root else _count(*[0] * len(object_list))
+    device = object_device(group) if device is None else device
+    made = [_to_tensor(value, device) for value in object_list] if is_root else []
+    sizes = _count(device, *map(len, made)) if is_root else _count(device, *[0] * len(object_list))
     collectives.broadcast(sizes, group=group, group_src=root)
     sizes = sizes.tolist()
-    held = ops.cat(made, 0) if is_root and made else _bytes(sum(sizes))
+    held = ops.cat(made, 0) if is_root and made else _bytes(sum(sizes), device)
     collectives.broadcast(held, group=group, group_src=root)
     if is_root:
         return
@@ -97,13 +98,15 @@ def scatter_object_list(scatter_object_output_list, scatter_object_input_list=No
         raise ValueError("Expected argument scatter_object_output_list to be a list of size at least 1.")
     root = _root(group, src, group_src, "src")
     is_root = group.rank() == root
-    made = [_to_tensor(value) for value in scatter_object_input_list] if is_root else []
-    most = _count(max(map(len, made)) if is_root else 0)
+    device = object_device(group)
+    made = [_to_tensor(value, device) for value in scatter_object_input_list] if is_root else []
+    most = _count(device, max(map(len, made)) if is_root else 0)
     collectives.broadcast(most, group=group, group_src=root)
     most = most.item()
-    mine, size = _bytes(most), _count(0)
+    mine, size = _bytes(most, device), _count(device, 0)
     collectives.scatter(mine, [_padded(each, most) for each in made] if is_root else None, group=group, group_src=root)
-    collectives.scatter(size, [_count(len(each)) for each in made] if is_root else None, group=group, group_src=root)
+    lengths = [_count(device, len(each)) for each in made] if is_root else None
+    collectives.scatter(size, lengths, group=group, group_src=root)
     scatter_object_output_list[0] = _to_object(mine, size.item())
 
 
@@ -111,9 +114,10 @@ def send_object_list(object_list, dst=None, group=None, device=None, group_dst=N
     """Send objects to a process."""
     if (group := _member(group, "send_object_list")) is None:
         return
-    made = [_to_tensor(value) for value in object_list]
+    device = object_device(group) if device is None else device
+    made = [_to_tensor(value, device) for value in object_list]
     target = {"group_dst": group_dst} if dst is None else {"dst": dst}
-    messages.send(_count(*map(len, made)), group=group, **target)
+    messages.send(_count(device, *map(len, made)), group=group, **target)
     messages.send(ops.cat(made, 0), group=group, **target)
 
 
@@ -121,13 +125,14 @@ def recv_object_list(object_list, src=None, group=None, device=None, group_src=N
     """Receive objects of a process; return whose they were."""
     if (group := _member(group, "recv_object_list")) is None:
         return -1
-    sizes = _count(*[0] * len(object_list))
+    device = object_device(group) if device is None else device
+    sizes = _count(device, *[0] * len(object_list))
     source = {"group_src": group_src} if group_src is not None else {"src": src} if src is not None else {}
     work = messages.irecv(sizes, group=group, **source)
     work.wait()
     peer = work._message.rank
     sizes = sizes.tolist()
-    held = _bytes(sum(sizes))
+    held = _bytes(sum(sizes), device)
     messages.recv(held, group=group, group_src=peer)
     at = 0
     for place, size in enumerate(sizes):

@@ -5,6 +5,8 @@ from multiprocessing import context, reduction
 
 from dragon import _C
 from dragon.vm.torch.core.tensor import Tensor, ops
+from dragon.vm.torch.multiprocessing import devices
+from dragon.vm.torch.multiprocessing.finishing import finish
 
 _handles = weakref.WeakValueDictionary()  # {descriptor: Handle}, as long as a pickler remembers it
 
@@ -53,12 +55,15 @@ def reduce_tensor(tensor):
         raise RuntimeError("Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does "
                            "not support crossing process boundaries.  If you just want to transfer the data, call "
                            "detach() on the tensor before serializing (e.g., putting it on the queue).")
-    if tensor.device.type != "cpu":
-        raise NotImplementedError(f"multiprocessing: got a tensor on {tensor.device}, expected one on the CPU")
+    if tensor.is_cuda and tensor.numel():
+        return devices.reduce_tensor(tensor, Handle.of)
+    if tensor.device.type not in ("cpu", "cuda"):
+        raise NotImplementedError(f"multiprocessing: got a tensor on {tensor.device}, expected one on the CPU or on a "
+                                  "CUDA device")
     layout = tuple(tensor.shape), tuple(tensor.stride())
     facts = type(tensor), tensor.dtype, tensor.requires_grad
     if not tensor.numel():
-        return rebuild_empty, (*facts, *layout)
+        return rebuild_empty, (*facts, *layout, str(tensor.device))
     if _C.shared_block_of(tensor) is None:
         # Queues send from threads of their own: one that frees before it has allocated would meet an empty cache.
         ops.empty((1,))
@@ -74,19 +79,9 @@ def rebuild_tensor(cls, dtype, requires_grad, shape, strides, block, start):
     return finish(ops.as_strided(flat, shape, strides, 0), cls, requires_grad)
 
 
-def rebuild_empty(cls, dtype, requires_grad, shape, strides):
+def rebuild_empty(cls, dtype, requires_grad, shape, strides, device="cpu"):
     """Return a tensor without elements."""
-    return finish(ops.empty_strided(shape, strides, dtype=dtype), cls, requires_grad)
-
-
-def finish(made, cls, requires_grad):
-    """Return a tensor as an instance of its class."""
-    if cls is not Tensor:
-        made = made.detach()
-        made.__class__ = cls
-    if requires_grad or made.requires_grad:
-        made.requires_grad = requires_grad
-    return made
+    return finish(ops.empty_strided(shape, strides, dtype=dtype, device=device), cls, requires_grad)
 
 
 def init_reductions():

@@ -75,7 +75,7 @@ class Join:
         groups = {id(joinable.join_process_group) for joinable in joinables}
         if len(groups) > 1:
             raise ValueError("Using join context manager with multiple process groups")
-        self._group = joinables[0].join_process_group
+        self._group, self._device = joinables[0].join_process_group, joinables[0].join_device
         for place, joinable in enumerate(joinables):
             joinable._join_config = _JoinConfig(enable, throw_on_early_termination, place == 0)
 
@@ -101,10 +101,10 @@ class Join:
 
     def _count_others(self):
         """Return how many processes have batches left."""
-        return int(_summed(0, self._group))
+        return int(_summed(0, self._group, self._device))
 
     def _tell_to_end(self):
-        _summed(1, self._group)
+        _summed(1, self._group, self._device)
         raise RuntimeError(f"Rank {self._group.rank()} exhausted all inputs.")
 
     @staticmethod
@@ -116,14 +116,14 @@ class Join:
         if not config.is_first_joinable or not config.enable:
             return None
         group = joinable.join_process_group
-        ones = ops.ones((1,))
+        ones = ops.ones((1,), device=joinable.join_device)
         work = collectives.all_reduce(ones, group=group, async_op=True)
-        if config.throw_on_early_termination and _summed(0, group):
+        if config.throw_on_early_termination and _summed(0, group, joinable.join_device):
             raise RuntimeError("Detected at least one rank that exhausted inputs. Throwing across all ranks.")
         return work
 
 
-def _summed(number, group):
-    total = ops.full((1,), float(number))
+def _summed(number, group, device):
+    total = ops.full((1,), float(number), device=device)
     collectives.all_reduce(total, group=group)
     return total.item()

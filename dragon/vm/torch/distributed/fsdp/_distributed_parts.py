@@ -8,7 +8,8 @@ def _mesh_of(wrapped):
     """Return the mesh of a wrapped module's processes, the same each time."""
     mesh = wrapped._device_mesh or wrapped.__dict__.get("_made_mesh")
     if mesh is None:
-        mesh = wrapped.__dict__["_made_mesh"] = DeviceMesh.from_group(wrapped.process_group, "cpu")
+        kind = wrapped.compute_device.type
+        mesh = wrapped.__dict__["_made_mesh"] = DeviceMesh.from_group(wrapped.process_group, kind)
     return mesh
 
 

@@ -111,7 +111,8 @@ class Handle:
         self.kept_dtype, self.dtype = whole.dtype, dtype or whole.dtype
         self._sizes = [piece.numel for piece in pieces] + [whole_size - self.numel]
         self._shares = not self.is_sharded and self.dtype == whole.dtype  # the whole is the part
-        made = self.flat_param.detach() if self._shares else ops.zeros(whole_size, dtype=self.dtype)
+        made = self.flat_param.detach() if self._shares else ops.zeros(
+            whole_size, dtype=self.dtype, device=self.flat_param.device)
         self.full = made.requires_grad_(any(wanted))
         self._bytes = made.numel() * made.element_size()
         self.is_whole, self._work = self._shares, None
@@ -122,7 +123,7 @@ class Handle:
     def _padded(whole, size):
         if whole.numel() == size:
             return whole
-        return ops.cat([whole, ops.zeros(size - whole.numel(), dtype=whole.dtype)], 0)
+        return ops.cat([whole, ops.zeros(size - whole.numel(), dtype=whole.dtype, device=whole.device)], 0)
 
     def _part_of(self, whole):
         return whole[self.first:self.first + self.part_size]
@@ -146,7 +147,7 @@ class Handle:
             with modes.no_grad():
                 ops.all_gather(part, number, out=whole)
         else:
-            self._work = runner.begin(lambda: ops.all_gather(part, number, out=whole))
+            self._work = runner.begin(lambda: ops.all_gather(part, number, out=whole), like=part)
             return
         self.is_whole = True
 

@@ -1,5 +1,6 @@
 """How a module is made ready to be spread: groups, wrapped parts, parameters that are only shapes."""
-from dragon.core import warnings
+from dragon.core import accelerator, warnings
+from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.distributed import collectives
 from dragon.vm.torch.distributed.fsdp.api import ShardingStrategy
@@ -56,15 +57,39 @@ def _halves():
     return mine, across
 
 
-def check_device(given):
-    """Raise unless parameters are asked to be where they are, on the CPU."""
-    if given is None or isinstance(given, (str, Device)) and Device(given).type == "cpu":
-        return
-    raise ValueError(f"FullyShardedDataParallel: got device_id={given!r}, expected None or the CPU, where the tensors "
-                     "of groups are")
+def find_device(module, given):
+    """Return the device on which a module computes, to which its parameters and buffers are moved.
+
+    Parameters
+    ----------
+    module : Module
+        The module.
+    given : Union[int, str, device], optional
+        The device; the first parameter's by default.
+
+    Returns
+    -------
+    device
+        The device.
+
+    """
+    first = next((param for param in module.parameters() if not param.is_meta), None)
+    if given is None:
+        return Device("cpu") if first is None else first.device
+    device = as_device(given)
+    if device.type != "cpu" and device.index is None:
+        device = Device(device.type, accelerator.cuda_index())
+    if first is not None and first.device != device:
+        if first.device.type != "cpu":
+            raise ValueError(f"Inconsistent compute device and `device_id`: FullyShardedDataParallel got device_id="
+                             f"{given!r} and parameters on {first.device}, expected one device")
+        for param in (*module.parameters(), *module.buffers()):
+            if not param.is_meta:
+                param.data = param.data.to(device)
+    return device
 
 
-def materialize(modules, ignored, make):
+def materialize(modules, ignored, make, device):
     """Give parameters that are only shapes their memory and first values.
 
     Parameters
@@ -85,7 +110,7 @@ def materialize(modules, ignored, make):
         if make is not None:
             make(module)
             continue
-        module.to_empty(device="cpu", recurse=False)
+        module.to_empty(device=device, recurse=False)
         if not hasattr(module, "reset_parameters"):
             raise RuntimeError(f"Unable to call `reset_parameters()` for module on meta device with error: "
                                f"{type(module).__name__} has none. Please ensure that your module of type "

@@ -107,7 +107,7 @@ def _whole_states(handle, found):
                 if values:
                     made[place][word] = copy.deepcopy(values[0])
             continue
-        part = ops.zeros(handle.part_size, dtype=first)
+        part = ops.zeros(handle.part_size, dtype=first, device=handle.flat_param.device)
         for piece, state in zip(pieces, mine):
             if word not in state:
                 continue
@@ -226,7 +226,8 @@ def _parts_of(handle, held):
                 if word in state:
                     own[word] = copy.deepcopy(state[word])
             continue
-        values = [_whole(state[word]) if word in state else ops.zeros(piece.shape, dtype=first.dtype)
+        values = [_whole(state[word]) if word in state else ops.zeros(
+            piece.shape, dtype=first.dtype, device=first.device)
                   for state, piece in zip(held, handle.pieces)]
         part = handle.take_part(ops.cat([value.detach().reshape(-1) for value in values], 0)).clone()
         flat[word] = part

@@ -67,7 +67,8 @@ class Unit:
             self._arriving.append((None, [self._by_hook(gradient)]))
         else:
             made, group = [], self.handle.group
-            self._arriving.append((group.runner.begin(lambda: made.append(self._reduce(gradient))), made))
+            work = group.runner.begin(lambda: made.append(self._reduce(gradient)), made, gradient)
+            self._arriving.append((work, made))
 
     def _reduce(self, gradient):
         """Return this process's part of the mean of a gradient."""
@@ -83,7 +84,7 @@ class Unit:
         if not self.handle.is_sharded:
             self.hook(self.state, gradient)
             return gradient
-        made = ops.empty(self.handle.part_size, dtype=gradient.dtype)
+        made = ops.empty(self.handle.part_size, dtype=gradient.dtype, device=gradient.device)
         self.hook(self.state, gradient, made)
         return made
 

@@ -74,8 +74,9 @@ class _Shown:
     def _gather_grads(self):
         """Return the whole gradient of each piece; None where no process has one."""
         handle = self.handle
-        part = ops.zeros(handle.part_size, dtype=handle.flat_param.dtype)
+        part = ops.zeros(handle.part_size, dtype=handle.flat_param.dtype, device=handle.flat_param.device)
         has = ops.stack([ops.full((), float(piece.param.grad is not None)) for piece in handle.pieces], 0)
+        has = has.to(part.device)
         for piece in handle.pieces:
             if piece.param.grad is not None:
                 handle.local(piece, part).copy_(piece.param.grad.detach())

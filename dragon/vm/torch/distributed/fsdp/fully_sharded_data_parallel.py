@@ -3,7 +3,6 @@ import contextlib
 import math
 
 from dragon.core import modes, warnings
-from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.distributed import collectives
@@ -73,7 +72,7 @@ class FullyShardedDataParallel(ModelStates, Module):
         super().__init__()
         if isinstance(module, (ModuleDict, ModuleList)):
             warnings.warn(f"FSDP will not all-gather parameters for containers that do not implement forward: {module}")
-        _making.check_device(device_id)
+        self.compute_device = _making.find_device(module, device_id)
         if ignored_modules is not None and ignored_states is not None:
             raise ValueError("Cannot pass both ignored_modules and ignored_states at the same time. Please just pass "
                              "ignored_states.")
@@ -94,7 +93,7 @@ class FullyShardedDataParallel(ModelStates, Module):
                 "use_orig_params": use_orig_params, "device_mesh": device_mesh,
                 "ignored_states": given or None})
         self.process_group, self._inter_node_pg = group, copies
-        self.rank, self.world_size, self.compute_device = group.rank(), group.size(), as_device("cpu")
+        self.rank, self.world_size = group.rank(), group.size()
         self.sharding_strategy = _making.checked_strategy(strategy, group)
         self.cpu_offload, self.mixed_precision = cpu_offload or CPUOffload(), mixed_precision or MixedPrecision()
         self.backward_prefetch, self.forward_prefetch = backward_prefetch, forward_prefetch
@@ -103,7 +102,8 @@ class FullyShardedDataParallel(ModelStates, Module):
         self._is_root, self._passes, self._buffers_are_cast = None, None, False
         self._state_dict_type = StateDictType.FULL_STATE_DICT
         self._state_dict_config, self._optim_state_dict_config = FullStateDictConfig(), FullOptimStateDictConfig()
-        _making.materialize(self._own_modules(module), self._ignored_params, param_init_fn)
+        _making.materialize(self._own_modules(module), self._ignored_params, param_init_fn,
+                            self.compute_device)
         pieces = find_pieces(module, self._stands_alone, self._ignored_params)
         if sync_module_states:
             _making.share_states([piece.param for piece in pieces], list(module.buffers()), (group, copies))
@@ -345,10 +345,10 @@ class FullyShardedDataParallel(ModelStates, Module):
         norms = [[ops.linalg_vector_norm(each.detach(), order, dtype=OBJECTS["float32"]) for each in held]
                  for held in (parts, wholes)]
         if order == math.inf:
-            total = ops.stack([*norms[0], ops.zeros(())], 0).amax()
+            total = ops.stack([*norms[0], ops.zeros((), device=self.compute_device)], 0).amax()
             collectives.all_reduce(total, collectives.ReduceOp.MAX, self.process_group)
             return ops.stack([total, *norms[1]], 0).amax()
-        total = ops.stack([*norms[0], ops.zeros(())], 0).pow(order).sum()
+        total = ops.stack([*norms[0], ops.zeros((), device=self.compute_device)], 0).pow(order).sum()
         collectives.all_reduce(total, group=self.process_group)
         return (total + sum(each ** order for each in norms[1])) ** (1 / order)
 

@@ -3,6 +3,7 @@ from dragon.distributed.globals.boxing import box
 from dragon.distributed.globals.layout import Layout
 from dragon.distributed.globals.signatures import BROADCAST
 from dragon.vm.torch.autograd.function import Function
+from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.functions.history import is_grad_enabled
 from dragon.vm.torch.core.overrides import _disabled_torch_function_impl
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -333,6 +334,8 @@ def distribute_tensor(tensor, device_mesh=None, placements=None, *, src_data_ran
                              f"placements {list(placements)}. do you want to call `redistribute` instead?")
         return tensor
     local = tensor.detach()
+    if not local.is_meta and local.device.type != as_device(mesh._place).type:
+        local = local.to(mesh._place)
     spec = DTensorSpec(mesh, placements, TensorMeta(tuple(tensor.shape), tuple(tensor.stride()), tensor.dtype))
     if not mesh._is_current_rank_part_of_mesh():
         local = local.new_empty(0)

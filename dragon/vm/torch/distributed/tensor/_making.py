@@ -15,7 +15,7 @@ from dragon.vm.torch.nn.parameter import Parameter
 
 
 def _make(who, make, size, dtype, layout, requires_grad, device_mesh, placements, is_drawn=False):
-    """Make a tensor's parts."""
+    """Make a tensor's parts: `make` is given a shape, and the dtype and device by name."""
     if layout is not strided:
         raise AssertionError(f"{who}: got layout={layout!r}, expected torch.strided")
     mesh = device_mesh or _mesh_resources.get_current_mesh()
@@ -26,47 +26,47 @@ def _make(who, make, size, dtype, layout, requires_grad, device_mesh, placements
         raise RuntimeError(f"{who}: got {placements}, expected Shard or Replicate")
     spec = DTensorSpec(mesh, placements, TensorMeta(tuple(size), row_major(size), dtype))
     if not mesh._is_current_rank_part_of_mesh():
-        local = ops.empty((0,), dtype=dtype)
+        local = ops.empty((0,), dtype=dtype, device=mesh._place)
     elif is_drawn:  # each draws the whole, so that the numbers do not depend on how it is cut
-        local = kept_part(mesh, make(tuple(size), dtype), spec.signatures)
+        local = kept_part(mesh, make(tuple(size), {"dtype": dtype, "device": mesh._place}), spec.signatures)
     else:
-        local = make(spec.layout.local_shape(), dtype)
+        local = make(spec.layout.local_shape(), {"dtype": dtype, "device": mesh._place})
     return DTensor(local, spec, requires_grad=requires_grad)
 
 
 def zeros(*size, requires_grad=False, dtype=None, layout=strided, device_mesh=None, placements=None):
     """Return zeros on a mesh."""
-    return _make("zeros", lambda shape, kind: ops.zeros(shape, dtype=kind), size, dtype, layout, requires_grad,
+    return _make("zeros", lambda shape, kind: ops.zeros(shape, **kind), size, dtype, layout, requires_grad,
                  device_mesh, placements)
 
 
 def ones(*size, dtype=None, layout=strided, requires_grad=False, device_mesh=None, placements=None):
     """Return ones on a mesh."""
-    return _make("ones", lambda shape, kind: ops.ones(shape, dtype=kind), size, dtype, layout, requires_grad,
+    return _make("ones", lambda shape, kind: ops.ones(shape, **kind), size, dtype, layout, requires_grad,
                  device_mesh, placements)
 
 
 def empty(*size, dtype=None, layout=strided, requires_grad=False, device_mesh=None, placements=None):
     """Return a tensor on a mesh whose numbers are whatever was in memory."""
-    return _make("empty", lambda shape, kind: ops.empty(shape, dtype=kind), size, dtype, layout, requires_grad,
+    return _make("empty", lambda shape, kind: ops.empty(shape, **kind), size, dtype, layout, requires_grad,
                  device_mesh, placements)
 
 
 def full(size, fill_value, *, dtype=None, layout=strided, requires_grad=False, device_mesh=None, placements=None):
     """Return a tensor on a mesh of one number."""
-    return _make("full", lambda shape, kind: ops.full(shape, fill_value, dtype=kind), (size,), dtype, layout,
+    return _make("full", lambda shape, kind: ops.full(shape, fill_value, **kind), (size,), dtype, layout,
                  requires_grad, device_mesh, placements)
 
 
 def rand(*size, requires_grad=False, dtype=None, layout=strided, device_mesh=None, placements=None):
     """Return numbers between 0 and 1 on a mesh: those of one process with the same seed."""
-    return _make("rand", lambda shape, kind: ops.empty(shape, dtype=kind).uniform_(), size, dtype, layout,
+    return _make("rand", lambda shape, kind: ops.empty(shape, **kind).uniform_(), size, dtype, layout,
                  requires_grad, device_mesh, placements, True)
 
 
 def randn(*size, requires_grad=False, dtype=None, layout=strided, device_mesh=None, placements=None):
     """Return normal numbers on a mesh: those of one process with the same seed."""
-    return _make("randn", lambda shape, kind: ops.empty(shape, dtype=kind).normal_(), size, dtype, layout,
+    return _make("randn", lambda shape, kind: ops.empty(shape, **kind).normal_(), size, dtype, layout,
                  requires_grad, device_mesh, placements, True)
 
 

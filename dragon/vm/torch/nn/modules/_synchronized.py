@@ -17,7 +17,8 @@ def _collect(input, group):
     count = input.numel() // input.shape[1]
     mean = ops.sum(input, axes) / max(count, 1)
     squares = ops.sum((input - mean.reshape(beside)) ** 2, axes)
-    mine = ops.cat([mean, squares, ops.full((1,), float(count), dtype=input.dtype)], 0).reshape(1, -1)
+    own = ops.full((1,), float(count), dtype=input.dtype, device=input.device)
+    mine = ops.cat([mean, squares, own], 0).reshape(1, -1)
     rows = ops.all_gather(mine, group.number)
     channels = input.shape[1]
     means, squares, counts = rows[:, :channels], rows[:, channels:-1], rows[:, -1:]

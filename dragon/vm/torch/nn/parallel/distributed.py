@@ -2,12 +2,14 @@
 from contextlib import contextmanager
 
 from dragon.core import modes
+from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.distributed import collectives, objects
 from dragon.vm.torch.distributed.algorithms.join import Join, Joinable, JoinHook, _JoinConfig
 from dragon.vm.torch.distributed.groups import ReduceOp
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.nn.parallel.reducer import FIRST_BUCKET_BYTES, Reducer
+from dragon.vm.torch.nn.parallel.scatter_gather import scatter_kwargs
 
 
 class DistributedDataParallel(Module):
@@ -17,8 +19,8 @@ class DistributedDataParallel(Module):
     ----------
     module : Module
         The module, kept as `module`.
-    device_ids : Sequence[int], optional
-        None, or one device.
+    device_ids : Sequence[Union[int, device]], optional
+        None, or one device, on which the module is and to which arguments are moved.
     process_group : Any, optional
         The group of processes; that of the world by default.
     broadcast_buffers, forward_sync_buffers : bool, optional, default=True
@@ -57,11 +59,12 @@ class DistributedDataParallel(Module):
                                "requires a gradient.")
         if device_ids is not None and len(device_ids) > 1:
             raise ValueError("device_ids can only be None or contain a single element.")
+        _check_devices(module, device_ids, output_device)
         self.process_group = _require_group(process_group)
         self.module = module
         self.device = next(iter(module.parameters())).device
-        self.device_ids = None if device_ids is None else list(device_ids)
-        self.output_device = output_device
+        self.device_ids = [as_device(device) for device in device_ids] if device_ids else None
+        self.output_device = self.device_ids[0] if self.device_ids and output_device is None else output_device
         self.dim = dim
         told = broadcast_buffers if forward_sync_buffers is None else forward_sync_buffers
         self.broadcast_buffers = self.forward_sync_buffers = True if told is None else bool(told)
@@ -106,7 +109,7 @@ class DistributedDataParallel(Module):
         return bool(self._reduced(1 if syncs else 0, ReduceOp.MAX))
 
     def _reduced(self, number, op):
-        held = ops.full((1,), float(number))
+        held = ops.full((1,), float(number), device=self.device)
         collectives.all_reduce(held, op, self.process_group)
         return held.item()
 
@@ -124,6 +127,9 @@ class DistributedDataParallel(Module):
             self._share_buffers(joins)
         if joins and modes.is_recording():
             self.any_sync(syncs)
+        if self.device_ids:
+            parts, keyword_parts = scatter_kwargs(inputs, kwargs, self.device_ids, self.dim)
+            inputs, kwargs = parts[0], keyword_parts[0]
         made = self.module(*inputs, **kwargs)
         if syncs:
             self.require_forward_param_sync = True
@@ -272,6 +278,20 @@ class JoinedModule(JoinHook):
 
 
 Joinable.register(DistributedDataParallel)
+
+
+def _check_devices(module, device_ids, output_device):
+    """Raise where a device is named and the module is on others."""
+    found = {param.device for param in module.parameters()}
+    kinds = {device.type for device in found}
+    if len(kinds) > 1:
+        raise ValueError("DistributedDataParallel's input module must be on the same type of devices, but input module "
+                         f"parameters locate in {kinds}.")
+    named = [as_device(device) for device in (*(device_ids or ()), *([] if output_device is None else [output_device]))]
+    if named and (len(found) > 1 or kinds == {"cpu"} or any(each not in found for each in named[:1])):
+        raise ValueError("DistributedDataParallel device_ids and output_device arguments only work with single-device/"
+                         f"multiple-device GPU modules or CPU modules, but got device_ids {device_ids}, output_device "
+                         f"{output_device}, and module parameters {found}.")
 
 
 def _require_group(group):

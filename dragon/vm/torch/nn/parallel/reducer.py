@@ -37,7 +37,7 @@ class GradBucket:
     def buffer(self):
         """Return all its gradients as one tensor."""
         if self._buffer is None:
-            self._buffer = ops.zeros(self._size, dtype=self._params[0].dtype)
+            self._buffer = ops.zeros(self._size, dtype=self._params[0].dtype, device=self._params[0].device)
         return self._buffer
 
     def set_buffer(self, tensor):
@@ -80,7 +80,7 @@ def _share_out(params, limits):
         if param.numel() * param.element_size() >= ALONE_BYTES:
             made.append([param])
             continue
-        key = param.dtype
+        key = param.dtype, param.device
         held = open_lists.setdefault(key, [])
         held.append(param)
         limit = limits[min(filled, len(limits) - 1)]
@@ -177,7 +177,8 @@ class Reducer:
             return
         group, buffer = self._group, bucket.buffer()
         number, runner = group._core.number, group._core.runner
-        self._sent.append((bucket, runner.begin(functools.partial(_average, buffer, number, self.divisor))))
+        call = functools.partial(_average, buffer, number, self.divisor)
+        self._sent.append((bucket, runner.begin(call, like=buffer)))
 
     def send_zeros(self):
         """Take part in the averaging of others, with no gradients of one's own."""
@@ -222,7 +223,7 @@ class Reducer:
     def _used_by_nobody(self):
         """Return the ids of parameters that no process has used."""
         params = [param for bucket in self.buckets for param in bucket.parameters()]
-        used = _C.tensor([int(id(param) not in self._unused) for param in params], "int32", None, Tensor)
+        used = _C.tensor([int(id(param) not in self._unused) for param in params], "int32", params[0].device, Tensor)
         group = self._group
         ops.all_reduce(used, group._core.number, "maximum", out=used)
         return {id(param) for param, count in zip(params, used.tolist()) if not count}

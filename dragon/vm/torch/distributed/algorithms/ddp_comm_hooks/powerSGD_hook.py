@@ -114,7 +114,7 @@ def powerSGD_hook(state, bucket):
     is_new = not state.warm_start or place not in state.p_memory_dict
     if is_new:
         for memory, shapes in ((state.p_memory_dict, p_shapes), (state.q_memory_dict, q_shapes)):
-            memory[place] = ops.empty((sum(map(math.prod, shapes)),), dtype=buffer.dtype)
+            memory[place] = ops.empty((sum(map(math.prod, shapes)),), dtype=buffer.dtype, device=buffer.device)
     ps, qs = _factors(state.p_memory_dict[place], p_shapes), _factors(state.q_memory_dict[place], q_shapes)
     if is_new:
         state.draw(qs)  # here, since the generator is this thread's
@@ -134,7 +134,7 @@ def powerSGD_hook(state, bucket):
                 matrix.copy_(made)
         _remember(state, bucket, before, buffer)
         return buffer
-    return begin(state.process_group, call)
+    return begin(state.process_group, call, like=buffer)
 
 
 def _agree(state, place, batches, ps, qs, core):
@@ -172,13 +172,13 @@ def batched_powerSGD_hook(state, bucket):
     side, rank = math.ceil(math.sqrt(len(buffer))), state.matrix_approximation_rank
     state.count(len(buffer), side * rank * 2)
     state.report(bucket)
-    square = ops.cat([buffer, ops.zeros(side * side - len(buffer), dtype=buffer.dtype)], 0)
+    square = ops.cat([buffer, ops.zeros(side * side - len(buffer), dtype=buffer.dtype, device=buffer.device)], 0)
     before = _with_error(state, place, square)
     matrix = square.view(1, side, side)
     is_new = not state.warm_start or place not in state.p_memory_dict
     if is_new:
         for memory in (state.p_memory_dict, state.q_memory_dict):
-            memory[place] = ops.empty((side, rank), dtype=buffer.dtype)
+            memory[place] = ops.empty((side, rank), dtype=buffer.dtype, device=buffer.device)
         state.draw([state.q_memory_dict[place]])
     p, q = state.p_memory_dict[place].unsqueeze(0), state.q_memory_dict[place].unsqueeze(0)
 
@@ -190,4 +190,4 @@ def batched_powerSGD_hook(state, bucket):
         _remember(state, bucket, before, square)
         buffer.copy_(square[:len(buffer)])
         return buffer
-    return begin(state.process_group, call)
+    return begin(state.process_group, call, like=buffer)

@@ -21,7 +21,7 @@ def _average(rows, core):
     scale, zero = _scales(rows)
     words = (ops.round(rows / scale) + zero).clamp(0, _STEPS).to(OBJECTS["uint8"])
     scales = ops.chunk(ops.all_gather(ops.cat([scale, zero], 1), core.number), core.size, 0)
-    total = ops.zeros(rows.shape)
+    total = ops.zeros(rows.shape, device=rows.device)
     for each, (scale, zero) in zip(ops.chunk(ops.all_gather(words, core.number), core.size, 0),
                                    (pair.split(1, 1) for pair in scales)):
         total += scale * (each.to(OBJECTS["float32"]) - zero)
@@ -31,7 +31,7 @@ def _average(rows, core):
 def quantization_pertensor_hook(process_group, bucket):
     """Average a bucket whose numbers travel as 8 bits each, of one scale."""
     tensor, core = bucket.buffer(), _group(process_group)._core
-    return begin(process_group, lambda: _average(tensor.reshape(1, -1), core).reshape(-1))
+    return begin(process_group, lambda: _average(tensor.reshape(1, -1), core).reshape(-1), like=tensor)
 
 
 def quantization_perchannel_hook(process_group, bucket, bucket_size=512):
@@ -40,6 +40,7 @@ def quantization_perchannel_hook(process_group, bucket, bucket_size=512):
     count = len(tensor)
 
     def call():
-        rows = ops.cat([tensor, ops.zeros(bucket_size - count % bucket_size, dtype=tensor.dtype)], 0)
+        missing = bucket_size - count % bucket_size
+        rows = ops.cat([tensor, ops.zeros(missing, dtype=tensor.dtype, device=tensor.device)], 0)
         return _average(rows.view(-1, bucket_size), core).flatten()[:count]
-    return begin(process_group, call)
+    return begin(process_group, call, like=tensor)

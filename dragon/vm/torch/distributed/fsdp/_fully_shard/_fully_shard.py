@@ -2,13 +2,14 @@
 import contextlib
 import functools
 
+from dragon.vm.torch.core.device import device_count
 from dragon.vm.torch.distributed.fsdp._flat_param import find_pieces
 from dragon.vm.torch.distributed.fsdp._fully_shard._group import ParameterGroup
 from dragon.vm.torch.distributed.fsdp._fully_shard._policies import MixedPrecisionPolicy, OffloadPolicy
 from dragon.vm.torch.distributed.fsdp._fully_shard._sharded import ShardedParameter
 from dragon.vm.torch.distributed.fsdp._fully_shard._state import ModuleState
 from dragon.vm.torch.distributed.device_mesh import init_device_mesh
-from dragon.vm.torch.distributed.making import get_world_size
+from dragon.vm.torch.distributed.making import _get_default_group, get_world_size
 from dragon.vm.torch.distributed.tensor import DTensor, Replicate, Shard
 from dragon.vm.torch.nn.modules.container import ModuleDict, ModuleList
 
@@ -72,9 +73,10 @@ def fully_shard(module, *, mesh=None, reshard_after_forward=None, shard_placemen
     if dp_mesh_dims is not None:
         raise NotImplementedError("fully_shard: got dp_mesh_dims, expected None: name the axes by a mesh of them, as "
                                   'mesh["copies", "parts"]')
-    mesh = init_device_mesh("cpu", (get_world_size(),)) if mesh is None else mesh
+    mesh = init_device_mesh(_kind_of(modules), (get_world_size(),)) if mesh is None else mesh
     if mesh.ndim not in (1, 2):
         raise ValueError(f"fully_shard expects a 1D or 2D DeviceMesh but got {mesh}")
+    _move(modules, mesh.device_type)
     size = mesh.size(mesh.ndim - 1)
     frees = _read_resharding(reshard_after_forward, size)
     params = _shard_params(modules, mesh, shard_placement_fn, mp_policy, set(ignored_params or ()))
@@ -88,6 +90,24 @@ def fully_shard(module, *, mesh=None, reshard_after_forward=None, shard_placemen
         each.__class__ = _classes[kind]
         each.__dict__["_fsdp_state"] = state
     return module
+
+
+def _kind_of(modules):
+    """Return the kind of device on which modules compute: CUDA, where there is one that groups reach, or the host."""
+    services = _get_default_group()._core.services
+    is_there = device_count("cuda") and services.get("cuda", "nobody") != "nobody"
+    first = next((param for each in modules for param in each.parameters()), None)
+    return "cuda" if is_there or first is not None and first.is_cuda else "cpu"
+
+
+def _move(modules, kind):
+    """Move the parameters and buffers of modules to a mesh's device, if that is not where they are."""
+    if kind == "cpu":
+        return
+    for each in modules:
+        for tensor in (*each.parameters(), *each.buffers()):
+            if tensor.device.type != kind and not tensor.is_meta and not isinstance(tensor, DTensor):
+                tensor.data = tensor.data.to(kind)
 
 
 def _read_resharding(given, size):

@@ -61,7 +61,7 @@ class ParameterGroup:
                 self._gather(sent, made)
             self._fill(made)
             return
-        self._work = self.group._core.runner.begin(lambda: self._gather(sent, made)), made
+        self._work = self.group._core.runner.begin(lambda: self._gather(sent, made), made, sent[0][1]), made
 
     def _gather(self, sent, made):
         core = self.group._core
@@ -145,7 +145,8 @@ class ParameterGroup:
         kinds = {}
         for param in held:
             gradient = param.whole.grad
-            gradient = ops.zeros(param.shape, dtype=param.dtype) if gradient is None else gradient.detach()
+            zeros = {"dtype": param.dtype, "device": param.whole.device}
+            gradient = ops.zeros(param.shape, **zeros) if gradient is None else gradient.detach()
             param.whole.grad = None
             kinds.setdefault(self.policy.reduce_dtype or gradient.dtype, []).append((param, gradient))
         for kind, pairs in kinds.items():
@@ -156,7 +157,7 @@ class ParameterGroup:
                 made.append(self._reduced(rows))
                 self._arriving.append((None, params, made))
             else:
-                work = self.group._core.runner.begin(functools.partial(self._reduce_into, made, rows))
+                work = self.group._core.runner.begin(functools.partial(self._reduce_into, made, rows), made, rows)
                 self._arriving.append((work, params, made))
 
     def _reduce_into(self, made, rows):

@@ -91,13 +91,14 @@ class ShardedParameter:
         """Return rows as one row of numbers, with zeros for those that are missing."""
         missing = count - rows.shape[0]
         if missing:
-            rows = ops.cat([rows, ops.zeros((missing, *rows.shape[1:]), dtype=rows.dtype)], 0)
+            rows = ops.cat([rows, ops.zeros((missing, *rows.shape[1:]), dtype=rows.dtype, device=rows.device)], 0)
         return rows.reshape(-1)
 
     def make_whole(self):
         """Have memory for the whole."""
         if self.whole is None:
-            self.whole = Parameter(ops.zeros(self.shape, dtype=self.dtype), self.sharded.requires_grad)
+            made = ops.zeros(self.shape, dtype=self.dtype, device=self.sharded.device)
+            self.whole = Parameter(made, self.sharded.requires_grad)
             self._copy_attributes(self.sharded, self.whole)
             self._bytes = self.whole.numel() * self.whole.element_size()
         else:

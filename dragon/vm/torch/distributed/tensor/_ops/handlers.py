@@ -14,7 +14,7 @@ def _number(call, cls):
 
 def _agree(call, answer):
     """Return whether all processes say yes."""
-    found = ops.full((), 1 if answer else 0, dtype=OBJECTS["int32"])
+    found = ops.full((), 1 if answer else 0, dtype=OBJECTS["int32"], device=call.mesh._place)
     for axis in range(call.mesh.ndim):
         found = call.mesh._globals.run(axis, lambda group, x=found: ops.all_reduce(x, group, "minimum"))
     return bool(found.item())

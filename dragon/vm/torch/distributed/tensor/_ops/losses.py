@@ -160,11 +160,12 @@ def _nll_loss(call):
         if not picked.classes_are_cut and not any(map(is_split, picked.targets)):
             return call.compute(parts)
         if x.ndim > 1 and x.shape[0] == 0:
-            loss, total = ops.zeros(target.shape, dtype=x.dtype), ops.zeros((), dtype=x.dtype)
+            loss = ops.zeros(target.shape, dtype=x.dtype, device=x.device)
+            total = ops.zeros((), dtype=x.dtype, device=x.device)
         elif picked.classes_are_cut:
             at, masked, left_out = picked.places(x, target)
             found = ops.squeeze(ops.gather(x, picked.axis, ops.unsqueeze(at, picked.axis)), picked.axis) \
-                if x.shape[picked.axis] else ops.zeros(target.shape, dtype=x.dtype)
+                if x.shape[picked.axis] else ops.zeros(target.shape, dtype=x.dtype, device=x.device)
             found = _reduced(call, picked.wanted, picked.axis, ops.masked_fill(found, masked, 0))
             weights = picked.weights(weight, target, left_out, x)
             loss, total = -found * weights, ops.sum(weights)
