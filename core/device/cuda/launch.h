@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <tuple>
 #include <type_traits>
 
 #include "core/device/context.h"
@@ -67,7 +68,9 @@ template <typename... P, typename... A>
 void Launch(const char* who, const Context&, void (*kernel)(P...), const Grid& grid, const A&... args) {
   (RequireArgument(who, static_cast<P>(args)), ...);
   simt::Run(who, {grid.blocks.x, grid.blocks.y, grid.blocks.z}, {grid.threads.x, grid.threads.y, grid.threads.z},
-            grid.shared, [&] { kernel(static_cast<P>(args)...); });
+            grid.shared, [kernel, all = std::tuple<std::remove_cvref_t<P>...>(static_cast<P>(args)...)] {
+              std::apply(kernel, all);  // a graph that is noted down runs it later
+            });
 }
 
 #endif

@@ -2,8 +2,10 @@
 #include <sys/mman.h>
 
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/device/accelerator.h"
@@ -108,22 +110,61 @@ class Arena {
   std::map<size_t, size_t> free_, used_;  // offset -> size
 };
 
-/// Work is done when calls return: streams and events are those of a device that has nothing to queue, pinned memory is
-/// the host's.
+/// Work is done when calls return, unless it is noted down for a graph: streams and events are those of a device that
+/// has nothing to queue, pinned memory is the host's.
 class SimtBackend : public dragon::Accelerator {
  public:
   int Count() const override { return 1; }
   void* Allocate(int, size_t bytes) override { return Arena::Get().Allocate(bytes); }
   void Free(int, void* pointer, size_t) override { Arena::Get().Free(pointer); }
-  void CopyFromHost(int, void* device, const void* host, size_t bytes) override { Copy(device, host, bytes); }
+  void CopyFromHost(int, void* device, const void* host, size_t bytes) override {
+    if (!NotedByThread()) return Copy(device, host, bytes);
+    const char* const from = static_cast<const char*>(host);
+    Queue([device, copy = std::vector<char>(from, from + bytes)] { std::memcpy(device, copy.data(), copy.size()); });
+  }
+  /// Copies of pinned memory read it when a graph runs.
+  void QueueFromHost(int, void* device, const void* host, size_t bytes) override { Move(device, host, bytes); }
+  void QueueToHost(int index, void* host, const void* device, size_t bytes) override {
+    if (NotedByThread()) return Move(host, device, bytes);
+    CopyToHost(index, host, device, bytes);
+  }
+  /// At once, whatever is noted down.
+  void Bring(int, void* device, const void* host, size_t bytes) override { Copy(device, host, bytes); }
   /// A GPU's backend waits here.
   void CopyToHost(int index, void* host, const void* device, size_t bytes) override {
-    if (bytes) dragon::NoteWait("copy to the host");
+    if (bytes) NoteWait(index, "copy to the host");
     Copy(host, device, bytes);
     dragon::cuda::RaiseFault(index);
   }
-  void Synchronize(int index) override { dragon::cuda::RaiseFault(index); }
-  void CopyWithin(int, void* to, const void* from, size_t bytes) override { Copy(to, from, bytes); }
+  void Synchronize(int index) override {
+    RefuseWait(index, CurrentStream(index), "synchronize");
+    dragon::cuda::RaiseFault(index);
+  }
+  void SynchronizeStream(int index, void* stream) override { RefuseWait(index, stream, "synchronize"); }
+  void CopyWithin(int, void* to, const void* from, size_t bytes) override { Move(to, from, bytes); }
+
+  void BeginCapture(int, void* stream, int) override {
+    if (NotedByThread()) throw dragon::RuntimeError("cuda graph: begin").Says("a graph is being noted down");
+    NotedByThread() = new Noted{stream, {}};
+    dragon::CapturesUnderWay().fetch_add(1);
+  }
+  void* EndCapture(int, void* stream) override {
+    Noted* const noted = NotedByThread();
+    if (!noted || noted->stream != stream) throw dragon::RuntimeError("cuda graph: end").Says("an invalid capture");
+    dragon::CapturesUnderWay().fetch_sub(1);
+    NotedByThread() = nullptr;
+    return noted;
+  }
+  bool IsCapturing(int, void* stream) override { return NotedByThread() && NotedByThread()->stream == stream; }
+  void LaunchGraph(int, void* graph, void*) override {
+    if (NotedByThread()) throw dragon::RuntimeError("cuda graph: launch").Says("a graph is being noted down");
+    const OpenMemory open;
+    for (const auto& work : static_cast<Noted*>(graph)->works) work();
+  }
+  void DropGraph(int, void* graph) override { delete static_cast<Noted*>(graph); }
+  void DumpGraph(void* graph, const std::string& path) override {
+    std::ofstream(path) << "digraph dragon { works [label=\"" << static_cast<Noted*>(graph)->works.size() << "\"] }\n";
+  }
   std::pair<int64_t, int64_t> Memory(int) override { return {Arena::Get().Room(), kCapacity}; }
   dragon::DeviceFacts Facts(int) override {
     return {"a machine of fibres",
@@ -139,6 +180,9 @@ class SimtBackend : public dragon::Accelerator {
   }
 
  private:
+  static void Move(void* to, const void* from, size_t bytes) {
+    if (bytes) Queue([=] { std::memmove(to, from, bytes); });
+  }
   static void Copy(void* to, const void* from, size_t bytes) {
     const OpenMemory open;
     if (bytes) std::memmove(to, from, bytes);
