@@ -54,20 +54,22 @@ def train(model, call, shape, steps=20, optimizer=dt.optim.Adam):
 
 
 @pytest.mark.parametrize("make, shape", [(mlp, (5, 6)), (transformer, (2, 4, 8))])
-@pytest.mark.parametrize("options", [{"mode": "reduce-overhead"}, {"mode": "max-autotune"}, {"backend": "cudagraphs"},
-                                     {"options": {"triton.cudagraphs": True}}])
-def test_training(device, make, shape, options):
-    if make is transformer and "mode" not in options:
-        pytest.skip("one way of asking is enough")
+def test_training(device, make, shape):
     plain, model = make(), make()
-    fast = compiled(model, **options)
-    found = train(model, fast, shape)
-    # Graphs of the engine compute some things in another order than calls one by one do: they are the oracle, too.
-    other = make()
-    numpy.testing.assert_allclose(found, train(other, dt.compile(other), shape), rtol=1e-6)
-    numpy.testing.assert_allclose(found, train(plain, plain, shape), rtol=2e-4)
+    fast = compiled(model)
+    numpy.testing.assert_allclose(train(model, fast, shape), train(plain, plain, shape), rtol=2e-4)
     told = plans(fast)
     assert len(told) == 2 and all(runs >= 15 and captures <= 3 and not refusal for captures, runs, refusal in told)
+
+
+@pytest.mark.parametrize("options", [{"mode": "max-autotune"}, {"backend": "cudagraphs"},
+                                     {"options": {"triton.cudagraphs": True}}])
+def test_ways_to_ask(device, options):
+    """Losses are those of the same plans call by call, to the bit."""
+    model, other = mlp(), mlp()
+    fast = compiled(model, **options)
+    assert train(model, fast, (5, 6), 6) == train(other, dt.compile(other), (5, 6), 6)
+    assert all(runs >= 2 and not refusal for _, runs, refusal in plans(fast))
 
 
 def test_a_whole_step(device):
@@ -109,7 +111,7 @@ def test_dropout_in_training(device):
         model = mlp(0.5)
         dt.manual_seed(9)
         fast = dt.compile(model, **options)
-        losses.append(train(model, fast, (5, 6)))
+        losses.append(train(model, fast, (5, 6), 8))
     assert losses[0] == losses[1]
 
     def drop(x):
@@ -282,7 +284,7 @@ def test_numbers_of_the_host(device):
             return x * self.factor + 1
     model = Scale()
     fast, x = compiled(model), dt.ones(2, device="cuda")
-    for step in range(40):
+    for step in range(24):
         model.factor = float(step // 2)
         assert fast(x).tolist() == [step // 2 + 1] * 2
 
@@ -325,15 +327,15 @@ def test_memory_goes_with_the_function(device):
     gc.collect()
     dt.cuda.empty_cache()
     before, reserved = dt.cuda.memory_allocated(), dt.cuda.memory_reserved()
-    fast = compiled(lambda x: ((x @ x).relu() @ x, x + 1))
-    x = dt.ones(300, 300, device="cuda")
+    fast = compiled(lambda x: ((x[:9, :9] @ x[:9, :9]).relu(), x + 1))  # a small result, and a large one
+    x = dt.ones(600, 600, device="cuda")
     for _ in range(5):
         first, second = fast(x)
     assert plans(fast)[0][1] >= 3 and dt.cuda.memory_allocated() > before
     kept = second
     del first, second, fast
     gc.collect()
-    assert kept.sum().item() == 2 * 300 * 300  # what is out keeps its numbers
+    assert kept.sum().item() == 2 * 600 * 600  # what is out keeps its numbers
     del kept, x
     gc.collect()
     dt.cuda.empty_cache()
