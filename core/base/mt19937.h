@@ -77,9 +77,12 @@ class Mt19937 {
   int next_ = kSize;
 };
 
+class NotedDraws;
+
 /// What a random kernel draws from: the engine, and the second half of the last pair of normal numbers.
 struct RandomState {
   Mt19937 engine;
+  NotedDraws* noted = nullptr;  ///< the graph being noted down that draws from here whenever it runs
   double spare_normal = 0;
   bool has_spare_normal = false;
 

@@ -7,6 +7,7 @@
 #include "core/device/accelerator.h"
 #include "core/device/pinned.h"
 #include "core/device/stream_allocator.h"
+#include "core/framework/device_graph.h"
 
 namespace dragon::python {
 
@@ -65,41 +66,6 @@ class Event {
   bool timed_, blocking_, shared_;
   int index_ = -1;
   void* event_ = nullptr;
-};
-
-/// What a stream was given, noted down.
-class DeviceGraph {
- public:
-  DeviceGraph() = default;
-  DeviceGraph(const DeviceGraph&) = delete;
-  DeviceGraph& operator=(const DeviceGraph&) = delete;
-  ~DeviceGraph() { Reset(); }
-
-  void Begin(int index, uintptr_t stream, int mode) {
-    index_ = index, stream_ = StreamAt(stream);
-    Cuda().BeginCapture(index, stream_, mode);
-  }
-  void End() {
-    Reset();
-    graph_ = Cuda().EndCapture(index_, stream_);
-  }
-  void Launch(uintptr_t stream) {
-    if (!graph_)
-      throw RuntimeError("CUDAGraph.replay").Got("a graph that nothing was noted down in").Expected("a capture first");
-    Cuda().LaunchGraph(index_, graph_, StreamAt(stream));
-  }
-  void Reset() {
-    if (graph_) Cuda().DropGraph(index_, std::exchange(graph_, nullptr));
-  }
-  void Dump(const std::string& path) const {
-    if (!graph_) throw RuntimeError("CUDAGraph.debug_dump").Got("an empty graph").Expected("a capture first");
-    Cuda().DumpGraph(graph_, path);
-  }
-
- private:
-  int index_ = 0;
-  void* stream_ = nullptr;
-  void* graph_ = nullptr;
 };
 
 /// The callable that is told of waits; kept for the process's life once set.
@@ -378,9 +344,13 @@ void RegisterFacts(py::module_& m) {
 void RegisterDeviceGraphs(py::module_& m) {
   py::class_<DeviceGraph>(m, "DeviceGraph", "What a stream was given, noted down to be run again.")
       .def(py::init<>())
-      .def("begin", &DeviceGraph::Begin, py::arg("index"), py::arg("stream"), py::arg("mode"))
+      .def("register", &DeviceGraph::Register, "Have it draw from a generator.", py::arg("generator"))
+      .def(
+          "begin",
+          [](DeviceGraph& graph, int index, uintptr_t stream, int mode) { graph.Begin(index, StreamAt(stream), mode); },
+          py::arg("index"), py::arg("stream"), py::arg("mode"))
       .def("end", &DeviceGraph::End)
-      .def("launch", &DeviceGraph::Launch, py::arg("stream"))
+      .def("launch", &DeviceGraph::Launch, "Run on the current stream of its device.")
       .def("reset", &DeviceGraph::Reset)
       .def("dump", &DeviceGraph::Dump, py::arg("path"));
   m.def(

@@ -53,6 +53,9 @@ void RegisterRandom(py::module_& m) {
       .def("initial_seed", &Generator::initial_seed, "Return the seed of the stream.")
       .def("get_state", &StateOf, "Return the state as bytes.")
       .def("set_state", &SetState, "Continue from a saved state.", py::arg("state"))
+      .def(
+          "share", [](Generator& self, const Generator& other) { self.SetStream(other.stream()); },
+          "Draw from another generator's stream from now on.", py::arg("other"))
       .def("clone", &Generator::Clone, "Return a generator of its own that goes on as this one would.");
   py::class_<HeldGuard>(m, "GeneratorGuard", "Makes a generator this thread's current one while it lives.")
       .def(py::init<Ref<Generator>>(), py::arg("generator"));

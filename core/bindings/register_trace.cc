@@ -27,8 +27,9 @@ PassOptions PassesOf(int level, const std::set<std::string>& skip) {
   return options;
 }
 
-PlanOptions PlanOf(int level, const std::string& memory) {
+PlanOptions PlanOf(int level, const std::string& memory, bool device_graphs) {
   PlanOptions options;
+  options.device_graphs = device_graphs;
   options.memory = MemoryModeNamed(memory.empty() ? level >= 3 ? "arena" : "naive" : memory);
   options.in_place = level >= 2;
   return options;
@@ -44,17 +45,18 @@ CaptureFace Finish(TraceFace& face, const py::sequence& outputs) {
 }
 
 ProgramFace MakeProgram(Capture capture, const std::vector<const Frontend*>& frontends, int level, int forward_level,
-                        const std::set<std::string>& skip, const std::string& memory) {
+                        const std::set<std::string>& skip, const std::string& memory, bool device_graphs = false) {
   const bool both = !capture.backward.roots.empty() && !capture.backward.wanted.empty();
   const CompileOptions options{PassesOf(both ? forward_level : level, skip), PassesOf(level, skip),
-                               PlanOf(level, memory)};
+                               PlanOf(level, memory, device_graphs)};
   WithoutGil outside;
   return {std::make_shared<Program>(std::move(capture), options), frontends};
 }
 
 ProgramFace CompileCapture(CaptureFace& captured, int level, int forward_level, const std::set<std::string>& skip,
-                           const std::string& memory, bool differentiate) {
-  return MakeProgram(captured.With(differentiate), captured.frontends, level, forward_level, skip, memory);
+                           const std::string& memory, bool differentiate, bool device_graphs) {
+  return MakeProgram(captured.With(differentiate), captured.frontends, level, forward_level, skip, memory,
+                     device_graphs);
 }
 
 Relation RelationNamed(const std::string& name) {
@@ -145,11 +147,13 @@ py::list WrapList(const std::vector<Tensor>& tensors, const Frontend* frontend) 
 
 void RegisterPlan(py::module_& m) {
   py::class_<PlanFace>(m, "Plan", "A graph made ready to run.")
-      .def(py::init([](const Graph& graph, int level, const std::set<std::string>& skip, const std::string& memory) {
+      .def(py::init([](const Graph& graph, int level, const std::set<std::string>& skip, const std::string& memory,
+                       bool device_graphs) {
              WithoutGil outside;
-             return PlanFace{Compile(Decompose(graph), PassesOf(level, skip), PlanOf(level, memory))};
+             return PlanFace{Compile(Decompose(graph), PassesOf(level, skip), PlanOf(level, memory, device_graphs))};
            }),
-           py::arg("graph"), py::arg("level") = 3, py::arg("skip") = std::set<std::string>(), py::arg("memory") = "")
+           py::arg("graph"), py::arg("level") = 3, py::arg("skip") = std::set<std::string>(), py::arg("memory") = "",
+           py::arg("device_graphs") = false)
       .def(
           "run",
           [](const PlanFace& self, const py::sequence& inputs, const py::object& tensor_class) {
@@ -188,6 +192,14 @@ void RegisterPlan(py::module_& m) {
           "Each piece of memory: its kind, device, offset and bytes, the calls between which it is needed, and the "
           "values that lie there one after another.")
       .def_property_readonly("graph", [](const PlanFace& self) { return std::make_shared<Graph>(self.plan->graph()); })
+      .def_property_readonly(
+          "device_graphs",
+          [](const PlanFace& self) {
+            const Plan::DeviceGraphFacts facts = self.plan->device_graphs();
+            return py::make_tuple(facts.captures, facts.runs, facts.refusal);
+          },
+          "As graphs of the device: how often it was noted down, how often that ran, and why it is not; empty while it "
+          "may be.")
       .def_property_readonly("step_count", [](const PlanFace& self) { return self.plan->step_count(); });
 }
 
@@ -264,7 +276,7 @@ void RegisterCapture(py::module_& m) {
       .def("drop", &CaptureFace::Drop, "The same where nobody will ask for gradients.")
       .def("compile", &CompileCapture, "Optimise and plan; with `differentiate`, the backward pass as well.",
            py::arg("level") = 3, py::arg("forward_level") = 3, py::arg("skip") = std::set<std::string>(),
-           py::arg("memory") = "", py::arg("differentiate") = true);
+           py::arg("memory") = "", py::arg("differentiate") = true, py::arg("device_graphs") = false);
 }
 
 void RegisterFindings(py::class_<TraceFace>* trace) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/device/allocator.h"
@@ -26,6 +27,7 @@ struct Moment {
 
 thread_local std::array<void*, kMostDevices> t_streams{};
 thread_local int t_index = 0;
+thread_local const char* t_waiting_for = nullptr;
 std::atomic<WaitWatcher> g_watcher{nullptr};
 
 [[noreturn]] void RefuseLending() {
@@ -114,8 +116,22 @@ std::atomic<int>& CapturesUnderWay() {
 
 void SetWaitWatcher(WaitWatcher watcher) { g_watcher.store(watcher); }
 
-void NoteWait(const char* who) {
-  if (const WaitWatcher watcher = g_watcher.load(std::memory_order_relaxed)) watcher(who);
+WaitingFor::WaitingFor(const char* who) : before_(std::exchange(t_waiting_for, who)) {}
+WaitingFor::~WaitingFor() { t_waiting_for = before_; }
+
+void Accelerator::RefuseWait(int index, void* stream, const char* who) {
+  if (DRAGON_LIKELY(CapturesUnderWay().load(std::memory_order_relaxed) == 0)) return;
+  if (!IsCapturing(index, stream)) return;
+  throw RuntimeError(t_waiting_for ? t_waiting_for : who)
+      .Says("operation not permitted when stream is capturing")
+      .Got("a wait of the host for the device, whose work is being noted down for a graph")
+      .Expected("calls that leave their results on the device");
+}
+
+void Accelerator::NoteWait(int index, const char* who) {
+  RefuseWait(index, CurrentStream(index), who);
+  const WaitWatcher watcher = g_watcher.load(std::memory_order_relaxed);
+  if (watcher) watcher(t_waiting_for ? t_waiting_for : who);
 }
 
 }  // namespace dragon

@@ -94,6 +94,14 @@ class DRAGON_API Accelerator : public Backend {
   virtual void DropGraph(int index, void* graph);
   /// Write a graph as text for Graphviz.
   virtual void DumpGraph(void* graph, const std::string& path);
+
+ protected:
+  /// To be called before a wait that nobody asked for by name: the watcher is told. `who` is the call, unless the
+  /// operator has said its name (WaitingFor).
+  void NoteWait(int index, const char* who);
+  /// To be called before every wait: a RuntimeError if the stream is being captured, which a wait would
+  /// break.
+  void RefuseWait(int index, void* stream, const char* who);
 };
 
 /// The accelerator of a type; a RuntimeError if its devices have no streams.
@@ -114,7 +122,17 @@ DRAGON_API std::atomic<int>& CapturesUnderWay();
 /// Who is told of calls that make the host wait for a device; `who` names the call. It may throw.
 using WaitWatcher = void (*)(const char* who);
 DRAGON_API void SetWaitWatcher(WaitWatcher watcher);
-/// To be called by backends before a wait that nobody asked for by name.
-DRAGON_API void NoteWait(const char* who);
+
+/// While it lives, waits of this thread are told in the name of an operator.
+class DRAGON_API WaitingFor {
+ public:
+  explicit WaitingFor(const char* who);
+  ~WaitingFor();
+  WaitingFor(const WaitingFor&) = delete;
+  WaitingFor& operator=(const WaitingFor&) = delete;
+
+ private:
+  const char* before_;
+};
 
 }  // namespace dragon

@@ -33,10 +33,15 @@ thread_local Generator* t_current = nullptr;
 }  // namespace
 
 void Generator::Seed(uint64_t seed) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  state_.engine.Seed(seed);
-  state_.has_spare_normal = false;
-  seed_ = seed;
+  std::lock_guard<std::mutex> lock(stream_->mutex);
+  if (stream_->state.noted && stream_->seed != seed) {
+    throw RuntimeError("manual_seed")
+        .Says(
+            "set_current_seed can be called during stream capture only if new seed is the same as the original seed.");
+  }
+  stream_->state.engine.Seed(seed);
+  stream_->state.has_spare_normal = false;
+  stream_->seed = seed;
 }
 
 uint64_t Generator::SeedFromSystem() {
@@ -48,25 +53,25 @@ uint64_t Generator::SeedFromSystem() {
 }
 
 uint64_t Generator::initial_seed() const {
-  std::lock_guard<std::mutex> lock(mutex_);
-  return seed_;
+  std::lock_guard<std::mutex> lock(stream_->mutex);
+  return stream_->seed;
 }
 
 std::vector<uint8_t> Generator::State() const {
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::lock_guard<std::mutex> lock(stream_->mutex);
   SavedState saved{};
-  saved.seed = seed_;
+  saved.seed = stream_->seed;
   saved.seeded = 1;
   // Words that were all drawn, or never made: the next draw makes new ones.
-  const int position = state_.engine.position();
+  const int position = stream_->state.engine.position();
   saved.left = Mt19937::kSize + 1 - position;
-  const Mt19937 untouched(seed_);
+  const Mt19937 untouched(stream_->seed);
   const bool fresh = position == Mt19937::kSize &&
-                     !std::memcmp(untouched.words(), state_.engine.words(), sizeof(uint32_t) * Mt19937::kSize);
+                     !std::memcmp(untouched.words(), stream_->state.engine.words(), sizeof(uint32_t) * Mt19937::kSize);
   saved.next = fresh ? 0 : static_cast<uint64_t>(position);
-  std::copy_n(state_.engine.words(), Mt19937::kSize, saved.words);
-  saved.has_spare_normal = state_.has_spare_normal;
-  saved.spare_normal = state_.has_spare_normal ? state_.spare_normal : 0;
+  std::copy_n(stream_->state.engine.words(), Mt19937::kSize, saved.words);
+  saved.has_spare_normal = stream_->state.has_spare_normal;
+  saved.spare_normal = stream_->state.has_spare_normal ? stream_->state.spare_normal : 0;
   std::vector<uint8_t> bytes(kStateBytes);
   std::memcpy(bytes.data(), &saved, kStateBytes);
   return bytes;
@@ -83,19 +88,22 @@ void Generator::SetState(std::span<const uint8_t> state) {
         .Got("bytes that are no generator's state")
         .Expected("what get_rng_state returned");
   }
-  std::lock_guard<std::mutex> lock(mutex_);
-  std::copy_n(saved.words, Mt19937::kSize, state_.engine.words());
-  state_.engine.set_position(saved.left == 1 ? Mt19937::kSize : static_cast<int>(saved.next));
-  state_.has_spare_normal = saved.has_spare_normal != 0;
-  state_.spare_normal = saved.spare_normal;
-  seed_ = saved.seed;
+  std::lock_guard<std::mutex> lock(stream_->mutex);
+  if (stream_->state.noted)
+    throw RuntimeError("set_rng_state").Says("Cannot call set_state during CUDA graph capture.");
+  std::copy_n(saved.words, Mt19937::kSize, stream_->state.engine.words());
+  stream_->state.engine.set_position(saved.left == 1 ? Mt19937::kSize : static_cast<int>(saved.next));
+  stream_->state.has_spare_normal = saved.has_spare_normal != 0;
+  stream_->state.spare_normal = saved.spare_normal;
+  stream_->seed = saved.seed;
 }
 
 Ref<Generator> Generator::Clone() const {
   Ref<Generator> copy(new Generator);
-  std::lock_guard<std::mutex> lock(mutex_);
-  copy->state_ = state_;
-  copy->seed_ = seed_;
+  std::lock_guard<std::mutex> lock(stream_->mutex);
+  copy->stream_->state = stream_->state;
+  copy->stream_->state.noted = nullptr;
+  copy->stream_->seed = stream_->seed;
   return copy;
 }
 

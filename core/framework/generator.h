@@ -1,14 +1,24 @@
 // Random state with identity: what a seed sets, what operators draw from, what a checkpoint saves.
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/base/mt19937.h"
 #include "core/framework/value.h"
 
 namespace dragon {
+
+/// A generator's numbers: several generators may draw from one stream, and a graph keeps the streams that it draws
+/// from.
+struct RandomStream {
+  mutable std::mutex mutex;
+  RandomState state;
+  uint64_t seed = 0;
+};
 
 /// A stream of random numbers. Equal seeds give equal streams, those of PyTorch's CPU generator.
 class DRAGON_API Generator : public Object {
@@ -29,19 +39,22 @@ class DRAGON_API Generator : public Object {
   /// A generator of its own that goes on as this one would.
   Ref<Generator> Clone() const;
 
+  /// What the numbers come from, which may be another generator's from now on: graphs that draw from a stream go on
+  /// doing so.
+  const std::shared_ptr<RandomStream>& stream() const { return stream_; }
+  void SetStream(std::shared_ptr<RandomStream> stream) { stream_ = std::move(stream); }
+
   /// Draw while holding the lock: `generator.Draw([&](RandomState* state) { ... })`.
   template <typename F>
   void Draw(F&& body) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    body(&state_);
+    std::lock_guard<std::mutex> lock(stream_->mutex);
+    body(&stream_->state);
   }
 
  private:
   static constexpr uint64_t kDefaultSeed = 67280421310721;
 
-  mutable std::mutex mutex_;
-  RandomState state_;
-  uint64_t seed_ = 0;
+  std::shared_ptr<RandomStream> stream_ = std::make_shared<RandomStream>();
 };
 
 /// The generator that operators use when they are given none: this thread's innermost GeneratorGuard, else the

@@ -14,7 +14,8 @@ namespace dragon {
 
 struct PlanOptions {
   MemoryMode memory = MemoryMode::kArena;
-  bool in_place = true;  ///< a result may overwrite an operand that nobody reads any more
+  bool in_place = true;        ///< a result may overwrite an operand that nobody reads any more
+  bool device_graphs = false;  ///< on a device that can, runs are noted down as a graph of the device and run as such
 };
 
 /// A piece of memory that one value after another lives in.
@@ -41,6 +42,8 @@ struct PlanEvent {
   int64_t start, end, bytes;
 };
 
+class PlanGraphs;
+
 class DRAGON_API Plan {
  public:
   /// The graph is verified. Compositions in it must have been taken apart (see Decompose).
@@ -64,6 +67,14 @@ class DRAGON_API Plan {
   const Graph& graph() const { return graph_; }
   const PlanMemory& memory() const { return memory_; }
   int step_count() const;
+  /// How often runs were noted down as graphs of the device, how often those ran, and why no more are made: empty while
+  /// they may be.
+  struct DeviceGraphFacts {
+    int captures = 0;
+    int64_t runs = 0;
+    std::string refusal;
+  };
+  DeviceGraphFacts device_graphs() const;
 
   struct Instance;  // core/runtime/plan_instance.h
 
@@ -79,6 +90,7 @@ class DRAGON_API Plan {
   PlanMemory memory_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Instance>> idle_;  ///< one per thread that runs at the same time
+  std::unique_ptr<PlanGraphs> graphs_;           ///< null where nobody asked for graphs of the device
 };
 
 }  // namespace dragon

@@ -83,50 +83,30 @@ def test_waits_are_told(device):
         dt.cuda.set_sync_debug_mode("default")
 
 
-def test_graphs(device, simt):
-    graph, x = dt.cuda.CUDAGraph(), dt.ones(3, device="cuda")
-    with pytest.raises(RuntimeError, match="captured on a non-default stream"):
-        graph.capture_begin()
-    if simt:
-        with pytest.raises(RuntimeError, match="a device whose work is done at once"):
-            with dt.cuda.graph(graph):
-                x + 1
-        assert dt.cuda.current_stream() == dt.cuda.default_stream() and not dt.cuda.is_current_stream_capturing()
-        return
-    with dt.cuda.graph(graph):
-        y = x * 2 + 1
-    x.fill_(4)
-    graph.replay()
-    assert y.tolist() == [9, 9, 9]
-
-
-def test_graphed_callables(device, monkeypatch):
-    """The backward pass and the places of arguments; where nothing can be noted down, what ran stands for the graph."""
-    from dragon.vm.torch.cuda import graphed
-
-    class Ran:
-        """A graph that does nothing when it is replayed."""
-
-        replays = 0
-
-        def replay(self):
-            Ran.replays += 1
-
-    class Running:
-        def __init__(self, *args, **kwargs):
-            pass
-
-        __enter__ = __exit__ = lambda self, *args: None
-
-    if dt.cuda.get_device_name() == "a machine of fibres":
-        monkeypatch.setattr(graphed, "CUDAGraph", Ran)
-        monkeypatch.setattr(graphed, "graph", Running)
-    x = dt.arange(3.0, device="cuda", requires_grad=True)
-    square = dt.cuda.make_graphed_callables(lambda x: x * x, (x,))
-    y = square(x)
-    assert y.tolist() == [0, 1, 4] and y.requires_grad
-    y.sum().backward()
-    assert x.grad is not None and x.grad.shape == x.shape
+def test_waits_of_operators_are_told(device):
+    """Whatever the host must know before it goes on is told with the operator's name, at the program's line."""
+    cuda = dt.cuda
+    x = dt.tensor([3.0, 0.0, 1.0, 3.0], device="cuda")
+    rows = dt.tensor([[1.0, 0.0], [0.0, 2.0]], device="cuda").to_sparse_csr()
+    whole = dt.tensor([1, 0, 2], device="cuda")
+    name_of_file = "test_torch_streams.py"
+    calls = {"unique": lambda: dt.unique(x), "count_marked": lambda: dt.nonzero(x),
+             "index_range": lambda: dt.bincount(whole), "rows_product": lambda: rows @ rows,
+             "cholesky": lambda: dt.linalg.cholesky(dt.eye(2, device="cuda"))}
+    try:
+        for name, call in calls.items():
+            cuda.set_sync_debug_mode("default")
+            call()
+            cuda.set_sync_debug_mode("error")
+            with pytest.raises(RuntimeError, match=rf"a synchronizing CUDA operation: .*{name}.* at .*{name_of_file}"):
+                call()
+            cuda.set_sync_debug_mode("warn")
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                call()
+            assert told and {warning.filename for warning in told} == {__file__}, name
+    finally:
+        cuda.set_sync_debug_mode("default")
 
 
 def test_a_debugging_allocator_keeps_nothing(device, tmp_path):

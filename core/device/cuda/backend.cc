@@ -131,7 +131,7 @@ void CudaBackend::CopyFromHost(int index, void* device, const void* host, size_t
   if (bytes == 0) return;
   Enter(index);
   if (bytes <= kStaged) return Stage(index, device, host, bytes);
-  NoteWait("copy from the host");
+  NoteWait(index, "copy from the host");
   Queue(index, device, host, bytes, cudaMemcpyHostToDevice, "cuda: copy from the host");
   SynchronizeStream(index, CurrentStream(index));
 }
@@ -149,7 +149,7 @@ void CudaBackend::Bring(int index, void* device, const void* host, size_t bytes)
 
 void CudaBackend::CopyToHost(int index, void* host, const void* device, size_t bytes) {
   if (bytes == 0) return;
-  NoteWait("copy to the host");
+  NoteWait(index, "copy to the host");
   Queue(index, host, device, bytes, cudaMemcpyDeviceToHost, "cuda: copy to the host");
   SynchronizeStream(index, CurrentStream(index));
   RaiseFault(index);
@@ -209,6 +209,7 @@ void CudaBackend::UnmapPinned(void* pointer, size_t) {
 
 void CudaBackend::Synchronize(int index) {
   Enter(index);
+  RefuseWait(index, CurrentStream(index), "synchronize");
   CheckCuda(cudaDeviceSynchronize(), "cuda: synchronize");
   RaiseFault(index);
 }

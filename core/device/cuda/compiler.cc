@@ -205,7 +205,7 @@ bool IsFor(const Compiled& compiled, const Context& ctx) {
 }
 
 void LaunchCompiled(const char* who, const Context& ctx, const Compiled& compiled, Entry entry, const Grid& grid,
-                    const void* argument) {
+                    const void* argument, size_t /*the driver knows them*/) {
   Bind(ctx);
   const DriverCalls& driver = DriverCalls::Get();
   void* arguments[] = {const_cast<void*>(argument)};

@@ -25,9 +25,10 @@ const Compiled* Compile(const Context& ctx, const std::string& text);
 /// Whether `compiled` is for this context's device: another one may be of another kind.
 bool IsFor(const Compiled& compiled, const Context& ctx);
 
-/// Run one of a text's kernels, which take one argument. A RuntimeError where the device refuses.
+/// Run one of a text's kernels, which take one argument of so many bytes, that is copied. A RuntimeError where the
+/// device refuses.
 void LaunchCompiled(const char* who, const Context& ctx, const Compiled& compiled, Entry entry, const Grid& grid,
-                    const void* argument);
+                    const void* argument, size_t bytes);
 
 /// Say once in a process why texts are not compiled or run.
 void TellWhyNot(const char* why);

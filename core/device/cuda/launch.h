@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <tuple>
 #include <type_traits>
 
 #include "core/device/context.h"
@@ -68,7 +69,9 @@ void Launch(const char* who, const Context& ctx, void (*kernel)(P...), const Gri
   simt::RequireCurrent(who, ctx.device.index);
   (RequireArgument(who, static_cast<P>(args)), ...);
   simt::Run(who, {grid.blocks.x, grid.blocks.y, grid.blocks.z}, {grid.threads.x, grid.threads.y, grid.threads.z},
-            grid.shared, [&] { kernel(static_cast<P>(args)...); });
+            grid.shared, [kernel, all = std::tuple<std::remove_cvref_t<P>...>(static_cast<P>(args)...)] {
+              std::apply(kernel, all);  // a graph that is noted down runs it later
+            });
 }
 
 #endif

@@ -82,6 +82,7 @@ bool CudaBackend::StreamIsDone(int index, void* stream) {
 
 void CudaBackend::SynchronizeStream(int index, void* stream) {
   Enter(index);
+  RefuseWait(index, stream, "synchronize");
   CheckCuda(cudaStreamSynchronize(StreamOf(index, stream)), "cuda: synchronize");
 }
 

@@ -27,6 +27,7 @@ void Generated(Context& ctx, kernels::GeneratedLaunch* launch) {
   const cuda::Compiled* compiled = Find(ctx, *launch);
   if (!compiled) return;
   char* const arguments = launch->arguments;
+  const size_t bytes = source.arguments.size();
   std::optional<Scratch> parts;
   if (source.folds) {
     void* const address = parts.emplace(ctx.device, static_cast<size_t>(source.parts_bytes)).data();
@@ -34,13 +35,13 @@ void Generated(Context& ctx, kernels::GeneratedLaunch* launch) {
   }
   try {
     const cuda::Grid grid{dim3(source.blocks), dim3(source.threads)};
-    cuda::LaunchCompiled("fused", ctx, *compiled, cuda::Entry::kMain, grid, arguments);
+    cuda::LaunchCompiled("fused", ctx, *compiled, cuda::Entry::kMain, grid, arguments, bytes);
   } catch (const Error& error) {  // nothing has been written yet: the operators may still run one by one
     return cuda::TellWhyNot(error.what());
   }
   if (source.folds) {
     const cuda::Grid grid{dim3(source.finish_blocks, static_cast<unsigned>(source.folds)), dim3(cuda::kThreads)};
-    cuda::LaunchCompiled("fused", ctx, *compiled, cuda::Entry::kFinish, grid, arguments);
+    cuda::LaunchCompiled("fused", ctx, *compiled, cuda::Entry::kFinish, grid, arguments, bytes);
   }
   launch->done = true;
 }

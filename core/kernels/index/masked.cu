@@ -1,5 +1,6 @@
 // Everything driven by a mask on CUDA. True entries are counted for each piece of the mask, the counts are summed, and
 // then every piece knows where its first goes; within a piece, warps vote. The order is that of the elements.
+#include "core/device/cuda/fetch.h"
 #include "core/kernels/each.h"
 #include "core/kernels/index.h"
 #include "core/kernels/index/order_cuda.h"
@@ -191,9 +192,7 @@ void CountMarked(Context& ctx, int64_t* count, View x) {
   const Dims ones = Dims::Filled(x.ndim, 1);
   const View y{found.data(), ones.data(), ones.data(), 1, x.ndim, DType::kInt64};
   kernels::CountNonzero(ctx, x.dtype, y, x);
-  const cudaStream_t stream = cuda::StreamOf(ctx);
-  CheckCuda(cudaMemcpyAsync(count, found.data(), sizeof(int64_t), cudaMemcpyDeviceToHost, stream), "count_marked");
-  CheckCuda(cudaStreamSynchronize(stream), "count_marked");
+  cuda::Fetch("count_marked", ctx, count, found.as<const int64_t>());
 }
 DRAGON_KERNEL(CountMarked, AllTypes);
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/device/cuda/block.h"
+#include "core/device/cuda/fetch.h"
 #include "core/kernels/linalg/batch_cuda.h"
 
 namespace dragon::DRAGON_DEVICE {
@@ -76,7 +77,7 @@ void CheckInfo(const Context& ctx, const char* who, const View& batch, const voi
                const char* sentence) {
   if (!who || count == 0) return;
   std::vector<int32_t> codes(static_cast<size_t>(count));
-  BackendOf(ctx.device.type).CopyToHost(ctx.device.index, codes.data(), info, codes.size() * sizeof(int32_t));
+  cuda::Fetch(who, ctx, codes.data(), static_cast<const int32_t*>(info), codes.size());
   for (size_t i = 0; i < codes.size(); ++i) {
     if (codes[i] == 0) continue;
     const bool single = batch.ndim <= 2, wild = codes[i] == kNotFiniteCode;

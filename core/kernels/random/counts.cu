@@ -62,14 +62,14 @@ template <typename T>
 struct WritePoisson {
   T* y;
   const T* rate;
-  uint64_t seed;
+  Seed seed;
   __device__ void operator()(int64_t i) const {
     const double at = Load(rate, i);
     if (!(at >= 0 && at <= std::numeric_limits<double>::max())) {
       y[i] = NotANumber<T>();
       return;
     }
-    ElementSource source(seed, i);
+    ElementSource source(seed.Word(), i);
     y[i] = Stored<T>(PoissonOf(at, &source));
   }
 };
@@ -78,14 +78,14 @@ template <typename T>
 struct WriteBinomial {
   T* y;
   const T *count, *p;
-  uint64_t seed;
+  Seed seed;
   __device__ void operator()(int64_t i) const {
     const double trials = Load(count, i), at = Load(p, i);
     if (!(trials >= 0 && trials <= std::numeric_limits<double>::max()) || !(at >= 0 && at <= 1)) {
       y[i] = NotANumber<T>();
       return;
     }
-    ElementSource source(seed, i);
+    ElementSource source(seed.Word(), i);
     y[i] = Stored<T>(BinomialOf(trials, at, &source));
   }
 };
@@ -94,7 +94,7 @@ template <typename T>
 struct WriteGamma {
   T* y;
   const T* shape;
-  uint64_t seed;
+  Seed seed;
   __device__ void operator()(int64_t i) const {
     using W = Wide<T>;
     const W at = static_cast<W>(shape[i]);
@@ -102,7 +102,7 @@ struct WriteGamma {
       y[i] = NotANumber<T>();
       return;
     }
-    ElementSource source(seed, i);
+    ElementSource source(seed.Word(), i);
     const W made = static_cast<W>(GammaOf(at, &source));
     // A sample too small for the dtype stays positive, so that its logarithm exists.
     y[i] = static_cast<T>(made < std::numeric_limits<W>::min() ? std::numeric_limits<W>::min() : made);
@@ -149,11 +149,11 @@ struct WriteCategory {
   const T* weights;
   const double* sums;
   int64_t categories, samples;
-  Philox stream;
+  Seed seed;
   __device__ void operator()(int64_t i) const {
     const int64_t row = i / samples * categories;
     const double* const own = sums + row;
-    const double place = Units<double>::From(stream.Block(static_cast<uint64_t>(i)), 0) * own[categories - 1];
+    const double place = Units<double>::From(seed.Stream().Block(static_cast<uint64_t>(i)), 0) * own[categories - 1];
     int64_t low = 0, high = categories - 1;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
@@ -178,34 +178,34 @@ struct WriteCategory {
 
 template <typename T>
 void Poisson(Context& ctx, View y, View x, RandomState* state) {
-  LaunchForEach(ctx, y.numel, WritePoisson<T>{y.as<T>(), x.as<const T>(), state->engine.Next64()});
+  LaunchForEach(ctx, y.numel, WritePoisson<T>{y.as<T>(), x.as<const T>(), NextSeedOf(ctx, state)});
 }
 DRAGON_KERNEL(Poisson, Floating);
 
 template <typename T>
 void Binomial(Context& ctx, View y, View count, View p, RandomState* state) {
   LaunchForEach(ctx, y.numel,
-                WriteBinomial<T>{y.as<T>(), count.as<const T>(), p.as<const T>(), state->engine.Next64()});
+                WriteBinomial<T>{y.as<T>(), count.as<const T>(), p.as<const T>(), NextSeedOf(ctx, state)});
 }
 DRAGON_KERNEL(Binomial, Floating);
 
 template <typename T>
 void StandardGamma(Context& ctx, View y, View x, RandomState* state) {
-  LaunchForEach(ctx, y.numel, WriteGamma<T>{y.as<T>(), x.as<const T>(), state->engine.Next64()});
+  LaunchForEach(ctx, y.numel, WriteGamma<T>{y.as<T>(), x.as<const T>(), NextSeedOf(ctx, state)});
 }
 DRAGON_KERNEL(StandardGamma, Floating);
 
 template <typename T>
 void Multinomial(Context& ctx, View y, View p, RandomState* state) {
   const int64_t rows = p.dim(0), categories = p.dim(1);
-  const Philox stream = NextStream(state);
+  const Seed seed = NextSeedOf(ctx, state);
   if (y.numel == 0) return;
   const Scratch room = ctx.Allocate<double>(rows * categories);
   const auto blocks = static_cast<unsigned>(std::min<int64_t>(rows, cuda::kMostBlocks));
   cuda::Launch("multinomial", ctx, &RunningWeightsKernel<T>, {dim3(blocks), dim3(cuda::kThreads)}, room.as<double>(),
                p.as<const T>(), rows, categories);
   LaunchForEach(ctx, y.numel,
-                WriteCategory<T>{y.as<int64_t>(), p.as<const T>(), room.as<double>(), categories, y.dim(1), stream});
+                WriteCategory<T>{y.as<int64_t>(), p.as<const T>(), room.as<double>(), categories, y.dim(1), seed});
 }
 DRAGON_KERNEL(Multinomial, Floating);
 

@@ -1,5 +1,6 @@
 // How random kernels draw on CUDA: the host takes one 64-bit seed from the generator for each call, and every number is
 // a function of that seed and the number's place. So results depend neither on the size of the GPU nor on the launch.
+// What is noted down for a graph finds its seed in the device's memory, a new one in each run.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,16 +10,28 @@
 
 #include "core/base/mt19937.h"
 #include "core/device/cuda/launch.h"
+#include "core/device/noted_draws.h"
 #include "core/kernels/each_cuda.h"
 #include "core/kernels/random/philox.h"
 
 namespace dragon::DRAGON_DEVICE {
 
-/// The stream of one call; the generator goes on by two words.
-inline Philox NextStream(RandomState* state) {
-  const uint64_t seed = state->engine.Next64();
-  return Philox(static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32), {0, 0, 0, 0});
-}
+/// What the stream of one call begins from: a number, or where a graph finds a new one in every run.
+struct Seed {
+  NotedSeed noted;
+
+  __device__ uint64_t Word() const { return noted.place ? *noted.place : noted.word; }
+  __device__ Philox Stream() const {
+    const uint64_t word = Word();
+    return Philox(static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32), {0, 0, 0, 0});
+  }
+};
+
+/// The next call's seed; the generator goes on by two words.
+inline Seed NextSeedOf(const Context& ctx, RandomState* state) { return {NextSeed(ctx, state)}; }
+
+__device__ inline Philox StreamOf(const Seed& seed) { return seed.Stream(); }
+__device__ inline const Philox& StreamOf(const Philox& stream) { return stream; }
 
 /// What numbers of T are computed in, and how many of them a block of four words makes.
 template <typename T>
@@ -84,9 +97,10 @@ __device__ __forceinline__ void Normals(const Philox::Words& words, W* numbers) 
 }
 
 /// `f(words, numbers)` makes F::kNumbers numbers of T of every block of the stream.
-template <typename T, typename F>
-__global__ void DrawKernel(const F f, const Philox stream, T* y, int64_t n, bool aligned) {
+template <typename T, typename F, typename S>
+__global__ void DrawKernel(const F f, const S source, T* y, int64_t n, bool aligned) {
   constexpr int kNumbers = F::kNumbers;
+  const Philox stream = StreamOf(source);
   for (int64_t group = cuda::FirstOfThread(); group * kNumbers < n; group += cuda::StepOfThreads()) {
     Pack<T, kNumbers> pack;
     f(stream.Block(static_cast<uint64_t>(group)), pack.at);
@@ -102,17 +116,17 @@ __global__ void DrawKernel(const F f, const Philox stream, T* y, int64_t n, bool
   }
 }
 
-template <typename T, typename F>
-void DrawStream(const char* who, const Context& ctx, View y, const Philox& stream, const F& f) {
+template <typename T, typename F, typename S>
+void DrawStream(const char* who, const Context& ctx, View y, const S& source, const F& f) {
   if (y.numel == 0) return;
   const bool aligned = reinterpret_cast<uintptr_t>(y.data) % sizeof(Pack<T, F::kNumbers>) == 0;
-  cuda::Launch(who, ctx, &DrawKernel<T, F>, cuda::GridFor((y.numel + F::kNumbers - 1) / F::kNumbers), f, stream,
+  cuda::Launch(who, ctx, &DrawKernel<T, F, S>, cuda::GridFor((y.numel + F::kNumbers - 1) / F::kNumbers), f, source,
                y.as<T>(), y.numel, aligned);
 }
 
 template <typename T, typename F>
 void Draw(const char* who, const Context& ctx, View y, RandomState* state, const F& f) {
-  DrawStream<T>(who, ctx, y, NextStream(state), f);
+  DrawStream<T>(who, ctx, y, NextSeedOf(ctx, state), f);
 }
 
 /// A functor of one uniform number as one of blocks.

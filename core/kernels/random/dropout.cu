@@ -12,7 +12,8 @@ inline constexpr int kTaken = sizeof(T) == 2 ? 8 : 4;
 
 template <typename T>
 __global__ void DropoutKernel(T* y, bool* mask, const T* x, int64_t n, uint64_t chance, Wide<T> scale, bool aligned,
-                              const Philox stream) {
+                              const Seed seed) {
+  const Philox stream = seed.Stream();
   constexpr int kCount = kTaken<T>;
   using W = Wide<T>;
   using Values = Pack<T, kCount>;
@@ -92,7 +93,8 @@ void Dropout(Context& ctx, View y, View mask, View x, RandomState* state, double
   const double keep = 1 - p;
   const W scale = static_cast<W>(static_cast<T>(W(1) / static_cast<W>(keep)));
   cuda::Launch("dropout", ctx, &DropoutKernel<T>, cuda::GridFor((x.numel + kTaken<T> - 1) / kTaken<T>), y.as<T>(),
-               mask.as<bool>(), x.as<T>(), x.numel, ChanceOf(keep), scale, Aligned<T>(y, x, mask), NextStream(state));
+               mask.as<bool>(), x.as<T>(), x.numel, ChanceOf(keep), scale, Aligned<T>(y, x, mask),
+               NextSeedOf(ctx, state));
 }
 DRAGON_KERNEL(Dropout, Floating);
 

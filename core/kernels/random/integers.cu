@@ -53,7 +53,8 @@ struct Coins {
 /// A coin for every probability. Those outside of [0, 1] and NaN count as 0: the CPU's kernel refuses them, but here
 /// the host does not wait to hear of them.
 template <typename T>
-__global__ void CoinsOfKernel(T* y, DType dtype, char* p, int64_t n, const Philox stream) {
+__global__ void CoinsOfKernel(T* y, DType dtype, char* p, int64_t n, const Seed seed) {
+  const Philox stream = seed.Stream();
   const int64_t size = dtype == DType::kFloat64 ? 8 : dtype == DType::kFloat32 ? 4 : 2;
   for (int64_t group = cuda::FirstOfThread(); group * 4 < n; group += cuda::StepOfThreads()) {
     const Philox::Words words = stream.Block(static_cast<uint64_t>(group));
@@ -102,11 +103,11 @@ DRAGON_KERNEL(Bernoulli, RealAndBool);
 template <typename T>
 void BernoulliOf(Context& ctx, View y, View p, RandomState* state) {
   if (y.numel == 0) return;
-  const Philox stream = NextStream(state);
+  const Seed seed = NextSeedOf(ctx, state);
   Visit(y.dtype, RealAndBool{}, [&](auto tag) {
     using Y = typename decltype(tag)::type;
     cuda::Launch("bernoulli", ctx, &CoinsOfKernel<Y>, cuda::GridFor((y.numel + 3) / 4), y.as<Y>(), p.dtype,
-                 p.as<char>(), y.numel, stream);
+                 p.as<char>(), y.numel, seed);
   });
 }
 // One kernel for all dtypes of p, which it reads as they are.

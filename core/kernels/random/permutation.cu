@@ -11,9 +11,9 @@ namespace {
 struct WriteRandomKey {
   uint64_t* keys;
   int bits;
-  Philox stream;
+  Seed seed;
   __device__ void operator()(int64_t i) const {
-    const Philox::Words words = stream.Block(static_cast<uint64_t>(i));
+    const Philox::Words words = seed.Stream().Block(static_cast<uint64_t>(i));
     keys[i] = (static_cast<uint64_t>(words[0]) << 32 | words[1]) >> bits << bits | static_cast<uint64_t>(i);
   }
 };
@@ -32,12 +32,12 @@ struct WritePlaces {
 template <typename T>
 void Permutation(Context& ctx, View y, RandomState* state) {
   const int64_t n = y.numel;
-  const Philox stream = NextStream(state);
+  const Seed seed = NextSeedOf(ctx, state);
   if (n == 0) return;
   int bits = 1;
   while ((int64_t{1} << bits) < n) ++bits;
   const Scratch room = ctx.Allocate<uint64_t>(n), spare = ctx.Allocate<uint64_t>(n);
-  LaunchForEach(ctx, n, WriteRandomKey{room.as<uint64_t>(), bits, stream});
+  LaunchForEach(ctx, n, WriteRandomKey{room.as<uint64_t>(), bits, seed});
   const uint64_t* const sorted = SortWords(ctx, room.as<uint64_t>(), spare.as<uint64_t>(), n, bits, 64);
   LaunchForEach(ctx, n, WritePlaces<T>{y.as<T>(), sorted, (uint64_t{1} << bits) - 1});
 }

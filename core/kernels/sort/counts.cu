@@ -4,6 +4,7 @@
 
 #include "core/device/cuda/block.h"
 #include "core/device/cuda/check.h"
+#include "core/device/cuda/fetch.h"
 #include "core/kernels/each_cuda.h"
 #include "core/kernels/sort.h"
 #include "core/kernels/sort/search_cuda.h"
@@ -222,10 +223,7 @@ void IndexRange(Context& ctx, int64_t* least, int64_t* largest, View x) {
   const Scratch room = ctx.Allocate<Range>(kMostParts);
   cuda::Launch("index range", ctx, &RangeKernel, grid, room.as<Range>(), x.as<const int64_t>(), x.numel, map);
   // Both decide a shape: the host has to wait.
-  CheckCuda(
-      cudaMemcpyAsync(parts, room.data(), grid.blocks.x * sizeof(Range), cudaMemcpyDeviceToHost, cuda::StreamOf(ctx)),
-      "index range");
-  CheckCuda(cudaStreamSynchronize(cuda::StreamOf(ctx)), "index range");
+  cuda::Fetch("index_range", ctx, parts, room.as<const Range>(), grid.blocks.x);
   *least = parts[0].least, *largest = parts[0].largest;
   for (unsigned i = 1; i < grid.blocks.x; ++i) {
     *least = std::min(*least, parts[i].least), *largest = std::max(*largest, parts[i].largest);

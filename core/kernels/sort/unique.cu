@@ -1,5 +1,6 @@
 // Groups of equal rows on CUDA: rows are ordered by their keys, and heads of groups are counted.
 #include "core/device/cuda/check.h"
+#include "core/device/cuda/fetch.h"
 #include "core/kernels/each_cuda.h"
 #include "core/kernels/sort.h"
 #include "core/kernels/sort/scan_cuda.h"
@@ -89,9 +90,7 @@ void Unique(Context& ctx, View order, View group, View starts, int64_t* count, V
   CheckLine("unique", n);
   *count = 0;
   if (n == 0) {
-    const int64_t none = 0;
-    CheckCuda(cudaMemcpyAsync(starts.data, &none, sizeof(none), cudaMemcpyHostToDevice, cuda::StreamOf(ctx)), "unique");
-    return CheckCuda(cudaStreamSynchronize(cuda::StreamOf(ctx)), "unique");
+    return CheckCuda(cudaMemsetAsync(starts.data, 0, sizeof(int64_t), cuda::StreamOf(ctx)), "unique");
   }
   auto* const places = order.as<int64_t>();
   const Scratch key_room = ctx.Allocate<uint64_t>(x.numel);
@@ -106,8 +105,7 @@ void Unique(Context& ctx, View order, View group, View starts, int64_t* count, V
   const Scratch counts = RunningCounts(ctx, n, IsHead{places, keys, m, kIsFloating<T>, kNaNKey<T>},
                                        TakeGroup{places, group.as<int64_t>(), starts.as<int64_t>(), n}, &total);
   // How many groups there are decides a shape: the host has to wait.
-  CheckCuda(cudaMemcpyAsync(count, total, sizeof(int64_t), cudaMemcpyDeviceToHost, cuda::StreamOf(ctx)), "unique");
-  CheckCuda(cudaStreamSynchronize(cuda::StreamOf(ctx)), "unique");
+  cuda::Fetch("unique", ctx, count, total);
 }
 DRAGON_KERNEL(Unique, RealAndBool);
 

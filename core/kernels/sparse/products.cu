@@ -1,6 +1,7 @@
 // Products of two matrices in compressed rows on CUDA: all pairs of numbers that meet are listed, brought in the order
 // of their row and column, and equal places are summed in the order of the pairs, as on the CPU. Listing them takes
 // twelve bytes a pair at least, but no row of the product needs memory for all columns.
+#include "core/device/cuda/fetch.h"
 #include "core/kernels/sparse/rows_cuda.h"
 
 namespace dragon::DRAGON_DEVICE {
@@ -151,11 +152,7 @@ struct OrderedPairs {
   int64_t Count(const Context& ctx) {
     LaunchOver("rows_product", ctx, matrix.count, CountPairs{matrix, other, before.as<int64_t>()});
     SumsBefore(ctx, before.as<int64_t>(), matrix.count);
-    const cudaStream_t stream = cuda::StreamOf(ctx);
-    CheckCuda(
-        cudaMemcpyAsync(&count, before.as<int64_t>() + matrix.count, sizeof(int64_t), cudaMemcpyDeviceToHost, stream),
-        "rows_product");
-    CheckCuda(cudaStreamSynchronize(stream), "rows_product");
+    cuda::Fetch("rows_product", ctx, &count, before.as<const int64_t>() + matrix.count);
     constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
     if (count < kMost && matrix.rows < kMost && other.size < kMost) return count;
     throw NotImplementedError("rows_product").Got(count, " pairs of numbers").Expected("fewer than 2**32 on cuda");

@@ -64,8 +64,13 @@ Tensors Rrelu(const CallReader& c) {
     throw ValueError(c.name()).Got("lower ", lower, " and upper ", upper).Expected("lower <= upper");
   }
   if (!c.Bool("training")) return {Op<"leaky_relu">(x, (lower + upper) / 2)};
-  // One draw, in double precision, for each element that is not positive: PyTorch's stream.
   const Tensor below = Op<"le">(x.Detach(), Number(0));
+  if (x.device().type == DeviceType::kCUDA) {  // a draw for each element, so that nobody waits to count them
+    const Tensor drawn =
+        Op<"uniform">(Op<"empty">(x.shape(), x.dtype(), x.device()), lower, upper, c.attr("generator"));
+    return {x * Op<"where">(below, drawn, Op<"ones">(x.shape(), x.dtype(), x.device()))};
+  }
+  // One draw, in double precision, for each element that is not positive: PyTorch's stream.
   const int64_t draws = x.is_meta() ? x.numel() : Op<"count_nonzero">(below).Item().integer();
   const Tensor slopes =
       Op<"uniform">(Op<"empty">(Dims{draws}, DType::kFloat64, x.device()), lower, upper, c.attr("generator"));

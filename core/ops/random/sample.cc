@@ -1,4 +1,5 @@
 // Samples whose parameters are tensors: coins, categories, counts, waiting amounts.
+#include "core/device/accelerator.h"
 #include "core/ops/random/draw.h"
 
 namespace dragon {
@@ -64,14 +65,24 @@ void InferMultinomial(Infer& i) {
   i.y(0, std::move(shape), DType::kInt64);
 }
 
-/// Without replacement: the largest of weight / exponential noise win.
-Tensor RaceOfWeights(Run& r, const Tensor& p) {
+/// The host asks whether weights are any, which it cannot where the call is noted down for a graph: there, as with
+/// replacement, what is no weight counts for nothing or wins.
+void CheckWeights(Run& r, const Tensor& p) {
+  if (p.device().type == DeviceType::kCUDA && CapturesUnderWay().load() > 0 &&
+      AcceleratorOf(DeviceType::kCUDA).IsCapturing(r.ctx().device.index, r.ctx().stream)) {
+    return;
+  }
   const bool valid = Op<"all">(Op<"logical_and">(Op<"ge">(p, Number(0.0)), Op<"isfinite">(p))).Item().boolean();
   if (!valid)
     throw ValueError(r.name()).Got("a weight below 0, infinite or NaN").Expected("finite weights of at least 0");
   if (!Op<"all">(Op<"gt">(Op<"sum">(p, Dims{-1}), Number(0.0))).Item().boolean()) {
     throw ValueError(r.name()).Got("weights that sum to 0").Expected("a positive sum");
   }
+}
+
+/// Without replacement: the largest of weight / exponential noise win.
+Tensor RaceOfWeights(Run& r, const Tensor& p) {
+  CheckWeights(r, p);
   const Tensor noise = Tensor::Empty(p.shape(), p.dtype(), p.device());
   const FlatView flat(noise);
   GeneratorOf(r.name(), r.attr("generator")).Draw([&](RandomState* state) {

@@ -32,11 +32,12 @@ class Function:
     may_look = True  # whether the program may look at numbers of tensors
 
     def __init__(self, function, level=None, skip=(), dynamic=None, name=None, effects="once", strict=False,
-                 limit=VARIANTS):
+                 limit=VARIANTS, cuda_graphs=False):
         self._function = function
         self._level = check_level(level, "dragon.function")
         self._skip = tuple(skip)
         self._dynamic, self._effects, self._strict, self._limit = dynamic, effects, strict, limit
+        self._cuda_graphs = bool(cuda_graphs)
         functools.update_wrapper(self, function, updated=())
         self.__name__ = name or getattr(function, "__name__", type(function).__name__)
         self._parameters = _parameters_of(function)
@@ -144,7 +145,8 @@ class Function:
 
     def _region(self, module, regions):
         """Return what is called in the place of a module that this function calls while it is left to Python."""
-        return Region(module, regions, level=self._level, skip=self._skip, dynamic=self._dynamic)
+        return Region(module, regions, level=self._level, skip=self._skip, dynamic=self._dynamic,
+                      cuda_graphs=self._cuda_graphs)
 
     def _is_worth(self, recording, captured):
         """Return whether a graph is kept."""
@@ -159,7 +161,8 @@ class Function:
             return None
         variant = Variant(recording)
         level = settings.level if self._level is None else self._level
-        options = {"level": level, "forward_level": min(level, 2), "skip": set(self._skip)}
+        options = {"level": level, "forward_level": min(level, 2), "skip": set(self._skip),
+                   "device_graphs": self._cuda_graphs}
         if recording.trace.first_look:
             return self._keep_parts(recording, variant, captured, options, args, kwargs)
         try:
@@ -412,7 +415,7 @@ def _positional(names, args, kwargs):
 
 
 def function(fn=None, *, level=None, skip=(), dynamic=None, name=None, effects="once", strict=False,
-             limit=VARIANTS):
+             limit=VARIANTS, cuda_graphs=False):
     """Have a function's calls run as one optimised graph.
 
     The first call runs as it stands and is written down; later calls that look the same run the graph. What the graph
@@ -439,6 +442,9 @@ def function(fn=None, *, level=None, skip=(), dynamic=None, name=None, effects="
         Whether what cannot be a graph is a RuntimeError.
     limit : int, optional, default=64
         How many graphs are kept.
+    cuda_graphs : bool, optional, default=False
+        Whether runs on a CUDA device are noted down as a CUDA graph, and later ones are one launch; `explain()` tells
+        what cannot be. `DRAGON_CUDA_GRAPHS=1` in the environment has all functions do so, 0 none.
 
     Returns
     -------
@@ -453,7 +459,7 @@ def function(fn=None, *, level=None, skip=(), dynamic=None, name=None, effects="
 
     """
     options = {"level": level, "skip": skip, "dynamic": dynamic, "name": name, "effects": effects,
-               "strict": strict, "limit": limit}
+               "strict": strict, "limit": limit, "cuda_graphs": cuda_graphs}
     if fn is None:
         return functools.partial(function, **options)
     if effects not in ("once", "retry"):

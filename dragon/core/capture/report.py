@@ -123,4 +123,11 @@ def _reports(variant):
         if plan is not None:
             memory = plan.memory
             yield title, (f"{plan.step_count} steps; memory {memory['planned']} bytes in {memory['buffers']} buffers, "
-                          f"{memory['naive']} if each value had its own")
+                          f"{memory['naive']} if each value had its own{_device_graphs(plan)}")
+
+
+def _device_graphs(plan):
+    captures, runs, refusal = plan.device_graphs
+    if refusal:
+        return f"; no CUDA graph: {refusal}"
+    return f"; as a CUDA graph run {runs} times, noted down {captures} times" if captures else ""

@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <fstream>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/device/accelerator.h"
@@ -17,8 +19,8 @@ namespace {
 std::atomic<bool> g_forked{false};
 [[maybe_unused]] const int g_watches_forks = pthread_atfork(nullptr, nullptr, [] { g_forked = true; });
 
-/// Work is done when calls return: streams and events are those of a device that has nothing to queue, pinned memory is
-/// the host's.
+/// Work is done when calls return, unless it is noted down for a graph: streams and events are those of a device that
+/// has nothing to queue, pinned memory is the host's.
 class SimtBackend : public dragon::Accelerator {
  public:
   int Count() const override { return DeviceCount(); }
@@ -31,23 +33,60 @@ class SimtBackend : public dragon::Accelerator {
     if (!IsLostToFork()) Arena::Of(index).Free(pointer);
   }
   void CopyFromHost(int index, void* device, const void* host, size_t bytes) override {
-    Copy(index, device, host, bytes);
+    if (!NotedByThread()) return Copy(index, device, host, bytes);
+    const char* const from = static_cast<const char*>(host);
+    Queue([device, copy = std::vector<char>(from, from + bytes)] { std::memcpy(device, copy.data(), copy.size()); });
   }
+  /// Copies of pinned memory read it when a graph runs.
+  void QueueFromHost(int index, void* device, const void* host, size_t bytes) override {
+    Move(index, device, host, bytes);
+  }
+  void QueueToHost(int index, void* host, const void* device, size_t bytes) override {
+    if (NotedByThread()) return Move(index, host, device, bytes);
+    CopyToHost(index, host, device, bytes);
+  }
+  /// At once, whatever is noted down.
+  void Bring(int index, void* device, const void* host, size_t bytes) override { Copy(index, device, host, bytes); }
   /// A GPU's backend waits here.
   void CopyToHost(int index, void* host, const void* device, size_t bytes) override {
-    if (bytes) dragon::NoteWait("copy to the host");
+    if (bytes) NoteWait(index, "copy to the host");
     Copy(index, host, device, bytes);
     dragon::cuda::RaiseFault(index);
   }
   void Synchronize(int index) override {
     Enter(index);
+    RefuseWait(index, CurrentStream(index), "synchronize");
     dragon::cuda::RaiseFault(index);
   }
-  void CopyWithin(int index, void* to, const void* from, size_t bytes) override { Copy(index, to, from, bytes); }
+  void SynchronizeStream(int index, void* stream) override { RefuseWait(index, stream, "synchronize"); }
+  void CopyWithin(int index, void* to, const void* from, size_t bytes) override { Move(index, to, from, bytes); }
   void CopyBetween(int to_index, void* to, int from_index, const void* from, size_t bytes) override {
     Enter(to_index);
     const OpenMemory there(from_index);
     Copy(to_index, to, from, bytes);
+  }
+  void BeginCapture(int, void* stream, int) override {
+    if (NotedByThread()) throw dragon::RuntimeError("cuda graph: begin").Says("a graph is being noted down");
+    NotedByThread() = new Noted{stream, {}};
+    dragon::CapturesUnderWay().fetch_add(1);
+  }
+  void* EndCapture(int, void* stream) override {
+    Noted* const noted = NotedByThread();
+    if (!noted || noted->stream != stream) throw dragon::RuntimeError("cuda graph: end").Says("an invalid capture");
+    dragon::CapturesUnderWay().fetch_sub(1);
+    NotedByThread() = nullptr;
+    return noted;
+  }
+  bool IsCapturing(int, void* stream) override { return NotedByThread() && NotedByThread()->stream == stream; }
+  void LaunchGraph(int index, void* graph, void*) override {
+    if (NotedByThread()) throw dragon::RuntimeError("cuda graph: launch").Says("a graph is being noted down");
+    Enter(index);
+    const OpenMemory open(index);
+    for (const auto& work : static_cast<Noted*>(graph)->works) work();
+  }
+  void DropGraph(int, void* graph) override { delete static_cast<Noted*>(graph); }
+  void DumpGraph(void* graph, const std::string& path) override {
+    std::ofstream(path) << "digraph dragon { works [label=\"" << static_cast<Noted*>(graph)->works.size() << "\"] }\n";
   }
   std::string LendMemory(int index, const void* base) override {
     const Arena::Lent lent = Arena::Of(index).Lend(base);
@@ -106,6 +145,10 @@ class SimtBackend : public dragon::Accelerator {
           "start method");
     }
     SetCurrentDevice(index);
+  }
+  void Move(int index, void* to, const void* from, size_t bytes) {
+    Enter(index);
+    if (bytes) Queue([=] { std::memmove(to, from, bytes); });
   }
   void Copy(int index, void* to, const void* from, size_t bytes) {
     Enter(index);

@@ -87,12 +87,9 @@ T At(const void* data, LtLayout layout, int32_t op, int64_t i, int64_t row, int6
 }
 
 template <typename T>
-void Multiply(LtDesc desc, const void* alpha, const void* a, LtLayout a_layout, const void* b, LtLayout b_layout,
-              const void* beta, T* y, LtLayout d) {
+void Multiply(LtDesc desc, Wide<T> scale, const void* a, LtLayout a_layout, const void* b, LtLayout b_layout,
+              Wide<T> keep, T* y, LtLayout d) {
   using Sum = Wide<T>;
-  Sum scale, keep;
-  std::memcpy(&scale, alpha, sizeof(Sum));
-  std::memcpy(&keep, beta, sizeof(Sum));
   const int64_t k = desc->a_op ? a_layout->rows : a_layout->columns;
   for (int64_t i = 0; i < d->batch; ++i) {
     for (int64_t column = 0; column < d->columns; ++column) {
@@ -114,7 +111,6 @@ void Multiply(LtDesc desc, const void* alpha, const void* a, LtLayout a_layout, 
 BlasStatus Matmul(LtHandle, LtDesc desc, const void* alpha, const void* a, LtLayout a_layout, const void* b,
                   LtLayout b_layout, const void* beta, const void* c, LtLayout, void* y, LtLayout d,
                   const LtAlgorithm* algorithm, void*, size_t, cudaStream_t) {
-  const simt::OpenMemory open;
   uint32_t alignments[4];
   std::memcpy(alignments, algorithm->data, sizeof(alignments));
   const void* const pointers[4] = {a, b, c, y};
@@ -126,7 +122,11 @@ BlasStatus Matmul(LtHandle, LtDesc desc, const void* alpha, const void* a, LtLay
     if (CudaTypeOf(dtype) != d->type || (d->type == CUDA_R_32F && dtype != DType::kFloat32)) continue;
     Visit(dtype, Inexact{}, [&]<typename Tag>(Tag) {
       using T = typename Tag::type;
-      Multiply<T>(desc, alpha, a, a_layout, b, b_layout, beta, static_cast<T*>(y), d);
+      Wide<T> scale, keep;  // what is of the host may be gone when a graph runs
+      std::memcpy(&scale, alpha, sizeof(scale)), std::memcpy(&keep, beta, sizeof(keep));
+      simt::Queue([=, desc = *desc, a_layout = *a_layout, b_layout = *b_layout, d = *d]() mutable {
+        Multiply<T>(&desc, scale, a, &a_layout, b, &b_layout, keep, static_cast<T*>(y), &d);
+      });
     });
   }
   return BlasStatus::kSuccess;

@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,6 +15,8 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/device/cuda/code_cache.h"
@@ -118,10 +121,15 @@ bool CanCompile() { return true; }
 bool IsFor(const Compiled&, const Context&) { return true; }
 
 void LaunchCompiled(const char* who, const Context&, const Compiled& compiled, Entry entry, const Grid& grid,
-                    const void* argument) {
+                    const void* argument, size_t bytes) {
   const auto kernel = compiled.kernels[static_cast<int>(entry)];
+  struct alignas(16) Part {
+    char bytes[16];
+  };
+  std::vector<Part> copy((bytes + sizeof(Part) - 1) / sizeof(Part));
+  std::memcpy(copy.data(), argument, bytes);
   simt::Run(who, {grid.blocks.x, grid.blocks.y, grid.blocks.z}, {grid.threads.x, grid.threads.y, grid.threads.z},
-            grid.shared, [&] { kernel(argument); });
+            grid.shared, [kernel, copy = std::move(copy)] { kernel(copy.data()); });
 }
 
 void TellWhyNot(const char* why) { throw RuntimeError("simt").Says(why); }

@@ -53,13 +53,11 @@ inline cudaError_t cudaSetDevice(int device) { return simt::SetCurrentDevice(dev
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t) {
-  const simt::OpenMemory open;
-  if (bytes) std::memmove(to, from, bytes);
+  if (bytes) simt::Queue([=] { std::memmove(to, from, bytes); });
   return cudaSuccess;
 }
 inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t) {
-  const simt::OpenMemory open;
-  if (bytes) std::memset(to, value, bytes);
+  if (bytes) simt::Queue([=] { std::memset(to, value, bytes); });
   return cudaSuccess;
 }
 enum { cudaHostAllocPortable = 1, cudaHostAllocMapped = 2 };

@@ -2,6 +2,7 @@
 // Each operation is computed for itself, in an order of its own; what a run must be given is asked for here, too.
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <utility>
@@ -137,11 +138,20 @@ Status Plan::Run(Handle, const std::vector<int64_t>& ids, const std::vector<void
       simt::RequireDevice("cudnn", data[i]);
       if (reinterpret_cast<uintptr_t>(data[i]) % 16 != 0) return kWrong;
     }
-    operand->second->data = data[i];
   }
-  const simt::OpenMemory open;
-  for (Place* place : program->inner) place->values.assign(place->strides[0] * place->sizes[0], std::nanf(""));
-  for (const Step* step : program->steps) step->run();
+  std::vector<float> numbers(ids.size());  // what is of the host may be gone when a graph runs
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (program->operands[ids[i]]->is_number) std::memcpy(&numbers[i], data[i], sizeof(float));
+  }
+  simt::Queue([=] {
+    std::vector<float> own = numbers;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      Place* const operand = program->operands[ids[i]];
+      operand->data = operand->is_number ? &own[i] : data[i];
+    }
+    for (Place* place : program->inner) place->values.assign(place->strides[0] * place->sizes[0], std::nanf(""));
+    for (const Step* step : program->steps) step->run();
+  });
   return kSuccess;
 }
 

@@ -270,8 +270,26 @@ class Machine {
 
 const Here& Now() { return Machine::Get().now(); }
 void* DynamicShared() { return Machine::Get().shared(); }
-void Run(const char* who, Place blocks, Place threads, size_t shared_bytes, const std::function<void()>& body) {
+void Run(const char* who, Place blocks, Place threads, size_t shared_bytes, std::function<void()> body) {
+  if (Noted* const noted = NotedByThread()) {
+    noted->works.push_back([=, who = std::string(who), body = std::move(body)] {
+      Machine::Get().Run(who.c_str(), blocks, threads, shared_bytes, body);
+    });
+    return;
+  }
   Machine::Get().Run(who, blocks, threads, shared_bytes, body);
+}
+Noted*& NotedByThread() {
+  static thread_local Noted* noted = nullptr;
+  return noted;
+}
+void Queue(std::function<void()> work) {
+  if (Noted* const noted = NotedByThread()) {
+    noted->works.push_back(std::move(work));
+    return;
+  }
+  const OpenMemory open;
+  work();
 }
 int BlockBarrier(bool vote) { return Machine::Get().BlockBarrier(vote); }
 void WarpBarrier(uint32_t mask) { Machine::Get().WarpBarrier(mask); }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "core/base/macros.h"
 
@@ -29,9 +30,12 @@ DRAGON_API const Here& Now();
 /// The launch's dynamic shared memory; filled with ones bits before every block.
 DRAGON_API void* DynamicShared();
 
-/// Run `body` once for each thread of a grid, and return when all have ended.
-DRAGON_API void Run(const char* who, Place blocks, Place threads, size_t shared_bytes,
-                    const std::function<void()>& body);
+/// Run `body` once for each thread of a grid, and return when all have ended. Where the thread's work is being noted
+/// down for a graph, that happens when the graph runs: `body` holds what it needs.
+DRAGON_API void Run(const char* who, Place blocks, Place threads, size_t shared_bytes, std::function<void()> body);
+
+/// Do work on open device memory now, or whenever the graph runs for which this thread's work is being noted down.
+DRAGON_API void Queue(std::function<void()> work);
 
 /// Wait for all threads of the block that have not ended; return how many brought `vote`.
 DRAGON_API int BlockBarrier(bool vote = false);
@@ -47,6 +51,14 @@ DRAGON_API int DeviceCount();
 /// The device that this thread's launches and copies are for, as the runtime's cudaGetDevice has it.
 DRAGON_API int CurrentDevice();
 DRAGON_API void SetCurrentDevice(int index);
+
+/// The work of a graph.
+struct Noted {
+  void* stream = nullptr;
+  std::vector<std::function<void()>> works;
+};
+/// What this thread's work is noted in; nullptr for none.
+DRAGON_API Noted*& NotedByThread();
 
 /// A RuntimeError unless an address is in the memory of this thread's device: a GPU could not read it.
 DRAGON_API void RequireDevice(const char* who, const void* address);

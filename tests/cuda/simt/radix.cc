@@ -10,11 +10,13 @@ namespace dragon::DRAGON_DEVICE {
 uint64_t* RadixSort(const Context&, uint64_t* data, uint64_t* spare, int64_t n, int first, int end) {
   simt::RequireDevice("sort", data);
   simt::RequireDevice("sort", spare);
-  const simt::OpenMemory open;
   const uint64_t mask = ~uint64_t{0} >> (64 - (end - first));
-  std::copy_n(data, n, spare);
-  std::stable_sort(spare, spare + n, [&](uint64_t a, uint64_t b) { return (a >> first & mask) < (b >> first & mask); });
-  std::fill_n(data, n, ~uint64_t{0});  // nobody may count on what is left there
+  simt::Queue([=] {
+    std::copy_n(data, n, spare);
+    std::stable_sort(spare, spare + n,
+                     [=](uint64_t a, uint64_t b) { return (a >> first & mask) < (b >> first & mask); });
+    std::fill_n(data, n, ~uint64_t{0});  // nobody may count on what is left there
+  });
   return spare;
 }
 

@@ -12,13 +12,14 @@ namespace {
 
 /// Call `body(T*, i)` for every matrix, with the address of matrix i; `stride` counts elements.
 template <typename Body>
-void ForEachMatrix(DType dtype, void* a, int64_t stride, int64_t count, Body&& body) {
-  const simt::OpenMemory open;
-  const BlasSeat seat;
-  SetOpenBlasThreads(1);
-  Visit(dtype, LinearTypes{}, [&]<typename Tag>(Tag) {
-    using T = typename Tag::type;
-    for (int64_t i = 0; i < count; ++i) body(static_cast<T*>(a) + i * stride, i);
+void ForEachMatrix(DType dtype, void* a, int64_t stride, int64_t count, Body body) {
+  simt::Queue([=] {
+    const BlasSeat seat;
+    SetOpenBlasThreads(1);
+    Visit(dtype, LinearTypes{}, [&]<typename Tag>(Tag) {
+      using T = typename Tag::type;
+      for (int64_t i = 0; i < count; ++i) body(static_cast<T*>(a) + i * stride, i);
+    });
   });
 }
 
@@ -31,20 +32,20 @@ int WorkOf(int64_t m, int64_t n) { return Int(64 * std::max<int64_t>({m, n, 1}) 
 }  // namespace
 
 void Potrf(const Context&, DType dtype, bool upper, int64_t n, void* a, int64_t count, int32_t* info) {
-  ForEachMatrix(dtype, a, n * n, count, [&](auto* x, int64_t i) {
+  ForEachMatrix(dtype, a, n * n, count, [=](auto* x, int64_t i) {
     Lapack<Element<decltype(x)>, "potrf">(upper ? 'U' : 'L', Int(n), x, Int(n), info + i);
   });
 }
 
 void Getrf(const Context&, DType dtype, int64_t m, int64_t n, void* a, int64_t count, int32_t* pivots, int32_t* info) {
-  ForEachMatrix(dtype, a, m * n, count, [&](auto* x, int64_t i) {
+  ForEachMatrix(dtype, a, m * n, count, [=](auto* x, int64_t i) {
     Lapack<Element<decltype(x)>, "getrf">(Int(m), Int(n), x, Int(m), pivots + i * std::min(m, n), info + i);
   });
 }
 
 void Getrs(const Context&, DType dtype, char op, int64_t n, int64_t others, const void* lu, const int32_t* pivots,
            void* b, int64_t count) {
-  ForEachMatrix(dtype, b, n * others, count, [&](auto* x, int64_t i) {
+  ForEachMatrix(dtype, b, n * others, count, [=](auto* x, int64_t i) {
     using T = Element<decltype(x)>;
     int code = 0;
     Lapack<T, "getrs">(op, Int(n), Int(others), static_cast<T*>(const_cast<void*>(lu)) + i * n * n, Int(n),
@@ -53,7 +54,7 @@ void Getrs(const Context&, DType dtype, char op, int64_t n, int64_t others, cons
 }
 
 void Geqrf(const Context&, DType dtype, int64_t m, int64_t n, void* a, int64_t stride, void* tau, int64_t count) {
-  ForEachMatrix(dtype, a, stride, count, [&](auto* x, int64_t i) {
+  ForEachMatrix(dtype, a, stride, count, [=](auto* x, int64_t i) {
     using T = Element<decltype(x)>;
     int code = 0;
     std::vector<T> work(WorkOf(m, n));
@@ -64,7 +65,7 @@ void Geqrf(const Context&, DType dtype, int64_t m, int64_t n, void* a, int64_t s
 
 void Orgqr(const Context&, DType dtype, int64_t m, int64_t n, int64_t k, void* a, int64_t stride, const void* tau,
            int64_t count) {
-  ForEachMatrix(dtype, a, stride, count, [&](auto* x, int64_t i) {
+  ForEachMatrix(dtype, a, stride, count, [=](auto* x, int64_t i) {
     using T = Element<decltype(x)>;
     int code = 0;
     std::vector<T> work(WorkOf(m, n));
@@ -81,7 +82,7 @@ void Orgqr(const Context&, DType dtype, int64_t m, int64_t n, int64_t k, void* a
 void Ormqr(const Context&, DType dtype, bool left, bool adjoint, int64_t m, int64_t n, int64_t k, const void* a,
            const void* tau, void* c, int64_t count) {
   const int64_t order = left ? m : n;
-  ForEachMatrix(dtype, c, m * n, count, [&](auto* x, int64_t i) {
+  ForEachMatrix(dtype, c, m * n, count, [=](auto* x, int64_t i) {
     using T = Element<decltype(x)>;
     int code = 0;
     std::vector<T> work(WorkOf(m, n));
@@ -102,7 +103,7 @@ void Ormqr(const Context&, DType dtype, bool left, bool adjoint, int64_t m, int6
 void Trsm(const Context&, DType dtype, bool left, bool upper, bool unit, int64_t m, int64_t n, const void* a, void* b,
           int64_t count) {
   const int64_t order = left ? m : n;
-  ForEachMatrix(dtype, b, m * n, count, [&](auto* x, int64_t i) {
+  ForEachMatrix(dtype, b, m * n, count, [=](auto* x, int64_t i) {
     using T = Element<decltype(x)>;
     Lapack<T, "trsm">(left ? 'L' : 'R', upper ? 'U' : 'L', 'N', unit ? 'U' : 'N', Int(m), Int(n), T(1),
                       static_cast<T*>(const_cast<void*>(a)) + i * order * order, Int(order), x, Int(m));
@@ -112,7 +113,7 @@ void Trsm(const Context&, DType dtype, bool left, bool upper, bool unit, int64_t
 void Gesvd(const Context&, DType dtype, char job, int64_t m, int64_t n, void* a, void* s, void* u, void* vh,
            int64_t count, int32_t* info) {
   const int64_t wide = job == 'A' ? m : n;
-  ForEachMatrix(dtype, a, m * n, count, [&](auto* x, int64_t i) {
+  ForEachMatrix(dtype, a, m * n, count, [=](auto* x, int64_t i) {
     using T = Element<decltype(x)>;
     using Real = RealOf<T>;
     std::vector<T> work(WorkOf(m, n) + 5 * m);
@@ -134,7 +135,7 @@ void Gesvd(const Context&, DType dtype, char job, int64_t m, int64_t n, void* a,
 
 void Syevd(const Context&, DType dtype, bool vectors, bool upper, int64_t n, void* a, void* w, int64_t count,
            int32_t* info) {
-  ForEachMatrix(dtype, a, n * n, count, [&](auto* x, int64_t i) {
+  ForEachMatrix(dtype, a, n * n, count, [=](auto* x, int64_t i) {
     using T = Element<decltype(x)>;
     using Real = RealOf<T>;
     std::vector<T> work(1 + 6 * n + 2 * n * n);

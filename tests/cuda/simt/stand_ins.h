@@ -15,6 +15,11 @@ struct StandIn;
 template <typename... Args, const dragon::Kernel<void(Args...)>& kKernel, dragon::DType kDType>
 struct StandIn<kKernel, kDType> {
   static void Call(dragon::Context&, Args... args) {
+    if (NotedByThread()) {
+      throw dragon::NotImplementedError("simt")
+          .Got("a stand-in of a vendor's kernel while a graph is noted down")
+          .Expected("none: it runs at once");
+    }
     const OpenMemory open;
     dragon::Context host;
     kKernel(host, kDType, args...);

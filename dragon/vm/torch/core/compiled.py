@@ -13,6 +13,7 @@ from dragon.vm.torch.nn import Module
 BACKENDS = {"inductor": None, "cudagraphs": None, "openxla": None, "tvm": None, "onnxrt": None, "tensorrt": None,
             "openvino": None, "aot_eager": 0, "eager": 0}  # all of them mean the engine; None: at the process's level
 MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs", "lite")
+GRAPH_MODES = ("reduce-overhead", "max-autotune")  # those that run as CUDA graphs
 _functions = weakref.WeakSet()
 
 
@@ -91,9 +92,10 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
     backend : str, optional
         Any name means the engine, "eager" without its optimisations; a function of graphs is refused.
     mode : str, optional
-        One of PyTorch's; all of them are the same here.
+        One of PyTorch's. "reduce-overhead" and "max-autotune" have calls on a CUDA device run as CUDA graphs, as the
+        backend "cudagraphs" does; the others are the same here.
     options : dict, optional
-        "level" and "skip", as `dragon.function` takes them; PyTorch's own are passed over.
+        "level" and "skip", as `dragon.function` takes them, and "triton.cudagraphs"; PyTorch's others are passed over.
     name : str, optional
         What the graphs are called in profiles.
     disable : bool, optional, default=False
@@ -134,7 +136,8 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
     options = options or {}
     given = {"level": check_level(options.get("level", level), "torch.compile"), "skip": options.get("skip", ()),
              "strict": fullgraph, "dynamic": dynamic, "effects": "retry",
-             "limit": recompile_limit or 64}
+             "limit": recompile_limit or 64,
+             "cuda_graphs": options.get("triton.cudagraphs", mode in GRAPH_MODES or backend == "cudagraphs")}
     if isinstance(model, OptimizedModule):
         model = model._orig_mod
     if isinstance(model, Module):

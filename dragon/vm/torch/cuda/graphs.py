@@ -20,7 +20,7 @@ class CUDAGraph:
     """Work that was noted down on a stream.
 
     Tensors that a graph reads and writes keep their places: fill the inputs anew, `replay()`, and read the outputs.
-    Random numbers are those of the noted run each time.
+    Random numbers are new in each run: those that as many calls outside of a graph would have drawn.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ class CUDAGraph:
         if current.cuda_stream == accelerator.default_stream(current.device_index):
             raise RuntimeError("CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok "
                                "to replay them on the default stream.)")
-        self.reset()
+        self._graph.reset()
+        self._release()
         self._index, self._pool = current.device_index, (graph_pool_handle() if pool is None else pool)[1]
         accelerator.hold_pool(self._index, self._pool)
         try:
@@ -61,12 +62,23 @@ class CUDAGraph:
         self._before = None
         self._graph.end()
 
+    def register_generator_state(self, generator):
+        """Have random calls of the capture draw from a generator of one's own, and so every run of the graph.
+
+        Parameters
+        ----------
+        generator : Generator
+            The generator; the default one is known.
+
+        """
+        self._graph.register(generator)
+
     def instantiate(self):
         """Do nothing: `capture_end` made the graph ready."""
 
     def replay(self):
         """Do the work again, on the current stream."""
-        self._graph.launch(current_stream(self._index).cuda_stream)
+        self._graph.launch()
 
     def pool(self):
         """Return the token of the graph's memory."""

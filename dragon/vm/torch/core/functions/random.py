@@ -55,6 +55,25 @@ class Generator(_C.Generator):
         note("goes on from another state of a generator")
         super().set_state(state_bytes(new_state))
 
+    def graphsafe_get_state(self):
+        """Return a generator that draws from the same stream."""
+        other = Generator(self._device)
+        other.share(self)
+        return other
+
+    def graphsafe_set_state(self, state):
+        """Draw from another generator's stream from now on; graphs go on with the stream that they were given.
+
+        Parameters
+        ----------
+        state : Generator
+            The other generator, such as `graphsafe_get_state` returned.
+
+        """
+        note("goes on from another state of a generator")
+        self.share(state)
+        return self
+
     def clone_state(self):
         """Return a generator that goes on as this one would."""
         other = Generator(self._device)
