@@ -56,7 +56,7 @@ __device__ __forceinline__ S WarpReduce(S state, Combine combine) {
 /// Every thread's result is the combination of all of the block's. blockDim.x is a multiple of 32, at most 1024, and
 /// the block has one axis. The whole block must call, as often as it likes.
 template <typename S, typename Combine>
-__device__ S BlockReduce(S state, Combine combine) {
+static __device__ S BlockReduce(S state, Combine combine) {
   alignas(16) __shared__ unsigned char memory[kWarpThreads * sizeof(S)];
   S* parts = reinterpret_cast<S*>(memory);
   const int lane = threadIdx.x % kWarpThreads, warp = threadIdx.x / kWarpThreads;

@@ -1,36 +1,34 @@
 // The machine as the engine's CUDA device: loading this library is as if a GPU had been put in.
 #include <sys/mman.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 
 #include "core/base/error.h"
 #include "core/device/accelerator.h"
+#include "core/device/cuda/capability.h"
 #include "core/device/cuda/faults.h"
 #include "tests/cuda/simt/machine.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#endif
+#include "tests/cuda/simt/shared.h"
 
 namespace simt {
 namespace {
 
 constexpr size_t kCapacity = size_t{4} << 30;
 
-/// AddressSanitizer is told which bytes are somebody's. DRAGON_ALLOCATOR=naive has every tensor ask for its own.
-void Mark([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes, [[maybe_unused]] bool usable) {
-#if defined(__SANITIZE_ADDRESS__)
-  if (usable) {
-    ASAN_UNPOISON_MEMORY_REGION(memory, bytes);
-  } else {
-    ASAN_POISON_MEMORY_REGION(memory, bytes);
-  }
-#endif
+/// Whose instructions the machine has, as 90: $DRAGON_SIMT_CAPABILITY has kernels chosen as on another card.
+int Capability() {
+  static const int capability = [] {
+    const char* const asked = std::getenv("DRAGON_SIMT_CAPABILITY");
+    return asked && *asked ? std::atoi(asked) : 90;
+  }();
+  return capability;
 }
 
-/// One range of addresses, closed to the host unless somebody holds it open.
+/// One range of addresses, closed to the host unless somebody holds it open. DRAGON_ALLOCATOR=naive has every tensor
+/// ask for its own block, behind which AddressSanitizer knows of bytes that are nobody's.
 class Arena {
  public:
   static Arena& Get() {
@@ -49,7 +47,7 @@ class Arena {
       if (room > size) free_[offset + size] = room - size;
       used_[offset] = size;
       Mark(memory_ + offset, size, true);
-      std::memset(memory_ + offset, 0xFF, size);  // a NaN in every dtype
+      std::memset(memory_ + offset, FillByte(), size);
       Mark(memory_ + offset, size, false);
       Mark(memory_ + offset, bytes, true);
       return memory_ + offset;
@@ -129,8 +127,8 @@ class SimtBackend : public dragon::Accelerator {
     return {"a machine of fibres",
             std::string(16, '\0'),
             {{"total_memory", kCapacity},
-             {"major", 9},
-             {"minor", 0},
+             {"major", Capability() / 10},
+             {"minor", Capability() % 10},
              {"multi_processor_count", 1},
              {"warp_size", 32},
              {"max_threads_per_block", 1024},
@@ -159,3 +157,7 @@ OpenMemory::OpenMemory() { Arena::Get().Open(); }
 OpenMemory::~OpenMemory() { Arena::Get().Close(); }
 
 }  // namespace simt
+
+namespace dragon::cuda {
+int CapabilityOf(int) { return simt::Capability(); }
+}  // namespace dragon::cuda
