@@ -78,6 +78,8 @@ __device__ __forceinline__ int CountMarks(const bool (&marks)[kRounds]) {
   return cuda::BlockReduce(count, AddCounts{});
 }
 
+namespace {
+
 /// The marks of a piece, for all threads of its block: each one, and how many come before it in the order of rounds and
 /// of threads in them.
 class MarksOfPiece {
@@ -113,6 +115,8 @@ class MarksOfPiece {
   const unsigned* votes_;
   const int* counts_;
 };
+
+}  // namespace
 
 /// How often each digit stands in each block's stretch of keys: counts[digit][block].
 inline __global__ void CountDigitsKernel(const uint32_t* keys, int64_t n, int64_t stretch, int shift,

@@ -26,8 +26,13 @@ struct Here {
 
 /// Of the thread that runs now.
 DRAGON_API const Here& Now();
-/// The launch's dynamic shared memory; filled with ones bits before every block.
+/// The launch's dynamic shared memory; filled with FillByte before every block.
 DRAGON_API void* DynamicShared();
+/// A library has its kernels' other shared memory there; filled before every block, too. Nothing where it has none.
+DRAGON_API bool EnterShared(char* begin, char* end);
+/// What nobody has written consists of this: $DRAGON_SIMT_FILL, two hexadecimal digits, or else ff, which makes a NaN
+/// in every dtype. Results that differ between two of them depend on what nobody has written.
+DRAGON_API unsigned char FillByte();
 
 /// Run `body` once for each thread of a grid, and return when all have ended.
 DRAGON_API void Run(const char* who, Place blocks, Place threads, size_t shared_bytes,
