@@ -140,11 +140,12 @@ cuda: $(VENV)/.tools $(VENV)/.cubin
 	bash tools/cuda_build.sh $(BIN)
 
 # The kernels of the device are compiled for the host in the tree that the package was just built in. SIMT_TESTS= runs all
-# dtypes, which takes a quarter of an hour.
+# dtypes, which takes a quarter of an hour; paths after SIMT_PATHS= only those.
+SIMT_PATHS ?= tests/cuda
 SIMT_TESTS ?= -m "not slow"
 simt: install $(VENV)/.test
 	tree=$$(ls -td build-*/ | head -1) && $(BIN)/cmake --build $$tree --target dragon_simt && \
-	  DRAGON_SIMT=$(CURDIR)/$${tree}simt/libdragon_simt.so $(PYTEST) tests/cuda -n $(JOBS) $(SIMT_TESTS)
+	  DRAGON_SIMT=$(CURDIR)/$${tree}simt/libdragon_simt.so $(PYTEST) $(SIMT_PATHS) -n $(JOBS) $(SIMT_TESTS)
 
 # What reads or writes beyond a tensor or beyond shared memory, and what nobody has written.
 simt-sanitize: install $(VENV)/.test

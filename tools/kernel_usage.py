@@ -7,7 +7,7 @@
 
 The stack holds what a kernel could not keep in registers (spills), and arrays that it indexes by what is known only
 when it runs. `cuobjdump` reads the library: it stands beside nvcc, in the path, or comes by `pip install
-nvidia-cuda-cuobjdump`. Figures are those of one architecture and one compiler: with another compiler nothing is compared.
+nvidia-cuda-cuobjdump`. Figures are those of one architecture and one compiler: with another one nothing is compared.
 """
 import argparse
 import collections
@@ -125,22 +125,23 @@ def page_of(rows, release):
     lines = ["| " + " | ".join(cells) + " |" for cells in (COLUMNS, ["---"] + ["---:"] * 7, *rows)]
     return f"""{TITLE}
 
-Registers, stacks and shared memory of the {kernels:,} kernels of `libdragon_cuda.so` for {ARCHITECTURE}, by nvcc {release}; {stacked} of them have a
-stack. A row has all kernels of a name: what functors, dtypes and widths make of its source.
+Registers, stacks and shared memory of the {kernels:,} kernels of `libdragon_cuda.so` for {ARCHITECTURE}, by nvcc
+{release}; {stacked} of them have a stack. A row has all kernels of a name: what functors, dtypes and widths make of it.
 
-`make cuda` fails where a kernel has a stack that is not in this table, or a larger one: a stack is what did not fit into registers,
-or an array whose subscripts only the run knows, and lies in memory. Slow paths of functions (the remainder of a large sine's argument)
-have one as well, which calls do not touch. `tools/kernel_usage.py LIBRARY --write` keeps another table.
+`make cuda` fails where a kernel has a stack that is not in this table, or a larger one. A stack is what did not fit
+into registers, or an array whose subscripts only the run knows, and lies in memory. Slow paths of functions (the
+remainder of a large sine's argument) have one as well, which calls do not touch.
+`tools/kernel_usage.py LIBRARY --write PAGE` keeps another table.
 
-Threads at a time are how many of a multiprocessor's {THREADS:,} registers and static shared memory allow for blocks of {USUAL_BLOCK}
-(some kernels have others); kernels that ask for shared memory when they are launched may have fewer.
+Threads at a time are how many of a multiprocessor's {THREADS:,} registers and static shared memory allow for blocks of
+{USUAL_BLOCK} (some kernels have others); kernels that ask for shared memory when they are launched may have fewer.
 
 """ + "\n".join(lines) + "\n"
 
 
 def read_page(text):
     """Return (release of the compiler, {kernel: (instances with a stack, most bytes)}) of a page."""
-    release = re.search(r"by nvcc (V[\d.]+)", text)
+    release = re.search(r"by nvcc\s+(V[\d.]+)", text)
     if not release:
         raise UsageError("found no table in the page, expected one that --write made")
     rows = re.findall(r"^\| `(.+?)` \|(.*)\|$", text, re.MULTILINE)

@@ -177,6 +177,7 @@ __global__ void ColumnKernel(const __grid_constant__ Walk<Index> walk, const R r
                              typename R::State* parts) {
   using State = typename R::State;
   alignas(16) __shared__ unsigned char memory[kColumnRows * kColumnLanes * sizeof(State)];
+  cuda::FillShared(memory);
   State* shared = reinterpret_cast<State*>(memory);
   const Index low = walk.part * blockIdx.y, high = min(walk.count, static_cast<Index>(low + walk.part));
   const int64_t step = static_cast<int64_t>(gridDim.x) * kColumnLanes;

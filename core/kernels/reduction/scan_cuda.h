@@ -28,6 +28,7 @@ template <typename R>
 static __device__ typename R::State JoinParts(const R& scan, const typename R::State* parts, int count) {
   using State = typename R::State;
   alignas(16) __shared__ unsigned char memory[(kRowWarps + 1) * sizeof(State)];
+  cuda::FillShared(memory);
   auto* totals = reinterpret_cast<State*>(memory);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % cuda::kWarpThreads;
   const int warp = thread / cuda::kWarpThreads, each = (count + kRowThreads - 1) / kRowThreads;
@@ -138,6 +139,7 @@ static __device__ __forceinline__ void ScanStretch(const R& scan, const typename
   using State = typename R::State;
   constexpr int kCount = kHeld<typename R::Element>, kThreads = kTeam * cuda::kWarpThreads;
   alignas(16) __shared__ unsigned char memory[2 * kRowWarps * sizeof(State)];
+  cuda::FillShared(memory);
   const int thread = static_cast<int>(threadIdx.x) % kThreads, lane = thread % cuda::kWarpThreads;
   for (int64_t round = begin; round < end; round += kThreads * kCount) {
     const int64_t first = round + thread * kCount;

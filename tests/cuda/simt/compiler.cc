@@ -28,7 +28,7 @@ struct Compiled {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-#define DRAGON_SIMT_SANITIZERS " -fsanitize=address -fsanitize-sections=simt_shared -fno-omit-frame-pointer -g1"
+#define DRAGON_SIMT_SANITIZERS " -fsanitize=address -fno-omit-frame-pointer -g1"
 #else
 #define DRAGON_SIMT_SANITIZERS ""
 #endif

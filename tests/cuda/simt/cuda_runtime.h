@@ -19,8 +19,7 @@
 
 #include "tests/cuda/simt/machine.h"
 
-// Kernels are static, and so are what stands in them: AddressSanitizer knows where shared memory ends of what only one
-// file has. In a section of its own it can be found by whoever fills it.
+// Kernels are static, and so is what stands in them: AddressSanitizer guards variables that no other file may have.
 #if defined(SIMT_GENERATED)
 #define __global__  // extern "C", called from outside
 #else
@@ -28,21 +27,13 @@
 #endif
 #define __device__
 #define __host__
-#define __shared__ static __attribute__((section("simt_shared")))
+#define __shared__ static
 #define __constant__ static
 #define __forceinline__ inline
 #define __noinline__ __attribute__((noinline))
 #define __grid_constant__
 #define __launch_bounds__(...)
 #define __align__(n) alignas(n)
-
-// The linker knows where the section begins and ends.
-extern "C" {
-extern __attribute__((weak, visibility("hidden"))) char __start_simt_shared[], __stop_simt_shared[];
-}
-namespace simt {
-[[maybe_unused]] static const bool g_shared_entered = EnterShared(__start_simt_shared, __stop_simt_shared);
-}
 
 #define threadIdx (::simt::Now().thread)
 #define blockIdx (::simt::Now().block)

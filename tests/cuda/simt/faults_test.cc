@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "core/device/allocator.h"
+#include "core/device/cuda/block.h"
 #include "core/device/cuda/launch.h"
 #include "tests/cpp/check.h"
 
@@ -59,6 +60,7 @@ __global__ void WriteUpTo(T* y, int n) {
 
 __global__ void TakeNextOfShared(float* y, const float* x) {
   __shared__ float held[kBlock];
+  cuda::FillShared(held);
   held[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
   y[threadIdx.x] = held[threadIdx.x + 1];  // the last thread has no next one
@@ -74,6 +76,7 @@ __global__ void TakeNextOfAsked(float* y, const float* x) {
 template <typename T>
 __device__ static __forceinline__ T NextOf(const T* x) {
   __shared__ T held[kBlock];
+  cuda::FillShared(held);
   held[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
   return held[threadIdx.x + 1];
@@ -85,6 +88,7 @@ __global__ void TakeNextInFunction(float* y, const float* x) { y[threadIdx.x] = 
 /// Each block adds up what it has not written, and leaves something for the next one.
 __global__ void AddUnwritten(float* y) {
   __shared__ float sum[1];
+  cuda::FillShared(sum);
   sum[0] += 1.0f;
   y[blockIdx.x] = sum[0];
 }
@@ -99,6 +103,7 @@ __global__ void Copy(float* y, const float* x) { y[blockIdx.x] = x[blockIdx.x]; 
 
 __global__ void ReadBeforeAllHaveWritten(float* y) {
   __shared__ float held[kBlock];
+  cuda::FillShared(held);
   held[threadIdx.x] = static_cast<float>(threadIdx.x);
   y[blockIdx.x * kBlock + threadIdx.x] = held[kBlock - 1 - threadIdx.x];  // a barrier is missing before this
 }

@@ -166,7 +166,6 @@ class Machine {
           .Got("threads of a block that wait for others which have ended or wait elsewhere")
           .Expected("every lane of a mask at one warp operation, every thread of a block at one barrier");
     }
-    SharedMemory::Get().EndBlock();
   }
 
   /// The fibres that have not ended will not go on.

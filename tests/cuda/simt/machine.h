@@ -28,8 +28,8 @@ struct Here {
 DRAGON_API const Here& Now();
 /// The launch's dynamic shared memory; filled with FillByte before every block.
 DRAGON_API void* DynamicShared();
-/// A library has its kernels' other shared memory there; filled before every block, too. Nothing where it has none.
-DRAGON_API bool EnterShared(char* begin, char* end);
+/// Fill a kernel's variable with FillByte, unless another thread of this block has.
+DRAGON_API void FillShared(void* memory, size_t bytes);
 /// What nobody has written consists of this: $DRAGON_SIMT_FILL, two hexadecimal digits, or else ff, which makes a NaN
 /// in every dtype. Results that differ between two of them depend on what nobody has written.
 DRAGON_API unsigned char FillByte();

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
-#include <vector>
+#include <cstdint>
+#include <unordered_map>
 
 namespace simt {
 
@@ -16,32 +16,23 @@ class SharedMemory {
 
   static SharedMemory& Get();
 
-  /// Somebody's variables, from the library that has just been loaded.
-  void Enter(char* begin, char* end);
-
   /// What the launch has of its own, from here on.
   void BeginLaunch(size_t bytes);
   void EndLaunch();
   /// All of it as if nobody had written there.
   void BeginBlock();
-  void EndBlock();
+  /// The same for a variable of a kernel, when this block first comes to it.
+  void FillVariable(void* memory, size_t bytes);
 
   void* dynamic() { return dynamic_; }
 
  private:
-  struct Stretch {
-    char* begin;
-    size_t bytes;
-  };
-
   SharedMemory();
-  void FindWritten();
 
   char* dynamic_;
   size_t bytes_ = 0;
-  int blocks_ = 0;
-  std::vector<std::pair<char*, char*>> variables_;
-  std::vector<Stretch> written_;  // where blocks of this launch have left something
+  uint64_t block_ = 0;                           // all blocks of all launches, counted
+  std::unordered_map<void*, uint64_t> last_of_;  // the block for which a variable was filled
 };
 
 }  // namespace simt
