@@ -256,7 +256,7 @@ import dragon
 dragon.load_library(os.environ["DRAGON_SIMT"])
 q = dragon.ops.cast(dragon.from_numpy(numpy.random.default_rng(0).standard_normal((1, 2, 70, 64))), dragon.bfloat16)
 q = dragon.ops.to_device(q, "cuda")
-y = dragon.ops.attention(q, q, q, None, 0.125)[0]
+y = dragon.ops.attention(q, q, q, None, 0.125, False)[0]
 y = dragon.ops.to_device(dragon.ops.cast(y, dragon.float32), "cpu")
 numpy.save("y.npy", numpy.asarray(y))
 """
