@@ -11,7 +11,7 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 't
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .PHONY: help demo test quick hunt hunt-files build install lint format sanitize sanitize-all docs site-check bench wheel sdist \
-  cuda simt ray clean
+  cuda simt simt-sanitize ray clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
@@ -29,6 +29,7 @@ help:
 	@echo "make wheel     a self-contained wheel, into dist;  make sdist: the sources, for pip to install"
 	@echo "make cuda      compile the CUDA library (no GPU needed)"
 	@echo "make simt      the device kernels on a machine that stands for a GPU (none needed)"
+	@echo "make simt-sanitize   the same under AddressSanitizer, the operator rows first; ROWS=arguments of pytest for others"
 
 # The build tools are installed into the environment, not into a throw-away one, so that the next build is incremental.
 $(VENV)/.tools: pyproject.toml
@@ -135,15 +136,22 @@ wheel: $(VENV)/.tools $(VENV)/.wheel
 sdist: $(VENV)/.tools
 	$(BIN)/python -c "from scikit_build_core.build import build_sdist; print(build_sdist('dist'))"
 
-cuda: $(VENV)/.tools
+cuda: $(VENV)/.tools $(VENV)/.cubin
 	bash tools/cuda_build.sh $(BIN)
 
 # The kernels of the device are compiled for the host in the tree that the package was just built in. SIMT_TESTS= runs all
-# dtypes, which takes a quarter of an hour.
+# dtypes, which takes a quarter of an hour; paths after SIMT_PATHS= only those.
+SIMT_PATHS ?= tests/cuda
 SIMT_TESTS ?= -m "not slow"
 simt: install $(VENV)/.test
 	tree=$$(ls -td build-*/ | head -1) && $(BIN)/cmake --build $$tree --target dragon_simt simt_nccl && \
-	  DRAGON_SIMT=$(CURDIR)/$${tree}simt/libdragon_simt.so $(PYTEST) tests/cuda -n $(JOBS) $(SIMT_TESTS)
+	  DRAGON_SIMT=$(CURDIR)/$${tree}simt/libdragon_simt.so $(PYTEST) $(SIMT_PATHS) -n $(JOBS) $(SIMT_TESTS)
+
+# What reads or writes beyond a tensor or beyond shared memory, and what nobody has written.
+simt-sanitize: install $(VENV)/.test
+	tree=$$(ls -td build-*/ | head -1) && \
+	  $(BIN)/cmake --build $$tree --target dragon_simt dragon_simt_sanitized simt_nccl simt_test simt_test_sanitized && \
+	  sh tools/sanitize_simt.sh $(BIN)/python $(CURDIR)/$${tree}simt $(JOBS) $(ROWS)
 
 clean:
 	rm -rf build build-* dist docs/_build docs/.jupyter_cache docs/jupyter_execute dragon/lib dragon/_C*.so dragon/py.typed

@@ -11,3 +11,5 @@ tree=$PWD/build/cuda
   -DDRAGON_CPU_LEVELS= -DDRAGON_LIB_DIR="$tree/lib" -DCMAKE_MAKE_PROGRAM="$bin/ninja" -DPython_EXECUTABLE="$bin/python"
 "$bin/cmake" --build "$tree" --target dragon_cuda cuda_test
 "$bin/ctest" --test-dir "$tree" --output-on-failure -R '^cuda_test$'
+# What kernels cannot keep in registers is told, so that more of it is seen.
+"$bin/python" tools/kernel_usage.py "$tree/lib/libdragon_cuda.so" --check docs/benchmarks/cuda-kernels.md

@@ -73,19 +73,17 @@ struct Walk {
   }
 };
 
-/// Map elements, and combine them pairwise into the first.
-template <int kCount, typename R>
+/// Map elements, and combine those with the ones half of all further on, then a quarter, and so on. There is no array
+/// of states, which sixteen of them would have in memory: the compiler does not unroll so many loops.
+template <int kCount, int kWidth = 1, typename R>
 __device__ __forceinline__ typename R::State Together(const R& reducer, const typename R::Element* elements,
-                                                      int64_t index, int64_t step) {
-  typename R::State states[kCount];
-#pragma unroll
-  for (int j = 0; j < kCount; ++j) states[j] = reducer.Map(elements[j], index + j * step);
-#pragma unroll
-  for (int width = kCount / 2; width > 0; width /= 2) {
-#pragma unroll
-    for (int j = 0; j < width; ++j) states[j] = reducer.Combine(states[j], states[j + width]);
+                                                      int64_t index, int64_t step, int j = 0) {
+  if constexpr (kWidth == kCount) {
+    return reducer.Map(elements[j], index + j * step);
+  } else {
+    const typename R::State state = Together<kCount, 2 * kWidth>(reducer, elements, index, step, j);
+    return reducer.Combine(state, Together<kCount, 2 * kWidth>(reducer, elements, index, step, j + kWidth));
   }
-  return states[0];
 }
 
 /// Neighbouring elements, sixteen bytes at a time, two of those on their way; return where the rest of this thread
@@ -179,6 +177,7 @@ __global__ void ColumnKernel(const __grid_constant__ Walk<Index> walk, const R r
                              typename R::State* parts) {
   using State = typename R::State;
   alignas(16) __shared__ unsigned char memory[kColumnRows * kColumnLanes * sizeof(State)];
+  cuda::FillShared(memory);
   State* shared = reinterpret_cast<State*>(memory);
   const Index low = walk.part * blockIdx.y, high = min(walk.count, static_cast<Index>(low + walk.part));
   const int64_t step = static_cast<int64_t>(gridDim.x) * kColumnLanes;

@@ -282,8 +282,9 @@ __device__ __forceinline__ Column ColumnOf(int64_t block, int64_t lines, int64_t
 
 /// What the threads of a column hold, combined in their order, for all of them. The whole block must call.
 template <typename S, typename Combine>
-__device__ __forceinline__ S ShareColumn(S state, Combine combine) {
+static __device__ __forceinline__ S ShareColumn(S state, Combine combine) {
   alignas(16) __shared__ unsigned char memory[kColumnBlock * sizeof(S)];
+  cuda::FillShared(memory);
   S* parts = reinterpret_cast<S*>(memory);
   __syncthreads();  // an earlier call's parts have been read
   parts[threadIdx.y * blockDim.x + threadIdx.x] = state;

@@ -1,5 +1,7 @@
 """Attention on the device: tiles and their edges, masks, shared heads, and 16-bit floats on tensor cores."""
 import os
+import subprocess
+import sys
 
 import numpy
 import pytest
@@ -241,3 +243,29 @@ def test_vendor_of_torch(device, simt, vendor):
     finally:
         torch.backends.cuda.enable_cudnn_sdp(True)
     assert attend() == 2
+
+
+def test_a_card_without_matrix_instructions(simt, tmp_path):
+    """The kernels of all dtypes take the calls where tensor cores do not know bfloat16; their sums differ."""
+    if not simt:
+        pytest.skip("needs the machine that stands for a card, which can be an older one")
+    program = """
+import os
+import numpy
+import dragon
+dragon.load_library(os.environ["DRAGON_SIMT"])
+q = dragon.ops.cast(dragon.from_numpy(numpy.random.default_rng(0).standard_normal((1, 2, 70, 64))), dragon.bfloat16)
+q = dragon.ops.to_device(q, "cuda")
+y = dragon.ops.attention(q, q, q, None, 0.125, False)[0]
+y = dragon.ops.to_device(dragon.ops.cast(y, dragon.float32), "cpu")
+numpy.save("y.npy", numpy.asarray(y))
+"""
+    found = []
+    for capability in ("75", "90"):
+        environment = dict(os.environ, DRAGON_SIMT_CAPABILITY=capability)
+        done = subprocess.run([sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True,
+                              text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+        found.append(numpy.load(tmp_path / "y.npy"))
+    assert (found[0] != found[1]).any()  # or one kernel took both
+    numpy.testing.assert_allclose(*found, rtol=0, atol=TOLERANCE["bfloat16"])

@@ -72,7 +72,7 @@ def numbers(value):
     """Return a tensor as an array; anything else as it is."""
     if not hasattr(value, "detach"):
         return value
-    value = value.detach()
+    value = value.detach().cpu()
     return numpy.array((value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy())
 
 

@@ -11,6 +11,15 @@ namespace dragon::cuda {
 inline constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 inline constexpr int kWarpThreads = 32;
 
+/// To be called where a kernel declares shared memory, with nobody's numbers in it. A GPU has those of whoever came
+/// before; the machine that stands for one fills it, once in each block, with what makes a NaN.
+template <typename T>
+__device__ __forceinline__ void FillShared([[maybe_unused]] T& memory) {
+#if !defined(__CUDACC__)
+  simt::FillShared(&memory, sizeof(T));
+#endif
+}
+
 /// A trivially copyable value of another lane's, which `shuffle` brings word by word.
 template <typename S, typename Shuffle>
 __device__ __forceinline__ S FromOther(const S& state, Shuffle shuffle) {
@@ -56,8 +65,9 @@ __device__ __forceinline__ S WarpReduce(S state, Combine combine) {
 /// Every thread's result is the combination of all of the block's. blockDim.x is a multiple of 32, at most 1024, and
 /// the block has one axis. The whole block must call, as often as it likes.
 template <typename S, typename Combine>
-__device__ S BlockReduce(S state, Combine combine) {
+static __device__ S BlockReduce(S state, Combine combine) {
   alignas(16) __shared__ unsigned char memory[kWarpThreads * sizeof(S)];
+  FillShared(memory);
   S* parts = reinterpret_cast<S*>(memory);
   const int lane = threadIdx.x % kWarpThreads, warp = threadIdx.x / kWarpThreads;
   const int warps = static_cast<int>(blockDim.x) / kWarpThreads;

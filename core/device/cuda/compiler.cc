@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/device/cuda/backend.h"
+#include "core/device/cuda/capability.h"
 #include "core/device/cuda/code_cache.h"
 #include "core/device/cuda/driver.h"
 #include "core/device/cuda/sources.h"
@@ -74,18 +75,6 @@ struct DriverCalls {
     return calls;
   }
 };
-
-int ArchitectureOf(int index) {
-  static std::array<std::atomic<int>, kMostDevices> known{};
-  int architecture = known[index].load(std::memory_order_relaxed);
-  if (architecture == 0) {
-    int major = 0, minor = 0;
-    CheckCuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index), "cuda");
-    CheckCuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index), "cuda");
-    known[index].store(architecture = 10 * major + minor, std::memory_order_relaxed);
-  }
-  return architecture;
-}
 
 /// All that texts may include: another version of it is other code.
 const std::string& AllSources() {
@@ -187,7 +176,7 @@ const Compiled* Compile(const Context& ctx, const std::string& text) {
   static auto* mutex = new std::mutex;
   static auto* known = new std::map<std::pair<int, std::string>, std::unique_ptr<const Compiled>>;
   Bind(ctx);
-  const int architecture = ArchitectureOf(ctx.device.index);
+  const int architecture = CapabilityOf(ctx.device.index);
   std::lock_guard<std::mutex> lock(*mutex);
   const auto [place, fresh] = known->try_emplace({architecture, text});
   if (!fresh) return place->second.get();
@@ -201,7 +190,7 @@ const Compiled* Compile(const Context& ctx, const std::string& text) {
 }
 
 bool IsFor(const Compiled& compiled, const Context& ctx) {
-  return compiled.architecture == ArchitectureOf(ctx.device.index);
+  return compiled.architecture == CapabilityOf(ctx.device.index);
 }
 
 void LaunchCompiled(const char* who, const Context& ctx, const Compiled& compiled, Entry entry, const Grid& grid,

@@ -38,13 +38,13 @@ __device__ inline void* DynamicShared() {
   return dragon_dynamic_shared;
 }
 
+/// Have `kernel` take more shared memory than every device has; a RuntimeError where this one has less than that.
+void AskForShared(const char* who, const Context& ctx, const void* kernel, size_t bytes);
+
 /// Run `kernel` over `grid` on the context's stream. `who` is named if it cannot be launched.
 template <typename... P, typename... A>
 void Launch(const char* who, const Context& ctx, void (*kernel)(P...), const Grid& grid, const A&... args) {
-  if (grid.shared > 48 * 1024) {  // more than every device has must be asked for
-    CheckCuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(grid.shared)),
-              who);
-  }
+  if (grid.shared > 48 * 1024) AskForShared(who, ctx, reinterpret_cast<const void*>(kernel), grid.shared);
   kernel<<<grid.blocks, grid.threads, grid.shared, StreamOf(ctx)>>>(static_cast<P>(args)...);
   CheckLaunch(who);
 }

@@ -1,6 +1,7 @@
 // A warp's products of small matrices of 16-bit floats on tensor cores, and the instructions that bring their operands
-// from shared memory; from compute capability 8.0 on. For the machine of tests/cuda the same is done by exchanges
-// between lanes, in the same layouts.
+// from shared memory; from compute capability 8.0 on: on older devices a kernel that uses them stops, and the host has
+// to choose another one (capability.h). For the machine of tests/cuda the same is done by exchanges between lanes, in
+// the same layouts.
 //
 // Of a 16 x 16 left operand a lane holds, with g = lane / 4 and t = lane % 4, the pairs of columns 2t and 2t + 1 in row
 // g, in row g + 8, and the same eight columns on; of a 16 x 8 right operand column g's rows 2t and 2t + 1, and eight
@@ -20,9 +21,16 @@ namespace dragon::cuda {
 
 #if defined(__CUDACC__)
 
-/// Two neighbours in one register, the first one in the lower half.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define DRAGON_NO_WARP_MATRICES
+#endif
+
+/// Two neighbours in one register, the first one in the lower half; on every device.
 template <typename T>
 __device__ __forceinline__ uint32_t PackPair(float low, float high) {
+#if defined(DRAGON_NO_WARP_MATRICES)
+  return static_cast<uint32_t>(T(low).bits) | static_cast<uint32_t>(T(high).bits) << 16;
+#else
   uint32_t pair;
   if constexpr (std::is_same_v<T, float16>) {
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
@@ -30,6 +38,7 @@ __device__ __forceinline__ uint32_t PackPair(float low, float high) {
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
   }
   return pair;
+#endif
 }
 
 __device__ __forceinline__ uint32_t SharedAddress(const void* shared) {
@@ -39,6 +48,9 @@ __device__ __forceinline__ uint32_t SharedAddress(const void* shared) {
 /// c += a b.
 template <typename T>
 __device__ __forceinline__ void MultiplyAdd(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+#if defined(DRAGON_NO_WARP_MATRICES)
+  __trap();
+#else
   if constexpr (std::is_same_v<T, float16>) {
     asm volatile(
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -50,6 +62,7 @@ __device__ __forceinline__ void MultiplyAdd(float (&c)[4], const uint32_t (&a)[4
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   }
+#endif
 }
 
 /// Four 8 x 8 matrices, whose rows of 16 bytes lanes 0 to 7, 8 to 15, 16 to 23 and 24 to 31 point at in shared memory:
@@ -72,16 +85,26 @@ __device__ __forceinline__ void LoadTransposed(uint32_t (&to)[4], const T* row) 
 
 /// Sixteen bytes from global to shared memory, zeros where `there` is false; they arrive when waited for.
 __device__ __forceinline__ void CopyAsync(void* shared, const void* global, bool there) {
+#if defined(DRAGON_NO_WARP_MATRICES)
+  __trap();
+#else
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(SharedAddress(shared)), "l"(global),
                "r"(there ? 16 : 0)
                : "memory");
+#endif
 }
 /// End a group of copies.
-__device__ __forceinline__ void EndCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+__device__ __forceinline__ void EndCopies() {
+#if !defined(DRAGON_NO_WARP_MATRICES)
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
 /// Wait until at most kLeft groups of this thread's copies are on their way.
 template <int kLeft>
 __device__ __forceinline__ void AwaitCopies() {
+#if !defined(DRAGON_NO_WARP_MATRICES)
   asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
+#endif
 }
 
 __device__ __forceinline__ float Exp2(float x) {

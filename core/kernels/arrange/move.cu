@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/device/cuda/block.h"
 #include "core/kernels/arrange.h"
 #include "core/kernels/index/walk_cuda.h"
 
@@ -28,6 +29,7 @@ struct Turn {
 template <typename W, typename Index>
 __global__ void TurnKernel(const __grid_constant__ Turn<W, Index> turn, int64_t squares) {
   alignas(16) __shared__ unsigned char memory[kSquare * (kSquare + 1) * sizeof(W)];
+  cuda::FillShared(memory);
   W* square = reinterpret_cast<W*>(memory);
   for (int64_t s = blockIdx.x; s < squares; s += gridDim.x) {
     const int64_t across = s / turn.y_squares, box = across / turn.x_squares;

@@ -1,5 +1,6 @@
 // Copying on CUDA: casts between the commonest dtypes sixteen bytes at a time, transposed matrices by way of shared
 // memory, and whatever else there is element by element.
+#include "core/device/cuda/block.h"
 #include "core/kernels/array.h"
 #include "core/kernels/each.h"
 #include "core/kernels/identity.h"
@@ -63,6 +64,7 @@ template <typename Word>
 __global__ void TransposeKernel(const __grid_constant__ Matrices m, char* y, const char* x) {
   constexpr int kSide = kTile<Word>;
   alignas(16) __shared__ unsigned char memory[kSide * (kSide + 1) * sizeof(Word)];
+  cuda::FillShared(memory);
   Word* tile = reinterpret_cast<Word*>(memory);
   for (int64_t at = blockIdx.x; at < m.tiles; at += gridDim.x) {
     const int64_t column_tile = at % m.column_tiles, row_tile = at / m.column_tiles % m.row_tiles;

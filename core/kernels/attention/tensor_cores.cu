@@ -1,5 +1,6 @@
 // Attention on tensor cores: a warp has sixteen rows of a tile of 64, in the layouts of warp_matrix.h. Scores leave one
 // product in the registers in which the next one wants them; only operands pass through shared memory.
+#include "core/device/cuda/capability.h"
 #include "core/device/cuda/launch.h"
 #include "core/device/cuda/warp_matrix.h"
 #include "core/kernels/attention/tensor_cores.h"
@@ -323,13 +324,14 @@ bool Takes(const Operand<T>& x, int64_t width) {
 }
 
 template <typename T>
-bool Takes(const Call<T>& call) {
+bool Takes(const Context& ctx, const Call<T>& call) {
   const Sizes& size = call.size;
-  return size.width > 0 && size.width <= 128 && size.width % 8 == 0 && size.value_width > 0 &&
-         size.value_width <= 128 && size.value_width % 8 == 0 && size.keys > 0 && size.queries > 0 &&
-         Takes(call.q, size.width) && Takes(call.k, size.width) && Takes(call.v, size.value_width) &&
-         Takes(call.dy, size.value_width) && Takes(call.out, call.dy.data ? size.width : size.value_width) &&
-         Takes(call.dk, size.width) && Takes(call.dv, size.value_width);
+  return cuda::CapabilityOf(ctx.device.index) >= cuda::kWithWarpMatrices && size.width > 0 && size.width <= 128 &&
+         size.width % 8 == 0 && size.value_width > 0 && size.value_width <= 128 && size.value_width % 8 == 0 &&
+         size.keys > 0 && size.queries > 0 && Takes(call.q, size.width) && Takes(call.k, size.width) &&
+         Takes(call.v, size.value_width) && Takes(call.dy, size.value_width) &&
+         Takes(call.out, call.dy.data ? size.width : size.value_width) && Takes(call.dk, size.width) &&
+         Takes(call.dv, size.value_width);
 }
 
 inline int64_t TilesOf(int64_t count) { return (count + kRows - 1) / kRows; }
@@ -355,7 +357,7 @@ void LaunchBackward(Context& ctx, Call<T> call) {
 
 template <typename T>
 bool ForwardByTensorCores(Context& ctx, const Call<T>& call) {
-  if (!Takes(call)) return false;
+  if (!Takes(ctx, call)) return false;
   const bool narrow = std::max(call.size.width, call.size.value_width) <= 64;
   narrow ? LaunchForward<T, 64>(ctx, call) : LaunchForward<T, 128>(ctx, call);
   return true;
@@ -363,7 +365,7 @@ bool ForwardByTensorCores(Context& ctx, const Call<T>& call) {
 
 template <typename T>
 bool BackwardByTensorCores(Context& ctx, const Call<T>& call) {
-  if (!Takes(call)) return false;
+  if (!Takes(ctx, call)) return false;
   const bool narrow = std::max(call.size.width, call.size.value_width) <= 64;
   narrow ? LaunchBackward<T, 64, false>(ctx, call) : LaunchBackward<T, 128, false>(ctx, call);
   narrow ? LaunchBackward<T, 64, true>(ctx, call) : LaunchBackward<T, 128, true>(ctx, call);

@@ -66,6 +66,7 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
                         const ChannelBias<T> bias, T* __restrict__ result) {
   constexpr int kTaps = Rows::kTaps * Columns::kTaps;
   __shared__ float weights[cuda::kWarpThreads * kTaps];
+  cuda::FillShared(weights);
   const int64_t first = int64_t{blockIdx.x} * cuda::kWarpThreads;
   for (int i = threadIdx.x; i < cuda::kWarpThreads * kTaps; i += kDepthwiseThreads) {
     const int64_t channel = first + i / kTaps;

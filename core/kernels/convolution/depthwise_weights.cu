@@ -87,6 +87,7 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
                             float* __restrict__ partials) {
   constexpr int kTaps = Rows::kTaps * Columns::kTaps;
   __shared__ float total[cuda::kWarpThreads * kTaps];
+  cuda::FillShared(total);
   const int lane = threadIdx.x % cuda::kWarpThreads, warp = threadIdx.x / cuda::kWarpThreads;
   const int64_t first = int64_t{blockIdx.x} * cuda::kWarpThreads, channel = first + lane;
   float sums[kTaps] = {};
@@ -120,6 +121,7 @@ __global__ void __launch_bounds__(kDepthwiseThreads, 2)
                           float* __restrict__ partials) {
   constexpr int kTaps = Rows::kTaps * Columns::kTaps;
   __shared__ float parts[kWarps * kTaps];
+  cuda::FillShared(parts);
   const int64_t channel = blockIdx.x;
   x += channel / d.multiplier * d.source.c;
   dy += channel * d.result.c;
@@ -145,6 +147,7 @@ template <typename T>
 __global__ void SumSlicesKernel(const __grid_constant__ Depthwise d, int taps, int slices, const float* partials,
                                 T* dw) {
   __shared__ float parts[kDepthwiseThreads];
+  cuda::FillShared(parts);
   const int lane = threadIdx.x % cuda::kWarpThreads, warp = threadIdx.x / cuda::kWarpThreads;
   const int64_t numel = d.channels * taps * taps, at = int64_t{blockIdx.x} * cuda::kWarpThreads + lane;
   float sum = 0;

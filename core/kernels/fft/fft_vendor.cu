@@ -1,6 +1,7 @@
 // Fourier transforms by cuFFT: of up to three neighbouring axes at a time. Axes that others lie behind are transformed
 // where they are, a call for each place of the axes before; where these are many, the axes are moved to the end and
 // back.
+#include "core/device/cuda/block.h"
 #include "core/kernels/fft.h"
 #include "core/kernels/fft/plans_cuda.h"
 
@@ -18,6 +19,7 @@ constexpr int64_t kFewCalls = 16;
 template <typename T>
 __global__ void TurnKernel(T* __restrict__ y, const T* __restrict__ x, int64_t outer, int64_t rows, int64_t columns) {
   alignas(16) __shared__ unsigned char memory[kTile * (kTile + 1) * sizeof(T)];
+  cuda::FillShared(memory);
   T* const tile = reinterpret_cast<T*>(memory);
   const int64_t wide = (columns + kTile - 1) / kTile, high = (rows + kTile - 1) / kTile;
   for (int64_t t = blockIdx.x; t < outer * high * wide; t += gridDim.x) {

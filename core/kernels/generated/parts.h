@@ -105,9 +105,10 @@ __device__ __forceinline__ S Share(const R& reducer, S state) {
 
 /// The states of a pack of columns, which eight lines of a block have, go to memory from `place` on.
 template <int kWidth, typename R, typename S>
-__device__ __forceinline__ void LeaveColumns(const R& reducer, const S (&states)[kWidth], char* parts, int64_t place,
-                                             int64_t count) {
+static __device__ __forceinline__ void LeaveColumns(const R& reducer, const S (&states)[kWidth], char* parts,
+                                                    int64_t place, int64_t count) {
   alignas(16) __shared__ unsigned char memory[256 * sizeof(S)];
+  cuda::FillShared(memory);
   S* shared = reinterpret_cast<S*>(memory);
 #pragma unroll
   for (int j = 0; j < kWidth; ++j) {

@@ -33,6 +33,7 @@ template <typename Count>
 __global__ void __launch_bounds__(kSumThreads) SumsBeforeKernel(Count* sums, int64_t n) {
   static_assert(kSumThreads == cuda::kWarpThreads * cuda::kWarpThreads);  // a lane for each warp's sum
   alignas(16) __shared__ Count warps[cuda::kWarpThreads];
+  cuda::FillShared(warps);
   const int lane = threadIdx.x % cuda::kWarpThreads, warp = threadIdx.x / cuda::kWarpThreads;
   Count before = 0;
   for (int64_t round = 0; round < n; round += kSumThreads * kSummed) {
@@ -78,6 +79,8 @@ __device__ __forceinline__ int CountMarks(const bool (&marks)[kRounds]) {
   return cuda::BlockReduce(count, AddCounts{});
 }
 
+namespace {
+
 /// The marks of a piece, for all threads of its block: each one, and how many come before it in the order of rounds and
 /// of threads in them.
 class MarksOfPiece {
@@ -86,7 +89,9 @@ class MarksOfPiece {
   __device__ explicit MarksOfPiece(const bool (&marks)[kRounds]) {
     static_assert(kRounds * kOrderWarps == 2 * cuda::kWarpThreads);
     alignas(16) __shared__ unsigned votes[kRounds * kOrderWarps];
+    cuda::FillShared(votes);
     alignas(16) __shared__ int counts[kRounds * kOrderWarps];
+    cuda::FillShared(counts);
     votes_ = votes, counts_ = counts;
     __syncthreads();  // an earlier piece's have been read
 #pragma unroll
@@ -114,10 +119,13 @@ class MarksOfPiece {
   const int* counts_;
 };
 
+}  // namespace
+
 /// How often each digit stands in each block's stretch of keys: counts[digit][block].
 inline __global__ void CountDigitsKernel(const uint32_t* keys, int64_t n, int64_t stretch, int shift,
                                          uint32_t* counts) {
   alignas(16) __shared__ uint32_t count[kDigits];
+  cuda::FillShared(count);
   count[threadIdx.x] = 0;
   __syncthreads();
   const int64_t begin = blockIdx.x * stretch, end = min(n, begin + stretch);
@@ -131,7 +139,9 @@ inline __global__ void CountDigitsKernel(const uint32_t* keys, int64_t n, int64_
 inline __global__ void PlaceDigitsKernel(const uint32_t* keys, const uint32_t* values, int64_t n, int64_t stretch,
                                          int shift, const uint32_t* counts, uint32_t* new_keys, uint32_t* new_values) {
   alignas(16) __shared__ uint32_t next[kDigits];
+  cuda::FillShared(next);
   alignas(16) __shared__ uint32_t warps[kOrderWarps][kDigits];
+  cuda::FillShared(warps);
   const int lane = threadIdx.x % cuda::kWarpThreads, warp = threadIdx.x / cuda::kWarpThreads;
   next[threadIdx.x] = counts[static_cast<int64_t>(threadIdx.x) * gridDim.x + blockIdx.x];
   const int64_t begin = blockIdx.x * stretch, end = min(n, begin + stretch);

@@ -44,6 +44,8 @@ __global__ void Distances(T* y, const T* x1, const T* x2, int64_t batch, int64_t
                           Order order, Accumulator<T> p) {
   using A = Accumulator<T>;
   alignas(16) __shared__ A left[kTile][kDepth + 1], right[kTile][kDepth + 1];
+  cuda::FillShared(left);
+  cuda::FillShared(right);
   const int64_t across = (m + kTile - 1) / kTile, down = (n + kTile - 1) / kTile;
   const int thread = threadIdx.y * kTile + threadIdx.x;
   for (int64_t block = blockIdx.x; block < batch * down * across; block += gridDim.x) {

@@ -49,6 +49,8 @@ template <typename T>
 __global__ void __launch_bounds__(kThreads) TileKernel(const __grid_constant__ TileJob<T> job) {
   using Sum = SumOf<T>;
   alignas(16) __shared__ Sum left[kDepth][kTile + 1], right[kDepth][kTile + 1];
+  cuda::FillShared(left);
+  cuda::FillShared(right);
   const int64_t tile_row = blockIdx.x / job.columns * kTile, tile_col = blockIdx.x % job.columns * kTile;
   const int x = threadIdx.x % kSide, y = threadIdx.x / kSide;
   for (int64_t i = blockIdx.y; i < job.batch_count; i += gridDim.y) {

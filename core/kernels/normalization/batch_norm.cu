@@ -134,6 +134,7 @@ template <typename R>
 __global__ void RowSums(const R reducer, const __grid_constant__ Share share, typename R::State* parts) {
   using State = typename R::State;
   alignas(16) __shared__ unsigned char memory[kSumThreads * sizeof(State)];
+  cuda::FillShared(memory);
   State* shared = reinterpret_cast<State*>(memory);
   const int64_t low = share.length * blockIdx.y, high = min(share.rows, low + share.length);
   for (int64_t base = static_cast<int64_t>(blockIdx.x) * kSumLanes; base < share.channels;

@@ -119,6 +119,7 @@ __device__ double WeightAt(const T* weights, int64_t i) {
 template <typename T>
 __global__ void RunningWeightsKernel(double* sums, const T* weights, int64_t rows, int64_t categories) {
   alignas(16) __shared__ double parts[cuda::kThreads];
+  cuda::FillShared(parts);
   for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
     const int64_t share = (categories + blockDim.x - 1) / blockDim.x;
     const int64_t begin = min(categories, share * threadIdx.x), end = min(categories, begin + share);

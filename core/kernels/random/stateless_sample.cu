@@ -45,6 +45,7 @@ struct LargerOf {
 template <typename T>
 __global__ void RunningExponentialsKernel(double* sums, const T* logits, int64_t batch, int64_t classes) {
   alignas(16) __shared__ double shared[4 * cuda::kThreads];
+  cuda::FillShared(shared);
   constexpr int kPiece = 4 * cuda::kThreads;
   for (int64_t row = blockIdx.x; row < batch; row += gridDim.x) {
     const T* const own = logits + row * classes;

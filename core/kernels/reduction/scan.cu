@@ -107,6 +107,7 @@ __global__ void __launch_bounds__(kRowThreads) RowScanKernel(const __grid_consta
                                                              const typename R::Element* x, typename R::State* totals) {
   using State = typename R::State;
   alignas(16) __shared__ unsigned char memory[kRowWarps * sizeof(Maybe<State>)];
+  cuda::FillShared(memory);
   auto* warps = reinterpret_cast<Maybe<State>*>(memory);
   const int lane = threadIdx.x % cuda::kWarpThreads, warp = threadIdx.x / cuda::kWarpThreads;
   for (int64_t task = blockIdx.x; task < lines.lines * lines.parts; task += gridDim.x) {

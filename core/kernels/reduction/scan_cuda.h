@@ -25,9 +25,10 @@ __device__ __forceinline__ S JoinLanes(const R& scan, S mine, int lane) {
 /// The states of the first `count` parts of a row, at least one, joined, for all threads of a block of kRowThreads, all
 /// of which call.
 template <typename R>
-__device__ typename R::State JoinParts(const R& scan, const typename R::State* parts, int count) {
+static __device__ typename R::State JoinParts(const R& scan, const typename R::State* parts, int count) {
   using State = typename R::State;
   alignas(16) __shared__ unsigned char memory[(kRowWarps + 1) * sizeof(State)];
+  cuda::FillShared(memory);
   auto* totals = reinterpret_cast<State*>(memory);
   const int thread = static_cast<int>(threadIdx.x), lane = thread % cuda::kWarpThreads;
   const int warp = thread / cuda::kWarpThreads, each = (count + kRowThreads - 1) / kRowThreads;
@@ -132,12 +133,13 @@ struct Before {
 /// A row's last threads may hold less than others, or nothing. What they join is of no consequence, since nobody comes
 /// after them.
 template <typename R, int kTeam>
-__device__ __forceinline__ void ScanStretch(const R& scan, const typename R::Element* x, int64_t y, int64_t begin,
-                                            int64_t end, bool totals_only, int* buffer,
-                                            Before<typename R::State>* before) {
+static __device__ __forceinline__ void ScanStretch(const R& scan, const typename R::Element* x, int64_t y,
+                                                   int64_t begin, int64_t end, bool totals_only, int* buffer,
+                                                   Before<typename R::State>* before) {
   using State = typename R::State;
   constexpr int kCount = kHeld<typename R::Element>, kThreads = kTeam * cuda::kWarpThreads;
   alignas(16) __shared__ unsigned char memory[2 * kRowWarps * sizeof(State)];
+  cuda::FillShared(memory);
   const int thread = static_cast<int>(threadIdx.x) % kThreads, lane = thread % cuda::kWarpThreads;
   for (int64_t round = begin; round < end; round += kThreads * kCount) {
     const int64_t first = round + thread * kCount;

@@ -58,6 +58,7 @@ struct EvenBin {
 template <typename Bin>
 __global__ void CountKernel(Counter* counts, int64_t bins, int64_t n, const Bin bin) {
   alignas(16) __shared__ unsigned own[kSharedBins];
+  cuda::FillShared(own);
   const bool shared = bins <= kSharedBins;
   if (shared) {
     for (int i = threadIdx.x; i < bins; i += blockDim.x) own[i] = 0;

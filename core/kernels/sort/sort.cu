@@ -125,6 +125,7 @@ template <typename T>
 __global__ void ShortLinesKernel(const Operands<T> to, const __grid_constant__ LineMap map) {
   using P = PackedOf<T>;
   alignas(16) __shared__ P shared[kTile<P>];
+  cuda::FillShared(shared);
   const int size = static_cast<int>(map.size), power = PowerOfTwo(map.size);
   for (int64_t line = blockIdx.x; line < map.lines; line += gridDim.x) {
     int64_t x, value, place;

@@ -10,6 +10,7 @@
 #include <bit>
 #include <type_traits>
 
+#include "core/device/cuda/block.h"
 #include "core/kernels/each_cuda.h"
 #include "core/kernels/sort/order.h"
 #include "core/kernels/sort/radix.h"
@@ -74,6 +75,7 @@ template <typename Less>
 __global__ void SortTilesKernel(typename Less::Element* data, int64_t lines, int64_t size, const Less less) {
   using E = typename Less::Element;
   alignas(16) __shared__ E shared[kTile<E>];
+  cuda::FillShared(shared);
   const int64_t tiles = (size + kTile<E> - 1) / kTile<E>;
   for (int64_t tile = blockIdx.x; tile < lines * tiles; tile += gridDim.x) {
     const int64_t begin = tile % tiles * kTile<E>;
@@ -109,6 +111,7 @@ __global__ void MergeKernel(typename Less::Element* to, const typename Less::Ele
   using E = typename Less::Element;
   constexpr int kCount = kTile<E>, kOwn = kCount / kSortThreads;
   alignas(16) __shared__ E shared[kCount];
+  cuda::FillShared(shared);
   const int64_t tiles = (size + kCount - 1) / kCount;
   for (int64_t tile = blockIdx.x; tile < lines * tiles; tile += gridDim.x) {
     const int64_t line = tile / tiles * size, begin = tile % tiles * kCount, pair = begin / (2 * width) * (2 * width);

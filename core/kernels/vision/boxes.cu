@@ -1,5 +1,6 @@
 // Boxes that hide others. Who overlaps whom is asked of all pairs at once, 64 to a word; who stays is then found by one
 // block, word after word. The words of so many boxes at a time are kept: all pairs' would be too many.
+#include "core/device/cuda/block.h"
 #include "core/device/cuda/launch.h"
 #include "core/kernels/vision.h"
 
@@ -18,6 +19,7 @@ __global__ void OverlapKernel(const T* __restrict__ boxes, int64_t count, int64_
                               double threshold, Word* __restrict__ words) {
   using W = Wide<T>;
   alignas(16) __shared__ W corners[4][kWordBits];
+  cuda::FillShared(corners);
   for (int64_t w = first / kWordBits + blockIdx.x; w < stride; w += gridDim.x) {
     const int64_t other = w * kWordBits + threadIdx.x;
     __syncthreads();
@@ -47,7 +49,9 @@ __global__ void OverlapKernel(const T* __restrict__ boxes, int64_t count, int64_
 __global__ void ResolveKernel(bool* stays, int64_t first, int64_t end, int64_t stride, const Word* __restrict__ words,
                               Word* hidden) {
   alignas(16) __shared__ Word own[kWordBits];
+  cuda::FillShared(own);
   alignas(16) __shared__ Word staying[1];
+  cuda::FillShared(staying);
   for (int64_t base = first; base < end; base += kWordBits) {
     const int64_t w = base / kWordBits, rows = min(int64_t{kWordBits}, end - base);
     const Word* lines = words + (base - first) * stride;

@@ -14,27 +14,13 @@
 
 #include "core/base/error.h"
 #include "tests/cuda/simt/machine.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#endif
+#include "tests/cuda/simt/shared.h"
 
 namespace simt {
 namespace {
 
 constexpr int kMostDevices = 16;
 thread_local int t_current = 0;
-
-/// AddressSanitizer is told which bytes are somebody's. DRAGON_ALLOCATOR=naive has every tensor ask for its own.
-void Mark([[maybe_unused]] void* memory, [[maybe_unused]] size_t bytes, [[maybe_unused]] bool usable) {
-#if defined(__SANITIZE_ADDRESS__)
-  if (usable) {
-    ASAN_UNPOISON_MEMORY_REGION(memory, bytes);
-  } else {
-    ASAN_POISON_MEMORY_REGION(memory, bytes);
-  }
-#endif
-}
 
 }  // namespace
 
@@ -76,7 +62,7 @@ void* Arena::Allocate(size_t bytes) {
     used_[offset] = size;
     found = memory_ + offset;
     Mark(found, size, true);
-    std::memset(found, 0xFF, size);  // a NaN in every dtype
+    std::memset(found, FillByte(), size);
     Mark(found, size, false);
     Mark(found, bytes, true);
     break;

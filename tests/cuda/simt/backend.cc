@@ -2,12 +2,14 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/device/accelerator.h"
+#include "core/device/cuda/capability.h"
 #include "core/device/cuda/cudnn.h"
 #include "core/device/cuda/faults.h"
 #include "tests/cuda/simt/arena.h"
@@ -18,6 +20,15 @@ namespace {
 
 std::atomic<bool> g_forked{false};
 [[maybe_unused]] const int g_watches_forks = pthread_atfork(nullptr, nullptr, [] { g_forked = true; });
+
+/// Whose instructions the machine has, as 90: $DRAGON_SIMT_CAPABILITY has kernels chosen as on another card.
+int Capability() {
+  static const int capability = [] {
+    const char* const asked = std::getenv("DRAGON_SIMT_CAPABILITY");
+    return asked && *asked ? std::atoi(asked) : 90;
+  }();
+  return capability;
+}
 
 /// Work is done when calls return, unless it is noted down for a graph: streams and events are those of a device that
 /// has nothing to queue, pinned memory is the host's.
@@ -127,8 +138,8 @@ class SimtBackend : public dragon::Accelerator {
     return {"a machine of fibres",
             uuid,
             {{"total_memory", kCapacity},
-             {"major", 9},
-             {"minor", 0},
+             {"major", Capability() / 10},
+             {"minor", Capability() % 10},
              {"multi_processor_count", 1},
              {"warp_size", 32},
              {"max_threads_per_block", 1024},
@@ -162,3 +173,7 @@ class SimtBackend : public dragon::Accelerator {
 
 }  // namespace
 }  // namespace simt
+
+namespace dragon::cuda {
+int CapabilityOf(int) { return simt::Capability(); }
+}  // namespace dragon::cuda

@@ -30,9 +30,15 @@ struct Compiled {
 
 namespace {
 
+#if defined(__SANITIZE_ADDRESS__)
+#define DRAGON_SIMT_SANITIZERS " -fsanitize=address -fno-omit-frame-pointer -g1"
+#else
+#define DRAGON_SIMT_SANITIZERS ""
+#endif
+
 constexpr const char* kOptions =
-    " -std=c++20 -O1 -fPIC -shared -w -fno-math-errno -fno-trapping-math -DDRAGON_SIMT -I" DRAGON_SIMT_ROOT
-    "/tests/cuda/simt";
+    " -std=c++20 -O1 -fPIC -shared -w -fno-math-errno -fno-trapping-math -DDRAGON_SIMT "
+    "-DSIMT_GENERATED" DRAGON_SIMT_SANITIZERS " -I" DRAGON_SIMT_ROOT "/tests/cuda/simt";
 
 /// A folder of this process's own.
 const std::filesystem::path& Folder() {

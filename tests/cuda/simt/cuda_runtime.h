@@ -19,7 +19,12 @@
 
 #include "tests/cuda/simt/machine.h"
 
-#define __global__
+// Kernels are static, and so is what stands in them: AddressSanitizer guards variables that no other file may have.
+#if defined(SIMT_GENERATED)
+#define __global__  // extern "C", called from outside
+#else
+#define __global__ static
+#endif
 #define __device__
 #define __host__
 #define __shared__ static

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/device/host_cache.h"
+#include "tests/cuda/simt/shared.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -33,6 +34,7 @@ struct Fibre {
   Here here;
   uint32_t mask = 0;  // of the warp barrier that it waits at
   bool vote = false;
+  bool is_left = false;  // in the middle, by a launch that failed
   void* fake_stack = nullptr;
 };
 
@@ -40,6 +42,12 @@ struct Fibre {
 struct Warp {
   alignas(16) unsigned char given[kWarp][16];
   uint32_t votes = 0;
+};
+
+/// A launch's shared memory.
+struct SharedOfLaunch {
+  explicit SharedOfLaunch(size_t bytes) { SharedMemory::Get().BeginLaunch(bytes); }
+  ~SharedOfLaunch() { SharedMemory::Get().EndLaunch(); }
 };
 
 /// The host's tensors, out of reach of a kernel where DRAGON_ALLOCATOR=guard can do that.
@@ -59,16 +67,16 @@ class Machine {
     std::lock_guard<std::recursive_mutex> lock(mutex_);
     const unsigned count = threads.x * threads.y * threads.z;
     if (count == 0 || count > kMostThreads || blocks.x == 0 || blocks.y == 0 || blocks.z == 0 || blocks.y > 65535 ||
-        blocks.z > 65535 || shared_bytes > 227 * 1024) {
+        blocks.z > 65535 || shared_bytes > SharedMemory::kMost) {
       throw dragon::RuntimeError(who)
           .Got("a launch of ", blocks.x, "x", blocks.y, "x", blocks.z, " blocks of ", count, " threads with ",
                shared_bytes, " bytes of shared memory")
           .Expected("1 to 1024 threads, at least a block, and no more than 232448 bytes");
     }
     who_ = who, body_ = &body, count_ = count;
-    shared_.resize(shared_bytes);
     const OpenMemory open;
     const SealedHost sealed;
+    const SharedOfLaunch shared(shared_bytes);
     Prepare(count);
     for (unsigned z = 0; z < blocks.z; ++z) {
       for (unsigned y = 0; y < blocks.y; ++y) {
@@ -78,7 +86,6 @@ class Machine {
   }
 
   const Here& now() const { return current_->here; }
-  void* shared() { return shared_.data(); }
 
   int BlockBarrier(bool vote) {
     current_->vote = vote;
@@ -122,7 +129,7 @@ class Machine {
   }
 
   void RunBlock(Place block, Place threads, Place blocks) {
-    std::memset(shared_.data(), 0xFF, shared_.size());  // a NaN in every dtype
+    SharedMemory::Get().BeginBlock();
     failure_ = nullptr;
     for (unsigned i = 0; i < count_; ++i) {
       Fibre& fibre = *fibres_[i];
@@ -133,6 +140,7 @@ class Machine {
                     i % kWarp,
                     i / kWarp};
       fibre.state = State::kReady;
+      ClearStack(fibre);
       getcontext(&fibre.context);
       fibre.context.uc_stack.ss_sp = fibre.stack;
       fibre.context.uc_stack.ss_size = kStackBytes;
@@ -147,16 +155,31 @@ class Machine {
         moved = true;
         SwitchTo(fibre);
       }
-      if (failure_) std::rethrow_exception(failure_);
+      if (failure_) Leave(), std::rethrow_exception(failure_);
       moved |= ReleaseWarps();
       if (!moved && !ReleaseBlock()) break;
     }
     for (unsigned i = 0; i < count_; ++i) {
       if (fibres_[i]->state == State::kEnded) continue;
+      Leave();
       throw dragon::RuntimeError(who_)
           .Got("threads of a block that wait for others which have ended or wait elsewhere")
           .Expected("every lane of a mask at one warp operation, every thread of a block at one barrier");
     }
+  }
+
+  /// The fibres that have not ended will not go on.
+  void Leave() {
+    for (unsigned i = 0; i < count_; ++i) fibres_[i]->is_left = fibres_[i]->state != State::kEnded;
+  }
+
+  /// A function that returns has what it marked around its variables unmarked; one that is left has not. Those in which
+  /// every fibre ends lie in the last bytes.
+  void ClearStack(Fibre& fibre) {
+    constexpr size_t kOfEnd = 4096;
+    const size_t bytes = fibre.is_left ? kStackBytes : kOfEnd;
+    Mark(fibre.stack + kStackBytes - bytes, bytes, true);
+    fibre.is_left = false;
   }
 
   /// Let the lanes go on whose whole mask has arrived.
@@ -254,7 +277,6 @@ class Machine {
   const std::function<void()>* body_ = nullptr;
   unsigned count_ = 0;
   int votes_ = 0;
-  std::vector<char> shared_;
   std::vector<std::unique_ptr<Fibre>> fibres_;
   std::vector<Warp> warps_;
   Fibre* current_ = nullptr;
@@ -269,7 +291,7 @@ class Machine {
 }  // namespace
 
 const Here& Now() { return Machine::Get().now(); }
-void* DynamicShared() { return Machine::Get().shared(); }
+void* DynamicShared() { return SharedMemory::Get().dynamic(); }
 void Run(const char* who, Place blocks, Place threads, size_t shared_bytes, std::function<void()> body) {
   if (Noted* const noted = NotedByThread()) {
     noted->works.push_back([=, who = std::string(who), body = std::move(body)] {

@@ -27,8 +27,13 @@ struct Here {
 
 /// Of the thread that runs now.
 DRAGON_API const Here& Now();
-/// The launch's dynamic shared memory; filled with ones bits before every block.
+/// The launch's dynamic shared memory; filled with FillByte before every block.
 DRAGON_API void* DynamicShared();
+/// Fill a kernel's variable with FillByte, unless another thread of this block has.
+DRAGON_API void FillShared(void* memory, size_t bytes);
+/// What nobody has written consists of this: $DRAGON_SIMT_FILL, two hexadecimal digits, or else ff, which makes a NaN
+/// in every dtype. Results that differ between two of them depend on what nobody has written.
+DRAGON_API unsigned char FillByte();
 
 /// Run `body` once for each thread of a grid, and return when all have ended. Where the thread's work is being noted
 /// down for a graph, that happens when the graph runs: `body` holds what it needs.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "tests/cuda/simt/machine.h"
 
 namespace simt {
 
@@ -39,7 +40,7 @@ void Pages::Map(void* at, size_t bytes) {
   if (!pages_.emplace(static_cast<char*>(at), bytes).second)
     throw dragon::RuntimeError("simt").Got("a page where one is").Expected("addresses without memory");
   mprotect(at, bytes, kOpen);
-  std::memset(at, 0xFF, bytes);  // a NaN in every dtype
+  std::memset(at, FillByte(), bytes);
   if (!open_) mprotect(at, bytes, PROT_NONE);
   mapped_ += bytes;
 }
