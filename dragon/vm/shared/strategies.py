@@ -9,10 +9,12 @@ class _Local(threading.local):
 
     replica = None  # the one of several replicas whose code runs
     watcher = None  # who is told of new variables
+    assigned = None  # where variables that get a value, rather than an increment, are noted
 
 
 local = _Local()
 exists = [False]  # whether there has been a strategy of several replicas
+writers = []  # functions that are told of variables which are about to be written
 _spread = []  # those that models were made with; models say numbers, so that graphs of their steps know no more of them
 
 
@@ -64,6 +66,14 @@ def note_written(variable):
     """Have what a replica is about to write be its own."""
     if local.replica is not None:
         local.replica.memory.own(variable)
+    for writer in writers:
+        writer(variable)
+
+
+def note_assigned(variable):
+    """Note that a variable gets a value whatever it was."""
+    if local.assigned is not None:
+        local.assigned.set(variable, True)
 
 
 def joins(variable):

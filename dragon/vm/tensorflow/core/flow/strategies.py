@@ -255,23 +255,6 @@ class OneDeviceStrategy(Strategy):
         self._device = device
 
 
-class ParameterServerStrategy(Strategy):
-    """Variables in processes of their own, of which there are none here: a class for libraries to ask about.
-
-    Parameters
-    ----------
-    cluster_resolver : ClusterResolver
-        Which processes there are.
-    variable_partitioner : Callable, optional
-        How variables are cut.
-
-    """
-
-    def __init__(self, cluster_resolver, variable_partitioner=None):
-        raise NotImplementedError(f"tf.distribute.ParameterServerStrategy: got {cluster_resolver!r}, expected no "
-                                  "servers: training runs in one process, which tf.distribute.get_strategy() drives")
-
-
 class TPUStrategy(Strategy):
     """Replicas on TPUs, of which there are none here: a class for libraries to derive others from.
 
