@@ -20,8 +20,8 @@ PATIENCE_SECONDS = 10.0  # with who connects, and does not say who it is
 def cluster_key():
     """Return the secret of this owner's clusters, as bytes.
 
-    The environment variable `DRAGON_CLUSTER_KEY` tells it, and must where processes are on several machines. Those of one
-    machine find it in a file that nobody else can read, which the first of them writes.
+    The environment variable `DRAGON_CLUSTER_KEY` tells it, and must where processes are on several machines. Those of
+    one machine find it in a file that nobody else can read, which the first of them writes.
     """
     told = os.environ.get(KEY)
     if told:
@@ -62,7 +62,7 @@ def _shake_hands(found, asks_first):
     said = found.recv(len(GREETING), socket.MSG_WAITALL)
     if said != GREETING:
         found.close()
-        raise DistributedError(f"cluster: got the greeting {bytes(said[:60])!r}, expected {GREETING.strip().decode()!r}")
+        raise DistributedError(f"cluster: got the greeting {bytes(said)!r}, expected {GREETING.strip().decode()!r}")
     key = cluster_key()
     connection = Connection(os.dup(found.fileno()))
     try:

@@ -1,4 +1,5 @@
 """A port, and a thread for each connection to it that answers questions."""
+import contextlib
 import pickle
 import socket
 import threading
@@ -64,6 +65,8 @@ class Service:
     def close(self):
         """Answer nobody any more."""
         self.ended.set()
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # which wakes who waits for the next one
         self._socket.close()
         with self._lock:
             connections = list(self._open)

@@ -1,7 +1,8 @@
 """Functions and what they hold as bytes, for a process that has not run the program that defined them.
 
-What a process can import travels by its name. Functions and classes of the program itself travel as what they are: code,
-defaults, closures, and those globals that the code names. Versions of Python must be equal, which connections look at.
+What a process can import travels by its name. Functions and classes of the program itself travel as what they are:
+code, defaults, closures, and those globals that the code names. Versions of Python must be equal, which connections
+look at.
 """
 import builtins
 import importlib
@@ -88,7 +89,8 @@ class Shipper(pickle.Pickler):
     def _of_class(self, kind):
         facts = {name: value for name, value in vars(kind).items() if name not in OWN
                  and not isinstance(value, (types.GetSetDescriptorType, types.MemberDescriptorType))}
-        made = type(kind), kind.__name__, kind.__bases__, kind.__module__, kind.__qualname__, vars(kind).get("__slots__")
+        slots = vars(kind).get("__slots__")
+        made = type(kind), kind.__name__, kind.__bases__, kind.__module__, kind.__qualname__, slots
         return _make_class, made, facts, None, None, _complete_class
 
 

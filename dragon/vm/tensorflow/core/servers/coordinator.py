@@ -5,8 +5,7 @@ import weakref
 
 from dragon.distributed.serving.link import Link, LinkError
 from dragon.vm.shared import errors, nest
-from dragon.vm.tensorflow.core.servers import parcels, rehearsal, worker
-from dragon.vm.tensorflow.core.servers.strategy import ParameterServerStrategy
+from dragon.vm.tensorflow.core.servers import parcels, rehearsal
 from dragon.vm.tensorflow.core.servers.values import PerWorkerDataset, PerWorkerValues, RemoteValue
 
 MOST_WAITING = 256
@@ -154,13 +153,13 @@ class _Hand:
 
     def _hand(self, call):
         for number in call.resources:
-            self._define(worker.RESOURCE, self._parcels[number])
-        self._define(worker.FUNCTION, call.function)
+            self._define(parcels.RESOURCE, self._parcels[number])
+        self._define(parcels.FUNCTION, call.function)
         return self._link.ask("run", call.function.number, call.data)
 
     def _define(self, kind, parcel):
         for number in parcel.resources:
-            self._define(worker.RESOURCE, self._parcels[number])
+            self._define(parcels.RESOURCE, self._parcels[number])
         if parcel.number not in self._sent:
             self._link.ask("define", kind, parcel.number, parcel.data)
             self._sent.add(parcel.number)
@@ -181,8 +180,10 @@ class ClusterCoordinator:
 
     """
 
+    is_coordinator = True  # whatever it holds, it stays in its process
+
     def __new__(cls, strategy):
-        if not isinstance(strategy, ParameterServerStrategy):
+        if not getattr(strategy, "is_served", False):
             raise ValueError("Only `tf.distribute.experimental.ParameterServerStrategy` is supported to work with "
                              f"`tf.distribute.experimental.coordinator.ClusterCoordinator` currently. Received: "
                              f"{strategy!r}")
@@ -203,8 +204,8 @@ class ClusterCoordinator:
         Parameters
         ----------
         fn : Callable
-            The function. A `tf.function` is sent once, and another function, with what it holds, each time. If its
-            worker ends before it has, another one runs it from the beginning.
+            A function of `tf.function`, or a concrete one. If its worker ends before it has, another one runs it from
+            the beginning.
         args : tuple, optional
             Its arguments. Of what `create_per_worker_dataset` made, and of iterators over that, each worker has its
             own.
@@ -217,8 +218,9 @@ class ClusterCoordinator:
             Its result.
 
         """
-        if not callable(fn):
-            raise TypeError(f"ClusterCoordinator.schedule: got {fn!r}, expected a function")
+        if not rehearsal.is_lasting(fn):
+            raise TypeError("`tf.distribute.experimental.coordinator.ClusterCoordinator.schedule` only accepts a "
+                            f"`tf.function` or a concrete function. Received: {fn!r}")
         args, kwargs = tuple(args or ()), dict(kwargs or {})
         self._queue.is_done()  # raises what has gone wrong
         parcel = self._function(fn, args, kwargs)
@@ -230,16 +232,10 @@ class ClusterCoordinator:
 
     def _function(self, fn, args, kwargs):
         """Return a function as a parcel."""
-        is_lasting = rehearsal.is_lasting(fn)
-        key = id(fn)
-        if is_lasting and key in self._functions:
-            return self._functions[key]
-        if is_lasting:
+        if id(fn) not in self._functions:  # the parcel holds the function, whose number stays its own
             rehearsal.rehearse(self._strategy, fn, args, kwargs)
-        parcel = self._parcel(fn)
-        if is_lasting:
-            self._functions[key] = parcel
-        return parcel
+            self._functions[id(fn)] = self._parcel(fn)
+        return self._functions[id(fn)]
 
     def _parcel(self, value):
         number = len(self._parcels) + 1

@@ -6,18 +6,25 @@ from dragon.distributed.serving.shipping import ship, unship
 from dragon.vm.keras.core.variable import Variable as KerasVariable
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.optimizers.optimizer import Optimizer
+from dragon.vm.shared.recording.concrete import ConcreteFunction
 from dragon.vm.shared.recording.function import Function
 from dragon.vm.shared.tensors.tensor import Base, ops
 from dragon.vm.shared.tensors.variable import Variable, living, no_creators, open_scope
 from dragon.vm.tensorflow.core.flow.strategies import Strategy
+from dragon.vm.tensorflow.core.servers.values import PerWorkerValues
 
-VARIABLE, STRATEGY, RESOURCE, COORDINATOR = "variable", "strategy", "resource", "coordinator"
+VARIABLE, STRATEGY, RESOURCE, COORDINATOR = "variable", "strategy", "resource", "coordinator"  # what has names
+FUNCTION = "function"
 
 
 def _of_function(function):
     body = function._body
     return _function, (), (function._python_function, function._signature, function._reduce, function._name,
                            body.autograph, body.features), None, None, _complete
+
+
+def _of_concrete(function):
+    return ConcreteFunction, (function._function, function._args, function._kwargs)
 
 
 def _function():
@@ -42,7 +49,7 @@ def _fill(value, facts):
 
 def reducers():
     """Return, for classes, what makes their objects again at the other side."""
-    return {Function: _of_function, Layer: _by_parts, Optimizer: _by_parts}
+    return {Function: _of_function, ConcreteFunction: _of_concrete, Layer: _by_parts, Optimizer: _by_parts}
 
 
 def pack(value, copies, strategy, prepare):
@@ -60,9 +67,6 @@ def pack(value, copies, strategy, prepare):
         Called with values that each worker has its own of; returns their number.
 
     """
-    from dragon.vm.tensorflow.core.servers.coordinator import ClusterCoordinator
-    from dragon.vm.tensorflow.core.servers.values import PerWorkerValues
-
     def name_of(item):
         if isinstance(item, Base):
             number = copies.number_of(item)
@@ -72,7 +76,7 @@ def pack(value, copies, strategy, prepare):
             return RESOURCE, prepare(item)
         elif item is strategy:
             return (STRATEGY,)
-        elif isinstance(item, ClusterCoordinator):
+        elif getattr(type(item), "is_coordinator", False):
             return (COORDINATOR,)
         elif isinstance(item, Strategy):
             raise TypeError(f"ClusterCoordinator: got a function that uses {item!r}, expected the strategy that it was "

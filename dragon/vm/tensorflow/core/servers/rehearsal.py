@@ -1,20 +1,15 @@
 """Run a function for shapes alone before it is sent, so that what it makes at first is made here."""
 from dragon.core.modes import shapes_only
 from dragon.vm.shared import nest
+from dragon.vm.shared.recording.concrete import ConcreteFunction
 from dragon.vm.shared.recording.function import Function
 from dragon.vm.shared.tensors import variable
-from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow.core.servers.values import PerWorkerValues
 
 
 def is_lasting(function):
     """Return whether a function is what it was when it was first called, as those of `tf.function` are."""
-    return isinstance(function, Function)
-
-
-def sample(spec):
-    """Return a tensor that a spec describes; sizes that are open are one."""
-    return ops.zeros([1 if size is None else int(size) for size in spec.shape], dtype=spec.dtype)
+    return isinstance(function, (Function, ConcreteFunction)) or getattr(function, "is_lasting", False)
 
 
 def rehearse(strategy, function, args, kwargs):
@@ -36,6 +31,7 @@ def rehearse(strategy, function, args, kwargs):
     variable.inferring[0] = True
     try:
         with strategy.scope(), shapes_only():
+            function = function._function if isinstance(function, ConcreteFunction) else function
             function.python_function(*args, **kwargs)
     except Exception:  # it looks at numbers: the worker will tell what is wrong
         pass

@@ -56,6 +56,12 @@ class ParameterServerStrategy(flow.Strategy):
     _num_workers = property(lambda self: len(self._worker_addresses), doc="int: how many workers there are.")
     _num_ps = property(lambda self: len(self._servers), doc="int: how many servers keep variables.")
 
+    @property
+    def coordinator(self):
+        """ClusterCoordinator: who sends functions to the workers."""
+        from dragon.vm.tensorflow.core.servers.coordinator import ClusterCoordinator
+        return ClusterCoordinator(self)
+
     def _in_multi_worker_mode(self):
         """Return whether there are other processes."""
         return False
@@ -168,10 +174,10 @@ class ParameterServerStrategy(flow.Strategy):
             strategies.local.watcher = before
 
     @contextlib.contextmanager
-    def _running(self):
-        """Have a function run as one that was scheduled does."""
+    def _running(self, watcher_within=None):
+        """Have a function run as one that was scheduled does; who watches new variables is told of them."""
         before, flow._local.strategy = getattr(flow._local, "strategy", None), self
-        watcher, strategies.local.watcher = strategies.local.watcher, None
+        watcher, strategies.local.watcher = strategies.local.watcher, watcher_within
         try:
             with flow._context(None):
                 yield

@@ -3,7 +3,7 @@ import threading
 
 from dragon.vm.shared import nest
 from dragon.vm.shared.tensors.convert import convert_to_tensor
-from dragon.vm.shared.tensors.tensor import Base
+from dragon.vm.shared.tensors.tensor import Base, ops
 
 
 class RemoteValue:
@@ -109,7 +109,9 @@ class PerWorkerIterator(PerWorkerValues):
         raise NotImplementedError("next: got an iterator of workers, expected one of this process: scheduled functions "
                                   "are given their worker's own")
 
-    get_next = __next__
+    def get_next(self):
+        """Refuse, as `next` does."""
+        return next(self)
 
     def _stand_in(self):
         return StandIn(self.element_spec)
@@ -125,10 +127,16 @@ class StandIn:
         return self
 
     def __next__(self):
-        from dragon.vm.tensorflow.core.servers.rehearsal import sample
-        return nest.map_structure(sample, self.element_spec)
+        return nest.map_structure(_sample, self.element_spec)
 
-    get_next = __next__
+    def get_next(self):
+        """Return the same."""
+        return next(self)
+
+
+def _sample(spec):
+    """Return a tensor that a spec describes; sizes that are open are one."""
+    return ops.zeros([1 if size is None else int(size) for size in spec.shape], dtype=spec.dtype)
 
 
 def plain(value):

@@ -8,9 +8,14 @@ from dragon.vm.tensorflow.core.servers import parcels
 from dragon.vm.tensorflow.core.servers.copies import Copies
 from dragon.vm.tensorflow.core.servers.values import plain
 
-FUNCTION, RESOURCE = "function", "resource"
 _turn = threading.RLock()  # of servers in one process, one runs at a time
 here = threading.local()
+
+
+def _refuse(variable):
+    raise RuntimeError(f"ClusterCoordinator.schedule: got a function that makes the variable {variable.name!r} on a "
+                       "worker, expected one whose variables are there: make them, or build model and optimizer, "
+                       "within `strategy.scope()`")
 
 
 class Absent:
@@ -54,7 +59,7 @@ class Worker:
     def define(self, kind, number, data):
         """Take a function, or what makes a value of this worker's own."""
         self._data[kind, number] = data
-        (self._functions if kind == FUNCTION else self._resources).pop(number, None)
+        (self._functions if kind == parcels.FUNCTION else self._resources).pop(number, None)
 
     def _find(self, name):
         """Return what is known as something to both sides."""
@@ -73,7 +78,7 @@ class Worker:
 
     def _resource(self, number):
         if number not in self._resources:
-            make = self._unpack(self._data[RESOURCE, number])[0]
+            make = self._unpack(self._data[parcels.RESOURCE, number])[0]
             with self._strategy._running():
                 self._resources[number] = make()
         return self._resources[number]
@@ -90,7 +95,7 @@ class Worker:
         """Return what a function returns."""
         with _turn:
             if number not in self._functions:
-                self._functions[number] = (*self._unpack(self._data[FUNCTION, number]), IdentityDictionary())
+                self._functions[number] = (*self._unpack(self._data[parcels.FUNCTION, number]), IdentityDictionary())
             function, needs, assigned = self._functions[number]
             (args, kwargs), more = self._unpack(data)
             needs = needs | more
@@ -98,7 +103,7 @@ class Worker:
             before, strategies.local.assigned = strategies.local.assigned, assigned
             here.number = self.number
             try:
-                with self._strategy._running():
+                with self._strategy._running(_refuse):
                     result = plain(function(*args, **kwargs))
             except StopIteration:
                 raise errors.OutOfRangeError(None, None, "End of sequence") from None
@@ -120,5 +125,3 @@ def experimental_get_current_worker_index():
         raise RuntimeError("Cannot retrieve the worker index. `get_worker_idx_and_num_workers` should be called from "
                            "within a tf.function being executed on a worker.")
     return number
-
-
