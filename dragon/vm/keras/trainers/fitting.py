@@ -112,7 +112,7 @@ class Fitting:
         """
         self._needs_compile("fit")
         epochs = _limited_epochs(epochs)
-        self._put(_validation=None)
+        self._put(_validation=None, stop_training=False)
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = split_arrays((x, y, sample_weight), validation_split)
         batches = EpochIterator(x=data_of(self._strategy_number, x, steps_per_epoch), y=y, shuffle=shuffle,
@@ -120,7 +120,6 @@ class Fitting:
                                 batch_size=batch_size, class_weight=class_weight,
                                 steps_per_execution=self.steps_per_execution)
         callbacks = self._callbacks(callbacks, verbose, epochs, batches, add_history=True)
-        self._put(stop_training=False)
         self.make_train_function()
         callbacks.on_train_begin()
         logs = training_logs = None
