@@ -2,6 +2,7 @@
 from dragon.vm.keras.core import tree
 from dragon.vm.shared.replicas.values import PerReplica, is_spread, select, split
 from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.placing import beside
 from dragon.vm.shared.tensors.tensor import ops
 
 
@@ -45,6 +46,7 @@ def together(outputs, strategy, how):
             return strategy.reduce("mean", value)
         if not isinstance(value, PerReplica):
             return value
-        parts = [convert_to_tensor(part) for part in value.values]
-        return ops.mean(ops.stack(parts), 0)
+        parts = [strategy.memory.placed(convert_to_tensor(part), 0) for part in value.values]
+        with beside(parts[0]):
+            return ops.mean(ops.stack(parts), 0)
     return tree.map_structure(join, outputs)
