@@ -12,6 +12,7 @@ import marshal
 import os
 import pickle
 import sys
+import sysconfig
 import threading
 import types
 import weakref
@@ -21,6 +22,8 @@ LOCKS = (type(threading.Lock()), type(threading.RLock()))
 NAMED_TYPES = {kind: name for name, kind in vars(types).items() if isinstance(kind, type)
                and getattr(builtins, kind.__name__, None) is not kind and name.endswith("Type")}
 PROGRAM = (None, "__main__", "__mp_main__")  # modules that are another thing in another process
+INSTALLED = tuple(os.path.realpath(path) + os.sep for path in (
+    os.path.dirname(sys.modules["dragon"].__file__), *map(sysconfig.get_path, ("stdlib", "purelib", "platlib"))))
 OWN = ("__dict__", "__weakref__", "__module__", "__qualname__", "__slots__", "__firstlineno__", "__static_attributes__")
 
 
@@ -76,12 +79,14 @@ class Shipper(pickle.Pickler):
 
     def _of_function(self, function):
         code = function.__code__
-        module = getattr(function, "__module__", None) or "__main__"
+        module = function.__globals__.get("__name__")  # a decorator may have named another one as the function's
         space = self._namespaces.setdefault(id(function.__globals__), Namespace(module))
-        named = {name: function.__globals__[name] for name in _names(code) if name in function.__globals__}
+        named = {} if _is_installed(module) else {
+            name: function.__globals__[name] for name in _names(code) if name in function.__globals__}
+        names = function.__doc__, function.__qualname__, function.__module__
         state = (named, function.__defaults__, function.__kwdefaults__, function.__dict__,
-                 [_filled(cell) for cell in function.__closure__ or ()], function.__doc__, function.__qualname__)
-        # Cells may hold the function itself, so they are made first and filled when all is there.
+                 [_filled(cell) for cell in function.__closure__ or ()], names)
+        # Cells may hold the function itself, so they are made first, and filled at the end.
         cells = tuple(function.__closure__ or ())
         made = (marshal.dumps(code), space, function.__name__, _source(code.co_filename), cells)
         return _make_function, made, state, None, None, _complete_function
@@ -124,6 +129,12 @@ def _is_found(value):
     for part in value.__qualname__.split("."):
         found = getattr(found, part, None)
     return found is value
+
+
+def _is_installed(module):
+    """Return whether another process has a module: a part of Dragon, of Python or of an installed package."""
+    path = getattr(sys.modules.get(module), "__file__", None)
+    return path is not None and module not in PROGRAM and os.path.realpath(path).startswith(INSTALLED)
 
 
 def _names(code):
@@ -170,12 +181,11 @@ def _make_function(code, space, name, source, cells):
 
 
 def _complete_function(function, state):
-    named, defaults, keyword_defaults, facts, contents, doc, qualname = state
+    named, defaults, keyword_defaults, facts, contents, names = state
     for name, value in named.items():
         function.__globals__.setdefault(name, value)
-    function.__defaults__, function.__kwdefaults__, function.__doc__ = defaults, keyword_defaults, doc
-    function.__qualname__ = qualname
-    function.__module__ = function.__globals__["__name__"]
+    function.__defaults__, function.__kwdefaults__ = defaults, keyword_defaults
+    function.__doc__, function.__qualname__, function.__module__ = names
     function.__dict__.update(facts)
     for cell, held in zip(function.__closure__ or (), contents):
         if held:
