@@ -20,9 +20,13 @@ def parts_of(batch, strategy):
     here = strategy.local_count
     if is_spread(batch):
         parts = [select(number, batch) for number in range(here)]
+    elif getattr(strategy, "reads_own", False):
+        parts = [batch]
     else:
         first = strategy.worker_index * here
         parts = split(batch, strategy.num_replicas_in_sync)[first:first + here]
+    if hasattr(strategy, "weigh"):
+        strategy.weigh(parts[0])
     return parts[0] if here == 1 else PerReplica(parts)
 
 

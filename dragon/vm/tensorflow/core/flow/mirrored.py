@@ -1,8 +1,9 @@
 """Strategies in which every replica has the same variables: on several devices, and in several processes."""
+from dragon.vm.shared.replicas.workers import Workers
 from dragon.vm.shared.tensors.device import parse_device
 from dragon.vm.shared.tensors.devices import list_logical_devices
 from dragon.vm.tensorflow.core.flow.spread import SpreadStrategy
-from dragon.vm.tensorflow.core.flow.workers import Workers, told
+from dragon.vm.tensorflow.core.flow.workers import told
 
 
 def _named(who, devices, job="/job:localhost/replica:0/task:0"):

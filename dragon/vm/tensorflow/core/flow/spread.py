@@ -8,6 +8,7 @@ from dragon.vm.shared import nest, strategies
 from dragon.vm.shared.replicas.memory import Memory
 from dragon.vm.shared.replicas.turns import Team
 from dragon.vm.shared.replicas.values import PerReplica, is_spread, regroup, select
+from dragon.vm.shared.replicas.workers import Workers
 from dragon.vm.shared.tensors import placing, variable as variables
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.devices import device, engine_device
@@ -16,7 +17,6 @@ from dragon.vm.shared.tensors.tensor import Base, as_tensor, ops
 from dragon.vm.tensorflow.core.flow import strategies as single
 from dragon.vm.tensorflow.core.flow.strategies import (
     InputContext, ReduceOp, ReplicaContext, Strategy, ValueContext, reduce_op_of)
-from dragon.vm.tensorflow.core.flow.workers import Workers
 
 CROSS = "Method requires being in cross-replica context, use get_replica_context().merge_call()"
 
