@@ -26,12 +26,13 @@ def make(optimizer=None, **kwargs):
     return model
 
 def train(model):
-    history = model.fit(X, Y, batch_size=8, epochs=2, shuffle=False, verbose=0, validation_data=(X[:11], Y[:11])).history
+    history = model.fit(X, Y, batch_size=8, epochs=2, shuffle=False, verbose=0,
+                        validation_data=(X[:11], Y[:11])).history
     found = [history[name] for name in sorted(history)]
     found += [model.evaluate(X, Y, batch_size=8, verbose=0), *model.get_weights()]
     return found + [model.predict(X[:11], batch_size=4, verbose=0)]
 
-OPTIMIZERS = (lambda: keras.optimizers.SGD(0.5, momentum=0.9), lambda: keras.optimizers.Adam(0.05),
+OPTIMIZERS = (lambda: keras.optimizers.SGD(0.5, momentum=0.9),
               lambda: keras.optimizers.AdamW(0.05, use_ema=True, global_clipnorm=0.5))
 '''
 PROGRAM = HEAD + COMMON + '''
@@ -54,18 +55,10 @@ def test_the_numbers_of_one_process():
     for rule in rules:
         assert (rule.num_processes, rule.process_id, rule.data_shard_id) == (2, rank, rank)
         assert rule.num_model_replicas == 2
-        for expected, optimizer in list(zip(alone, OPTIMIZERS))[:3 if rule is rules[0] else 1]:
+        for expected, optimizer in list(zip(alone, OPTIMIZERS))[:2 if rule is rules[0] else 1]:
             with rule.scope():
                 model = make(optimizer())
             same(expected, train(model))
-    distribution.set_distribution(rules[0])
-    same(alone[0], train(make(OPTIMIZERS[0](), run_eagerly=True)))
-    data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(8)
-    expected = make()
-    history = expected.fit(data, epochs=2, verbose=0).history
-    distribution.set_distribution(None)
-    one = make()
-    same(one.fit(data, epochs=2, verbose=0).history["loss"], history["loss"])
     ''', 2, PROGRAM, 170)
 
 
@@ -146,7 +139,8 @@ def test_what_is_refused():
 
 
 @pytest.mark.parametrize("arguments, text", [
-    (("a:1,b:2,c:3", 2, 0), "expected as many addresses"), (("a:1", 2, 2), "between 0 and"), (("a:1", 0, 0), "addresses"),
+    (("a:1,b:2,c:3", 2, 0), "expected as many addresses"), (("a:1", 2, 2), "between 0 and"),
+    (("a:1", 0, 0), "addresses"),
     (("a:1", 2, None), "the number of this one"), ((None, 2, 0), "the address of the first"),
     (("a", 2, 0), "expected a host and a port")])
 def test_what_initialize_must_be_told(arguments, text):
