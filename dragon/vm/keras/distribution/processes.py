@@ -6,7 +6,7 @@ from dragon.vm.keras.core.variable import Variable
 from dragon.vm.shared import strategies
 from dragon.vm.shared.replicas.memory import Memory
 from dragon.vm.shared.replicas.turns import Team
-from dragon.vm.shared.replicas.workers import Workers
+from dragon.vm.keras.core.workers import Workers
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import as_tensor, ops
 

@@ -1,5 +1,5 @@
 """Strategies in which every replica has the same variables: on several devices, and in several processes."""
-from dragon.vm.shared.replicas.workers import Workers
+from dragon.vm.keras.core.workers import Workers
 from dragon.vm.shared.tensors.device import parse_device
 from dragon.vm.shared.tensors.devices import list_logical_devices
 from dragon.vm.tensorflow.core.flow.spread import SpreadStrategy

@@ -4,11 +4,11 @@ import contextlib
 from dragon.core.capture import control
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core import global_state
+from dragon.vm.keras.core.workers import Workers
 from dragon.vm.shared import nest, strategies
 from dragon.vm.shared.replicas.memory import Memory
 from dragon.vm.shared.replicas.turns import Team
 from dragon.vm.shared.replicas.values import PerReplica, is_spread, regroup, select
-from dragon.vm.shared.replicas.workers import Workers
 from dragon.vm.shared.tensors import placing, variable as variables
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.devices import device, engine_device
