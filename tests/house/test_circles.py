@@ -11,6 +11,7 @@ ABOVE = {"initializers", "ops", "read_policy", "wrap_module", "serialize_keras_o
 # Who imports by a name that is computed, and where the name comes from.
 BY_NAME = {
     "dragon.command.table": "a command line", "dragon.command.coverage": "a command line",
+    "dragon.distributed.serving.shipping": "a module that a function uses",
     "dragon.core.places": "a table of places, read as arrows",
     "dragon.onnx.errors": "a caller, the name of another's package",
     "dragon.vm.alias": "an import of a guest", "dragon.vm.guest": "a table of places, read as arrows",

@@ -1,4 +1,5 @@
 """Who spreads work over replicas, for those that must not import the guest that has such strategies."""
+import contextlib
 import threading
 
 current = []  # the function that returns the strategy in use; TensorFlow enters it
@@ -9,27 +10,35 @@ class _Local(threading.local):
 
     replica = None  # the one of several replicas whose code runs
     watcher = None  # who is told of new variables
+    assigned = None  # where variables that get a value, rather than an increment, are noted
 
 
 local = _Local()
+chosen = [None]  # the strategy of Keras's rules for several processes, which goes before TensorFlow's
 exists = [False]  # whether there has been a strategy of several replicas
+writers = []  # functions that are told of variables which are about to be written
 _spread = []  # those that models were made with; models say numbers, so that graphs of their steps know no more of them
+
+
+def _in_use():
+    return chosen[0] or (current[0]() if current else None)
 
 
 def count():
     """Return how many replicas there are."""
-    return current[0]().num_replicas_in_sync if current else 1
+    strategy = _in_use()
+    return 1 if strategy is None else strategy.num_replicas_in_sync
 
 
 def several():
     """Return the strategy in use if there are several replicas, else None."""
-    strategy = current[0]() if current else None
+    strategy = _in_use()
     return strategy if strategy is not None and strategy.is_spread else None
 
 
 def number_in_use():
     """Return the number of the strategy in use, which `by_number` knows; None if all is as without one."""
-    strategy = current[0]() if current else None
+    strategy = _in_use()
     if strategy is None or not (strategy.is_spread or strategy.is_elsewhere):
         return None
     if strategy not in _spread:
@@ -54,6 +63,16 @@ def takes_turns(values):
     return exists[0] and (several() is not None or any(getattr(type(value), "of_replicas", False) for value in values))
 
 
+@contextlib.contextmanager
+def unwatched():
+    """Have nobody be told of variables that are made in a `with` block."""
+    before, local.watcher = local.watcher, None
+    try:
+        yield
+    finally:
+        local.watcher = before
+
+
 def note_made(variable):
     """Tell who spreads work of a new variable."""
     if local.watcher is not None:
@@ -64,6 +83,14 @@ def note_written(variable):
     """Have what a replica is about to write be its own."""
     if local.replica is not None:
         local.replica.memory.own(variable)
+    for writer in writers:
+        writer(variable)
+
+
+def note_assigned(variable):
+    """Note that a variable gets a value whatever it was."""
+    if local.assigned is not None:
+        local.assigned.set(variable, True)
 
 
 def joins(variable):
@@ -71,13 +98,22 @@ def joins(variable):
     return local.replica is not None and local.replica.memory.joins(variable)
 
 
+def as_one():
+    """Return whether replicas compute what one would with all samples: statistics of a batch are those of all."""
+    return local.replica is not None and chosen[0] is not None
+
+
 def scaled(loss):
     """Return the part of a loss that is one replica's: all of them add up to a mean."""
+    if chosen[0] is not None:
+        return loss * chosen[0].share_of(loss) if as_one() else loss
     replicas = count()
     return loss if replicas == 1 else loss * (1.0 / replicas)
 
 
 def unscaled(loss):
     """Return a loss as it was before `scaled`."""
+    if chosen[0] is not None:
+        return loss / chosen[0].share_of(loss) if as_one() else loss
     replicas = count()
     return loss if replicas == 1 else loss * replicas

@@ -8,7 +8,7 @@ import contextlib
 from dragon.core import config, warnings
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.keras_tensor import KerasTensor
-from dragon.vm.keras.distribution.devices import list_devices
+from dragon.vm.keras.distribution.devices import list_devices, local_devices, process_of
 from dragon.vm.keras.distribution.layouts import DeviceMesh, LayoutMap, TensorLayout
 from dragon.vm.shared.letters import expect
 
@@ -17,7 +17,7 @@ BATCH = "batch"
 
 
 def _the_device(mesh):
-    """Return the first device of a mesh, by name; all of them must be parts of one, whose memory they share."""
+    """Return the first device of this process in a mesh, by its name there; all of them must share its memory."""
     devices = [str(device) for device in mesh.devices.flat]
     kinds = {device.split(":")[0] for device in devices}
     for device in devices:
@@ -28,7 +28,27 @@ def _the_device(mesh):
     if len(devices) > 1 and (len(kinds) > 1 or "cpu" not in kinds and config.device_count("cuda") > 1):
         raise NotImplementedError("distribution: got devices of different memories, expected one, or those that one "
                                   f"was cut into. Received: {mesh} of devices {devices}")
-    return devices[0]
+    here = _process_id()
+    own = [place for process, place in map(process_of, devices) if process == here]
+    if not own:
+        raise ValueError(f"distribution: got {mesh} of devices {devices}, expected one of process {here} among them")
+    return own[0]
+
+
+def _process_id():
+    workers = _workers()
+    return 0 if workers is None else workers.index
+
+
+def _owners(devices):
+    """Return the number of the process that has each device, as an array of the same shape."""
+    import numpy
+    numbers = [(process_of(str(device)) or (0,))[0] for device in devices.flat]
+    return numpy.array(numbers).reshape(devices.shape)
+
+
+def _workers():
+    return global_state.get_global_attribute("distribution_workers")
 
 
 class Distribution:
@@ -45,18 +65,41 @@ class Distribution:
 
     def __init__(self, device_mesh, batch_dim_name=None, auto_shard_dataset=True):
         self._device_mesh, self._batch_dim_name = device_mesh, batch_dim_name
-        self.auto_shard_dataset = auto_shard_dataset
+        self.auto_shard_dataset, self._together = auto_shard_dataset, None
+        if self.num_processes > 1:
+            self._check_processes()
+            from dragon.vm.keras.distribution.processes import Together
+            self._together = Together(not auto_shard_dataset)
+
+    def _check_processes(self):
+        """Raise where a model would have to be cut between processes, or where one of them has nothing to do."""
+        mesh, axes = self.device_mesh, list(self.device_mesh.axis_names)
+        who = f"{type(self).__name__}: got a mesh of the devices {mesh.devices.tolist()}"
+        batch = axes.index(self.batch_dim_name) if self.batch_dim_name in axes else 0
+        owners = _owners(mesh.devices)
+        rows = owners.swapaxes(0, batch).reshape(owners.shape[batch], -1)
+        if set(owners.flat) != set(range(self.num_processes)):
+            raise ValueError(f"{who}, expected devices of all {self.num_processes} processes: {list_devices()}")
+        if any(len(set(row)) > 1 for row in rows.tolist()):
+            raise NotImplementedError(f"{who} with the axes {axes}, of which others than {axes[batch]!r} go from "
+                                      "process to process, expected models within processes: variables are not cut "
+                                      "between them")
+        if len({sum(row[0] == process for row in rows.tolist()) for process in range(self.num_processes)}) > 1:
+            raise ValueError(f"{who}, expected as many of each process")
 
     device_mesh = property(lambda self: self._device_mesh, doc="The devices.")
     batch_dim_name = property(lambda self: self._batch_dim_name, doc="The mesh's axis that samples are cut along.")
-    num_processes = property(lambda self: 1, doc="How many processes there are: one.")
+    num_processes = property(lambda self: 1 if _workers() is None else _workers().size,
+                             doc="How many processes there are.")
+    process_id = property(lambda self: _process_id(), doc="Which process this is.")
 
     @property
     def num_model_replicas(self):
         """How many copies of the model there are."""
         raise NotImplementedError(f"num_model_replicas: a subclass has to define it. Received: {self}")
 
-    data_shard_id = property(lambda self: 0, doc="The number of the part of the data that this process takes.")
+    data_shard_id = property(lambda self: _process_id(),
+                             doc="The number of the part of the data that this process takes.")
 
     def get_data_layout(self, data_shape):
         """Return the layout of data: cut along the samples."""
@@ -76,7 +119,8 @@ class Distribution:
         """Follow the rules within a `with` block."""
         from dragon.vm.keras.core.device import device
         before = distribution()
-        with device(_the_device(self.device_mesh)):
+        spread = contextlib.nullcontext() if self._together is None else self._together.scope()
+        with device(_the_device(self.device_mesh)), spread:
             global_state.set_global_attribute(CURRENT, self)
             try:
                 yield
@@ -84,8 +128,30 @@ class Distribution:
                 global_state.set_global_attribute(CURRENT, before)
 
     def distribute_dataset(self, dataset):
-        """Return this process's part of a dataset: all of it."""
-        return dataset
+        """Return this process's part of a dataset of batches: the part of each batch that it takes.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            The batches.
+
+        """
+        if self._together is None or not self.auto_shard_dataset:
+            return dataset
+        from dragon.vm.keras.core import tree
+        count, number = self.num_processes, self.data_shard_id
+        if any(len(getattr(spec, "shape", ())) == 0 for spec in tree.flatten(dataset.element_spec)):
+            raise ValueError("The batch size of the input dataset is unknown. Please config the batch size for the "
+                             "input dataset, e.g via `dataset.batch(batch_size)`")
+
+        def part(value):
+            size = value.shape[0]
+            if size is not None and size % count:
+                raise ValueError("Global batch size must be divisible by the number of processes. "
+                                 f"`global_batch_size`={size} and `num_processes`={count}")
+            return value[number::count] if size is None else value[number * (size // count):(number + 1)
+                                                                   * (size // count)]
+        return dataset.map(lambda *batch: tree.map_structure(part, batch if len(batch) > 1 else batch[0]))
 
     def __repr__(self):
         return f"<{type(self).__name__} device_mesh={self.device_mesh}>"
@@ -175,10 +241,15 @@ def set_distribution(value):
     """
     if value is not None:
         device = _the_device(expect(value, Distribution, "set_distribution", "value").device_mesh)
-        if device != list_devices()[0]:
+        if device != local_devices()[0]:
             raise NotImplementedError("set_distribution: a device that is not the default one is used by "
                                       f"`with distribution.scope()` only. Received: {device!r}")
+    before = distribution()
+    if before is not None and before._together is not None:
+        before._together.stop()
     global_state.set_global_attribute(CURRENT, value)
+    if value is not None and value._together is not None:
+        value._together.use()
 
 
 def distribute_tensor(tensor, layout):
@@ -206,6 +277,9 @@ def distribute_tensor(tensor, layout):
 def _check_sizes(tensor, layout):
     """Raise a ValueError where an axis cannot be cut as a layout says."""
     mesh, shape = layout.device_mesh, tuple(tensor.shape)
+    if any(layout.axes) and len(set(_owners(mesh.devices).flat)) > 1:
+        raise NotImplementedError(f"distribute_tensor: got the layout {layout} over several processes, expected one "
+                                  "that cuts nothing: tensors are whole in each of them")
     if len(layout.axes) > len(shape):
         raise ValueError(f"distribute_tensor: got a layout of {len(layout.axes)} axes, {layout.axes}, for a tensor of "
                          f"shape {shape}, expected at most {len(shape)}")

@@ -233,14 +233,16 @@ class Optimizer(State, WeightDecay, Configured):
             self._update(grads, variables)
             return
 
+        is_one = strategies.as_one()  # what is clipped are the sums, then
+
         def update(parts):
-            object.__setattr__(self, "_clips", False)
+            object.__setattr__(self, "_clips", is_one)
             try:
                 self._update(replica.memory.sum_all(parts), variables)
             finally:
                 object.__setattr__(self, "_clips", True)
             return [None] * len(parts)
-        replica.merge(update, self._clip_gradients(grads))
+        replica.merge(update, grads if is_one else self._clip_gradients(grads))
 
     def _update(self, grads, variables):
         grads = self._clip_gradients(grads)

@@ -5,6 +5,7 @@ import os
 from dragon.core import warnings
 from dragon.vm.keras.core.messages import ask_to_proceed_with_overwrite
 from dragon.vm.keras.saving import files, orbax
+from dragon.vm.keras.saving.once import by_one
 from dragon.vm.keras.saving.registration import custom_object_scope
 
 
@@ -15,6 +16,7 @@ def _may_write(path, overwrite):
     return ask_to_proceed_with_overwrite(path)
 
 
+@by_one
 def save_model(model, filepath, overwrite=True, zipped=None, **kwargs):
     """Write a model into a file: configuration, weights, and the optimizer's state.
 
@@ -112,6 +114,7 @@ def load_model(filepath, custom_objects=None, compile=True, safe_mode=True):
     raise ValueError(f"File format not supported: expected a `.keras` or `.h5` file. Received: filepath={path}")
 
 
+@by_one
 def save_weights(model, filepath, overwrite=True, max_shard_size=None, **kwargs):
     """Write a model's weights into a `.weights.h5` file, or into several.
 

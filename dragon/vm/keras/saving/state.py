@@ -3,6 +3,7 @@ import functools
 
 from dragon.core import warnings
 from dragon.vm.keras.core.naming import to_snake_case
+from dragon.vm.shared import strategies
 
 CONTAINERS = (list, dict, tuple)
 
@@ -20,7 +21,8 @@ def names_to_skip(kind):
         return frozenset(dir(Metric()))
     if kind == "Optimizer":
         from dragon.vm.keras.optimizers import Optimizer
-        return frozenset(dir(Optimizer(1.0))) - {"variables"}
+        with strategies.unwatched():  # it is nobody's
+            return frozenset(dir(Optimizer(1.0))) - {"variables"}
     if kind == "Loss":
         from dragon.vm.keras.losses import Loss
         return frozenset(dir(Loss()))

@@ -10,6 +10,7 @@ from dragon.vm.keras.trainers.data_adapters.data import class_weight_to_sample_w
 from dragon.vm.keras.trainers.data_adapters.iterables import to_batch
 from dragon.vm.keras.trainers.epochs import EpochIterator
 from dragon.vm.keras.trainers.outputs import join_batches, to_numpy
+from dragon.vm.keras.trainers.serving import data_of
 from dragon.vm.keras.trainers.steps import Step
 
 
@@ -111,14 +112,14 @@ class Fitting:
         """
         self._needs_compile("fit")
         epochs = _limited_epochs(epochs)
-        self._put(_validation=None)
+        self._put(_validation=None, stop_training=False)
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = split_arrays((x, y, sample_weight), validation_split)
-        batches = EpochIterator(x=x, y=y, sample_weight=sample_weight, batch_size=batch_size,
-                                steps_per_epoch=_limited_steps(steps_per_epoch), shuffle=shuffle,
-                                class_weight=class_weight, steps_per_execution=self.steps_per_execution)
+        batches = EpochIterator(x=data_of(self._strategy_number, x, steps_per_epoch), y=y, shuffle=shuffle,
+                                sample_weight=sample_weight, steps_per_epoch=_limited_steps(steps_per_epoch),
+                                batch_size=batch_size, class_weight=class_weight,
+                                steps_per_execution=self.steps_per_execution)
         callbacks = self._callbacks(callbacks, verbose, epochs, batches, add_history=True)
-        self._put(stop_training=False)
         self.make_train_function()
         callbacks.on_train_begin()
         logs = training_logs = None
@@ -150,7 +151,7 @@ class Fitting:
             end(last, logs)
             if self.stop_training:
                 break
-        return logs
+        return run.settle(logs) if isinstance(run, Step) else logs
 
     def _validate(self, data, batch_size, steps, callbacks):
         """Return the metrics of an evaluation within `fit`."""

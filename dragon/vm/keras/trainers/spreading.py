@@ -2,6 +2,7 @@
 from dragon.vm.keras.core import tree
 from dragon.vm.shared.replicas.values import PerReplica, is_spread, select, split
 from dragon.vm.shared.tensors.convert import convert_to_tensor
+from dragon.vm.shared.tensors.placing import beside
 from dragon.vm.shared.tensors.tensor import ops
 
 
@@ -19,9 +20,13 @@ def parts_of(batch, strategy):
     here = strategy.local_count
     if is_spread(batch):
         parts = [select(number, batch) for number in range(here)]
+    elif getattr(strategy, "reads_own", False):
+        parts = [batch]
     else:
         first = strategy.worker_index * here
         parts = split(batch, strategy.num_replicas_in_sync)[first:first + here]
+    if hasattr(strategy, "weigh"):
+        strategy.weigh(parts[0])
     return parts[0] if here == 1 else PerReplica(parts)
 
 
@@ -45,6 +50,7 @@ def together(outputs, strategy, how):
             return strategy.reduce("mean", value)
         if not isinstance(value, PerReplica):
             return value
-        parts = [convert_to_tensor(part) for part in value.values]
-        return ops.mean(ops.stack(parts), 0)
+        parts = [strategy.memory.placed(convert_to_tensor(part), 0) for part in value.values]
+        with beside(parts[0]):
+            return ops.mean(ops.stack(parts), 0)
     return tree.map_structure(join, outputs)

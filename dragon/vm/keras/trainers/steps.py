@@ -1,25 +1,16 @@
 """A training's step as one captured graph: forward pass, loss, gradients, optimizer and metrics."""
 import itertools
-import threading
 
 from dragon.core.capture import settings
-from dragon.core.capture.function import Function
 from dragon.vm.keras.core import global_state, tree
 from dragon.vm.keras.trainers import spreading
 from dragon.vm.keras.trainers.data_adapters.convert import is_host_tensor
+from dragon.vm.keras.trainers.serving import ServedStep
+from dragon.vm.keras.trainers.step_function import StepFunction
 from dragon.vm.shared import strategies
 from dragon.vm.shared.recording.function import eagerly
 from dragon.vm.shared.tensors.convert import placed
 from dragon.vm.shared.tensors.placing import is_plain
-
-
-class StepFunction(Function):
-    """A step's graphs."""
-
-    @property
-    def watches_draws(self):
-        """Whether draws from NumPy are the step's own; where other threads make batches, nobody can tell."""
-        return threading.active_count() == 1
 
 
 class Step:
@@ -44,6 +35,8 @@ class Step:
         is_plain = model.run_eagerly or strategy is not None and strategy.is_spread and strategy.local_count > 1
         self.function = method if is_plain else StepFunction(method, name=name)
         self._is_first, self._name = self.function is not method, name
+        is_served = getattr(strategy, "is_served", False) and name == "train_step"
+        self._served, self._last = ServedStep(method, model.run_eagerly) if is_served else None, None
 
     def __reduce__(self):
         return type(None), ()  # a copy of the model makes its own
@@ -60,10 +53,21 @@ class Step:
         """Return what the step returns."""
         if self._strategy is None:
             return self._run_alone(batch)
+        if self._served is not None:
+            self._last = self._strategy.coordinator.schedule(self._served, (batch,))
+            return {}  # what it returns is known when it has run: see `settle`
         if self._strategy.is_spread:
             return self._run_spread(batch)
         with self._strategy.scope():
             return self._run_alone(batch)
+
+    def settle(self, logs):
+        """Return what the last step of an epoch has returned, once all have run that were sent to workers."""
+        if self._last is None:
+            return logs
+        last, self._last = self._last, None
+        self._strategy.coordinator.join()
+        return last.get()
 
     def _run_alone(self, batch):
         """Return what the step returns for one replica's batch."""
@@ -87,7 +91,7 @@ class Step:
     def __call__(self, batches):
         """Return what the step returns for the last of several batches; of an iterator, for the next ones."""
         outputs = None
-        if hasattr(batches, "__next__"):
+        if hasattr(batches, "__next__") and self._served is None:
             batches = [next(batches), *itertools.islice(batches, self._together - 1)]
         for batch in batches:
             outputs = self.run(batch)

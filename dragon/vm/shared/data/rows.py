@@ -87,7 +87,7 @@ class Rows:
         if not is_nested(self.structure):
             return item_of(self.structure)
         items = map_structure(item_of, self.structure)
-        if type(self.structure) is tuple and len(self.structure) == len(self.tensors):
+        if type(self.structure) is tuple and not any(map(is_nested, self.structure)):
             if len(items) == 2:
                 first, second = items
                 return lambda position: (first(position), second(position))

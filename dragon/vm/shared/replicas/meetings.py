@@ -34,7 +34,7 @@ def all_reduce(kind, value):
     def together(columns):
         with no_grad():  # the gradient is told below; the other replicas' histories are theirs
             joined = [memory.join(kind, list(column)) for column in zip(*columns)]
-        return [list(map(alike, joined)) for _ in range(memory.count)]
+        return [[memory.placed(alike(value), number) for value in joined] for number in range(memory.count)]
 
     if not any(isinstance(leaf, IndexedSlices) for leaf in leaves):
         @custom_gradient

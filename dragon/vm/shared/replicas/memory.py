@@ -2,7 +2,8 @@
 
 A variable is one tensor of the engine whoever looks at it. As replicas take turns, a variable of which each has its own
 value gets the memory of the one whose turn it is; between the turns it is what the program sees of all: the first
-replica's value, or the sum or mean of all for variables that meet when they are read.
+replica's value, or the sum or mean of all for variables that meet when they are read. Where replicas are on devices of
+different memories, all other variables have a copy on each, which is made anew when the first device's has changed.
 """
 from dragon.core import modes
 from dragon.vm.shared.strategies import local
@@ -27,8 +28,8 @@ def meets_when_read(variable):
 class _Parts:
     """The memory of a variable for each replica."""
 
-    def __init__(self, variable, count):
-        self.values, self.shown = [variable.data] * count, None
+    def __init__(self, values):
+        self.values, self.shown = values, None
 
 
 class Memory:
@@ -42,11 +43,15 @@ class Memory:
         Makes one value of those of all replicas, here and elsewhere: "sum" or "mean".
     total : int
         How many replicas there are in all processes.
+    devices : Sequence[Device], optional
+        The device of each replica; one for all by default.
 
     """
 
-    def __init__(self, count, join, total):
+    def __init__(self, count, join, total, devices=None):
         self.count, self.join, self._total = count, join, total
+        self._devices = list(devices) if devices and len(set(devices)) > 1 else None
+        self._homes, self._copies = IdentityDictionary(), {}  # what the first device has; what others have of it
         self._made, self._parts, self._turn = IdentityDictionary(), IdentityDictionary(), None
 
     def note(self, variable):
@@ -65,7 +70,17 @@ class Memory:
     def own(self, variable):
         """Have a variable be each replica's own from now on, if it is the strategy's."""
         if self.has(variable) and self._parts.get(variable) is None:
-            self._parts.set(variable, _Parts(variable, self.count))
+            self._homes.set(variable, None)
+            self._parts.set(variable, _Parts(self._for_each(variable.data)))
+
+    def placed(self, value, number):
+        """Return a value on the device of a replica."""
+        if self._devices is None or value.device == self._devices[number]:
+            return value
+        return ops.to_device(value, self._devices[number].engine_name)
+
+    def _for_each(self, value):
+        return [self.placed(value, number) for number in range(self.count)]
 
     def sum_all(self, lists):
         """Return the sums, over all replicas, of the first tensors, of the second ones, and so on."""
@@ -95,7 +110,7 @@ class Memory:
         """Return the value of each replica."""
         found = self._parts.get(variable)
         if found is None:
-            return [variable] * self.count
+            return [variable] * self.count if self._devices is None else self._for_each(variable)
         if self._turn is None:
             self._note_writes(variable, found)
         return list(found.values)
@@ -106,10 +121,12 @@ class Memory:
             return
         before, self._turn = self._turn, turn
         variables = self._parts.keys()
-        if not variables:
+        if not variables and self._devices is None:
             return
         recording = modes.set_recording(False)
         try:
+            if self._devices is not None:
+                self._travel(turn or 0)
             for variable in variables:
                 parts = self._parts.get(variable)
                 if before is not None:
@@ -124,6 +141,29 @@ class Memory:
         finally:
             modes.set_recording(recording)
 
+    def _travel(self, number):
+        """Have variables of which all replicas have one value be on the device of a replica."""
+        for variable in self._made.keys():
+            if self._parts.get(variable) is not None:
+                continue
+            home = self._homes.get(variable)
+            if home is not None:  # it is away
+                self._put(variable, home)
+                self._homes.set(variable, None)
+            if variable.device == self._devices[number]:
+                continue
+            self._homes.set(variable, variable.data)
+            self._put(variable, self._copy(variable, number))
+
+    def _copy(self, variable, number):
+        """Return the numbers of a variable on the device of a replica."""
+        key = id(variable), self._devices[number].engine_name
+        home = variable.data
+        state = home.storage_ptr, home._version
+        if key not in self._copies or self._copies[key][0] != state:
+            self._copies[key] = state, home, self.placed(home, number)  # while it is held, nobody else is at its place
+        return self._copies[key][2]
+
     @staticmethod
     def _put(variable, value):
         asks = variable.requires_grad
@@ -136,7 +176,7 @@ class Memory:
         rule = aggregation_of(variable)
         if not meets_when_read(variable) or rule in ("none", "only_first_replica"):
             return parts.values[0]
-        return self.join(rule, parts.values)
+        return self.join(rule, parts.values)  # where the first replica is
 
     def _note_writes(self, variable, parts):
         """Give replicas what the program has written for all: each an equal part of what will be added up."""
@@ -145,4 +185,4 @@ class Memory:
         value = variable.data
         if meets_when_read(variable) and aggregation_of(variable) == "sum":
             value = ops.cast(ops.div(value, self._total), value.dtype)
-        parts.values, parts.shown = [value] * self.count, variable.data
+        parts.values, parts.shown = self._for_each(value), variable.data

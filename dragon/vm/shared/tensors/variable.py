@@ -41,6 +41,16 @@ def variable_creator_scope(variable_creator):
         _local.creators = before
 
 
+@contextlib.contextmanager
+def no_creators():
+    """Have the variables of a `with` block be plain ones, whatever blocks are around it."""
+    before, _local.creators = getattr(_local, "creators", ()), ()
+    try:
+        yield
+    finally:
+        _local.creators = before
+
+
 def _create(creators, given):
     """Return the variable that the creators of blocks make, the innermost first."""
     before, _local.creators = _local.creators, creators[:-1]
@@ -299,6 +309,7 @@ class Variable(VariableParts, Base, metaclass=_Kind):
     def assign(self, value, use_locking=False, name=None, read_value=True):
         """Replace the value; returns the variable."""
         value = self._incoming(value)
+        strategies.note_assigned(self)
         if strategies.joins(self):
             strategies.local.replica.memory.write_together(self, "assign", value)
         elif value.shape == self.shape:

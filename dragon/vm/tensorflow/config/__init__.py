@@ -20,4 +20,4 @@ def functions_run_eagerly():
 experimental_run_functions_eagerly, experimental_functions_run_eagerly = run_functions_eagerly, functions_run_eagerly
 
 __getattr__, __dir__ = _lookup(globals(), {
-    "core.servers": "experimental_connect_to_cluster experimental_connect_to_host"})
+    "core.connecting": "experimental_connect_to_cluster experimental_connect_to_host"})

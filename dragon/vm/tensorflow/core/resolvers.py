@@ -121,6 +121,23 @@ class TFConfigClusterResolver(ClusterResolver):
         return super().master(task_type, task_id, rpc_layer)
 
 
+class TPUClusterResolver(ClusterResolver):
+    """A cluster of TPUs, of which there are none here.
+
+    Parameters
+    ----------
+    tpu : str, optional
+        Its name.
+    *args, **kwargs : Any
+        Where to look for it.
+
+    """
+
+    def __init__(self, tpu=None, *args, **kwargs):
+        raise ValueError(f"tf.distribute.cluster_resolver.TPUClusterResolver: got {tpu!r}, expected a TPU; there is "
+                         "none here. Please provide a TPU Name to connect to.")
+
+
 class UnionResolver(ClusterResolver):
     """The clusters of several resolvers as one.
 

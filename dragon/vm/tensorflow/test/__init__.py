@@ -40,5 +40,5 @@ def main(argv=None):
 __getattr__, __dir__ = _lookup(globals(), {
     ".benchmark": "Benchmark disable_with_predicate is_cpu_target_available with_eager_op_as_function",
     ".case": "TestCase compute_gradient",
-    "core.servers": "create_local_cluster",
+    "core.servers.server": "create_local_cluster",
     "core.graph_claims": "assert_equal_graph_def benchmark_config"})

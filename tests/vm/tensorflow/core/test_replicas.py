@@ -35,8 +35,7 @@ def test_devices(two):
     assert d.MirroredStrategy(["/cpu:1"]).num_replicas_in_sync == 1
     with pytest.raises(AssertionError, match="No duplicates allowed"):
         d.MirroredStrategy(["/cpu:0", "cpu:0"])
-    with pytest.raises(NotImplementedError, match="share its memory"):
-        d.MirroredStrategy(["/cpu:0", "/gpu:0"])
+    assert d.MirroredStrategy([]).num_replicas_in_sync == 2  # no devices, as no argument
     with pytest.raises(ValueError, match="one or more"):
         tf.config.set_logical_device_configuration(CPU, [])
 
@@ -198,3 +197,36 @@ def test_older_names(two):
     assert repr(older.ValueContext(1, 2)) == "tf.distribute.ValueContext(replica id 1,  total replicas in sync: 2)"
     with pytest.raises(ValueError, match="bytes_per_pack"):
         older.CommunicationOptions(-1)
+
+
+def test_signatures_of_values_of_replicas(two):
+    spread = two.experimental_distribute_dataset(tf.data.Dataset.from_tensors([1.0]).repeat(8).batch(4))
+
+    @tf.function(input_signature=[spread.element_spec])
+    def step(batch):
+        return two.run(lambda x: 2 * x, args=(batch,))
+    assert [parts(two, step(batch)) for batch in spread] == [[[[2], [2]], [[2], [2]]]] * 2
+    with pytest.raises(TypeError, match="Can not cast"):
+        step(tf.ones((2, 1)))
+
+
+def test_names_that_libraries_use(two):
+    value = two.call_for_each_replica(number)
+    assert [float(part) for part in two.unwrap(value)] == [0, 1] and two.group(value) is value
+    extended = two.extended
+    assert extended.worker_devices_by_replica == [[name] for name in extended.worker_devices]
+    assert extended.non_slot_devices([]) == extended.parameter_devices[0]
+    assert extended.update_non_slot(None, lambda x: x + 1, (1,)) == 2
+    assert extended.broadcast_to([1, 2], "/cpu:0").numpy().tolist() == [1, 2]
+    assert float(extended.read_var(tf.Variable(2.0))) == 2
+    assert len(list(extended.experimental_make_numpy_dataset(np.zeros((3, 2))))) == 3
+    data = two.experimental_distribute_datasets_from_function(lambda context: tf.data.Dataset.range(4).batch(1))
+    assert len(list(data)) == 2
+
+
+def test_devices_that_are_not_there():
+    for make in (d.TPUStrategy, d.cluster_resolver.TPUClusterResolver):
+        with pytest.raises(ValueError, match="Please provide a TPU Name"):
+            make()
+    central = d.experimental.CentralStorageStrategy(["/cpu:0"])
+    assert central.extended.parameter_devices == ("/cpu:0",)

@@ -87,6 +87,9 @@ def test_what_tf_config_must_say(monkeypatch):
     resolver = tf.distribute.cluster_resolver.TFConfigClusterResolver()
     assert (resolver.task_type, resolver.task_id, resolver.master()) == ("ps", 0, "grpc://c:1")
     assert resolver.cluster_spec().num_tasks("worker") == 1 and resolver.num_accelerators() == {}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({**cluster, "task": {"type": "evaluator", "index": 0}}))
+    evaluator = tf.distribute.MultiWorkerMirroredStrategy()
+    assert evaluator.num_replicas_in_sync == 1 and not evaluator.extended._in_multi_worker_mode()
     monkeypatch.setenv("TF_CONFIG", "{")
     with pytest.raises(ValueError, match="expected JSON"):
         tf.distribute.MultiWorkerMirroredStrategy()

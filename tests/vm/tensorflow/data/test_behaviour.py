@@ -248,3 +248,11 @@ STOPS = {
 def test_stop_iterations_of_users_do_not_end_the_data(name):
     with pytest.raises(dtf.errors.InvalidArgumentError, match="OutOfRangeError: StopIteration: of the user's"):
         list(STOPS[name](dtf.data.Dataset.range(4), dtf))
+
+
+def test_structures_in_tuples():
+    pair = [1, 2]
+    for structure in (({"a": pair}, pair), ((pair,), pair), (pair, {"a": pair}), ((pair,), {"b": pair})):
+        mine, theirs = (list(tf.data.Dataset.from_tensor_slices(structure).as_numpy_iterator())
+                        for tf in (dtf, genuine.tf))
+        assert mine == theirs

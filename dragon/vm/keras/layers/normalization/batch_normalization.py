@@ -132,7 +132,7 @@ class BatchNormalization(Renorm, Scaled):
 
     def meets(self):
         """Return whether statistics are those of several replicas."""
-        return self.synchronized and strategies.local.replica is not None
+        return self.synchronized and strategies.local.replica is not None or strategies.as_one()
 
     def moments(self, x, mask):
         """Return mean and variance of each channel, over what a mask leaves."""

@@ -24,7 +24,7 @@ def all_gather(strategy, value, axis):
         def together(parts):
             with no_grad():
                 whole = strategy._joined_along(axis, parts)
-            return [alike(whole) for _ in range(strategy.local_count)]
+            return [strategy.memory.placed(alike(whole), number) for number in range(strategy.local_count)]
 
         def starts(parts):
             sizes = strategy._workers.gather(convert_to_tensor([int(part.shape[axis]) for part in parts]), 0).numpy()

@@ -1,32 +1,28 @@
 """Strategies in which every replica has the same variables: on several devices, and in several processes."""
-from dragon.core import config
+from dragon.vm.keras.core.workers import Workers
 from dragon.vm.shared.tensors.device import parse_device
 from dragon.vm.shared.tensors.devices import list_logical_devices
 from dragon.vm.tensorflow.core.flow.spread import SpreadStrategy
-from dragon.vm.tensorflow.core.flow.workers import Workers, told
+from dragon.vm.tensorflow.core.flow.workers import told
 
 
 def _named(who, devices, job="/job:localhost/replica:0/task:0"):
     """Return the full names of devices, checked; all GPUs without any, or else all CPUs."""
-    if devices is None:
+    if not devices:
         devices = [device.name for device in list_logical_devices("GPU") or list_logical_devices("CPU")]
     names = []
-    for name in devices or ["/device:CPU:0"]:
+    for name in devices:
         place = parse_device(name)
         if place is None:
             raise ValueError(f"{who}: got the device {name!r}, expected a name such as '/cpu:0'")
         names.append(f"{job}/device:{'GPU' if place.type == 'cuda' else place.type.upper()}:{place.index}")
     if len(set(names)) < len(names):
         raise AssertionError(f"No duplicates allowed in `devices` argument: {tuple(names)}")
-    kinds = {name.rsplit(":", 2)[-2] for name in names}
-    if len(names) > 1 and (len(kinds) > 1 or "CPU" not in kinds and config.device_count("cuda") > 1):
-        raise NotImplementedError(f"{who}: got the devices {tuple(names)}, expected those that one device was cut "
-                                  "into, by `tf.config.set_logical_device_configuration`: replicas share its memory")
     return names
 
 
 class MirroredStrategy(SpreadStrategy):
-    """A replica on each device of this process; they take turns, and have variables in common.
+    """A replica on each device of this process; they take turns, and have variables in common, or copies of them.
 
     Parameters
     ----------
@@ -55,8 +51,14 @@ class CentralStorageStrategy(MirroredStrategy):
 
     def __init__(self, compute_devices=None, parameter_device=None):
         super().__init__(compute_devices)
+        who = "tf.distribute.experimental.CentralStorageStrategy"
         if parameter_device is not None:
-            _named("tf.distribute.experimental.CentralStorageStrategy", [parameter_device])
+            self._device = _named(who, [parameter_device])[0]
+            self._device = self._device[self._device.rindex("/device:"):]
+        self._parameter_device = parameter_device or (
+            self._names[0] if len(list_logical_devices("GPU")) == 1 else "/cpu:0")
+
+    parameter_devices = property(lambda self: (self._parameter_device,), doc="Tuple[str]: where the variables are.")
 
 
 class MultiWorkerMirroredStrategy(SpreadStrategy):

@@ -4,19 +4,19 @@ import contextlib
 from dragon.core.capture import control
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.keras.core import global_state
+from dragon.vm.keras.core.workers import Workers
 from dragon.vm.shared import nest, strategies
 from dragon.vm.shared.replicas.memory import Memory
 from dragon.vm.shared.replicas.turns import Team
 from dragon.vm.shared.replicas.values import PerReplica, is_spread, regroup, select
 from dragon.vm.shared.tensors import placing, variable as variables
 from dragon.vm.shared.tensors.convert import convert_to_tensor
-from dragon.vm.shared.tensors.devices import device
+from dragon.vm.shared.tensors.devices import device, engine_device
 from dragon.vm.shared.tensors.slices import IndexedSlices
 from dragon.vm.shared.tensors.tensor import Base, as_tensor, ops
 from dragon.vm.tensorflow.core.flow import strategies as single
 from dragon.vm.tensorflow.core.flow.strategies import (
     InputContext, ReduceOp, ReplicaContext, Strategy, ValueContext, reduce_op_of)
-from dragon.vm.tensorflow.core.flow.workers import Workers
 
 CROSS = "Method requires being in cross-replica context, use get_replica_context().merge_call()"
 
@@ -40,6 +40,11 @@ def _surroundings():
     return within
 
 
+def _place(name):
+    """Return the part of a device's full name that tells which of this process's it is."""
+    return name[name.rindex("/device:"):]
+
+
 class SpreadStrategy(Strategy):
     """What strategies of several replicas share; of one, they are as all others.
 
@@ -56,11 +61,13 @@ class SpreadStrategy(Strategy):
 
     def __init__(self, devices, workers=None, cross_device_ops=None):
         super().__init__()
-        self._device, self._names = devices[0][devices[0].rindex("/device:"):], devices
+        self._device, self._names = _place(devices[0]), devices
         self._workers = workers or Workers()
         self._joins = cross_device_ops
         strategies.exists[0] = strategies.exists[0] or self.is_spread
-        self.memory = Memory(len(devices), self._join, self.num_replicas_in_sync)
+        places = [_place(name) for name in devices]
+        self._places = [engine_device(place) for place in places]
+        self.memory = Memory(len(devices), self._join, self.num_replicas_in_sync, self._places)
         self.team = Team(len(devices), self.memory, _surroundings)
 
     num_replicas_in_sync = property(lambda self: len(self._names) * self._workers.size,
@@ -90,10 +97,11 @@ class SpreadStrategy(Strategy):
 
     def _sum_here(self, parts):
         if isinstance(parts[0], IndexedSlices):
-            whole = IndexedSlices(ops.cat([part.values for part in parts]), ops.cat([part.indices for part in parts]),
-                                  parts[0].dense_shape)
+            values, indices = ([self.memory.placed(getattr(part, name), 0) for part in parts]
+                               for name in ("values", "indices"))
+            whole = IndexedSlices(ops.cat(values), ops.cat(indices), parts[0].dense_shape)
             return whole.whole() if self._workers.size > 1 else whole
-        parts = [convert_to_tensor(part) for part in parts]
+        parts = [self.memory.placed(convert_to_tensor(part), 0) for part in parts]
         if self._joins is not None:
             return convert_to_tensor(self._joins.reduce(ReduceOp.SUM, PerReplica(parts), self._device))
         total = as_tensor(parts[0]) if isinstance(parts[0], Base) else parts[0]
@@ -158,7 +166,7 @@ class SpreadStrategy(Strategy):
         return self._joined_along(axis, parts)
 
     def _joined_along(self, axis, parts):
-        parts = [convert_to_tensor(part) for part in parts]
+        parts = [self.memory.placed(convert_to_tensor(part), 0) for part in parts]
         if not 0 <= axis < parts[0].ndim:
             raise ValueError(f"gather: got axis={axis} for a value of shape {tuple(parts[0].shape)}, expected 0 to "
                              f"{parts[0].ndim - 1}")
@@ -208,7 +216,8 @@ class SpreadStrategy(Strategy):
                 before, single._local.strategy = getattr(single._local, "strategy", None), self
                 own_args, own_kwargs = select(number, (tuple(args), dict(kwargs or {})))
                 try:
-                    with single._context(ReplicaContext(self, convert_to_tensor(first + number))):
+                    with device(_place(self._names[number])), single._context(
+                            ReplicaContext(self, convert_to_tensor(first + number))):
                         return fn(*own_args, **own_kwargs)
                 finally:
                     single._local.strategy, strategies.local.watcher = before, watcher

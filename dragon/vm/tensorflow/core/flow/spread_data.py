@@ -9,10 +9,10 @@ from dragon.vm.shared.replicas.values import PerReplica, split
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.shape import TensorShape
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.shared.tensors.type_spec import TensorSpec
+from dragon.vm.shared.tensors.type_spec import TensorSpec, TypeSpec
 
 
-class PerReplicaSpec:
+class PerReplicaSpec(TypeSpec):
     """The specs of values of replicas.
 
     Parameters
@@ -26,6 +26,19 @@ class PerReplicaSpec:
         self._value_specs = specs
 
     value_specs = property(lambda self: self._value_specs, doc="tuple: the specs, by the numbers of the replicas.")
+
+    value_type = property(lambda self: PerReplica, doc="type: the class of such values.")
+
+    def _parts(self):
+        return self._value_specs
+
+    def is_compatible_with(self, spec_or_value):
+        """Return whether values of replicas, or their specs, are as this describes."""
+        other = spec_or_value
+        parts = (other.values if isinstance(other, PerReplica) else
+                 other._value_specs if isinstance(other, PerReplicaSpec) else ())
+        return len(parts) == len(self._value_specs) and all(
+            spec.is_compatible_with(part) for spec, part in zip(self._value_specs, parts))
 
     def __eq__(self, other):
         return isinstance(other, PerReplicaSpec) and self._value_specs == other._value_specs

@@ -239,6 +239,48 @@ class Strategy:
         """Call a function with a variable."""
         return fn(var, *args, **(kwargs or {}))
 
+    # --- older names, and those of libraries
+
+    def experimental_distribute_datasets_from_function(self, dataset_fn, options=None):
+        """Return the same as `distribute_datasets_from_function`."""
+        return self.distribute_datasets_from_function(dataset_fn, options)
+
+    def unwrap(self, value):
+        """Return the same as `experimental_local_results`."""
+        return self.experimental_local_results(value)
+
+    def group(self, value, name=None):
+        """Return a value: what was to be done has been done."""
+        return value
+
+    def call_for_each_replica(self, fn, args=(), kwargs=None):
+        """Return the same as `run`."""
+        return self.run(fn, args, kwargs)
+
+    def broadcast_to(self, tensor, destinations):
+        """Return a value, which all replicas see."""
+        return convert_to_tensor(tensor)
+
+    def read_var(self, v):
+        """Return the value of a variable."""
+        return v.read_value() if hasattr(v, "read_value") else convert_to_tensor(v)
+
+    def non_slot_devices(self, var_list):
+        """Return where what belongs to no variable of a list is kept."""
+        return self.parameter_devices[0]
+
+    def update_non_slot(self, colocate_with, fn, args=(), kwargs=None, group=True):
+        """Call a function where what belongs to no variable is kept."""
+        return fn(*args, **(kwargs or {}))
+
+    def experimental_make_numpy_dataset(self, numpy_input, session=None):
+        """Return a dataset of the rows of arrays."""
+        from dragon.vm.shared.data.dataset import Dataset
+        return Dataset.from_tensor_slices(numpy_input)
+
+    worker_devices_by_replica = property(lambda self: [[name] for name in self.worker_devices],
+                                         doc="List[List[str]]: the devices of each replica.")
+
 
 class OneDeviceStrategy(Strategy):
     """Everything on one device.
@@ -253,23 +295,6 @@ class OneDeviceStrategy(Strategy):
     def __init__(self, device):
         super().__init__()
         self._device = device
-
-
-class ParameterServerStrategy(Strategy):
-    """Variables in processes of their own, of which there are none here: a class for libraries to ask about.
-
-    Parameters
-    ----------
-    cluster_resolver : ClusterResolver
-        Which processes there are.
-    variable_partitioner : Callable, optional
-        How variables are cut.
-
-    """
-
-    def __init__(self, cluster_resolver, variable_partitioner=None):
-        raise NotImplementedError(f"tf.distribute.ParameterServerStrategy: got {cluster_resolver!r}, expected no "
-                                  "servers: training runs in one process, which tf.distribute.get_strategy() drives")
 
 
 class TPUStrategy(Strategy):

@@ -5,7 +5,8 @@ import enum
 from dragon.vm.shared.letters import expect
 from dragon.vm.tensorflow.core.flow.mirrored import (  # noqa: F401
     CentralStorageStrategy, MultiWorkerMirroredStrategy as _MultiWorkerMirroredStrategy)
-from dragon.vm.tensorflow.core.flow.strategies import ParameterServerStrategy, TPUStrategy, ValueContext  # noqa: F401
+from dragon.vm.tensorflow.core.flow.strategies import TPUStrategy, ValueContext  # noqa: F401
+from dragon.vm.tensorflow.core.servers.strategy import ParameterServerStrategy  # noqa: F401
 
 
 class CommunicationImplementation(enum.Enum):

@@ -1,20 +1,4 @@
-"""Other processes that serve, or are asked to work: there are none here, which each name says."""
-
-
-class Server:
-    """A process that others send work to; there is none here.
-
-    Parameters
-    ----------
-    server_or_cluster_def : Union[ServerDef, ClusterDef, ClusterSpec, dict]
-        The cluster.
-    job_name, task_index, protocol, config, start : optional
-        Which task it is, and how it serves.
-
-    """
-
-    def __init__(self, server_or_cluster_def, job_name=None, task_index=None, protocol=None, config=None, start=True):
-        raise _refusal("tf.distribute.Server", server_or_cluster_def)
+"""Single operators on other processes: there are none, which each name says; `core/servers` sends functions."""
 
 
 def _refusal(who, what):
@@ -51,17 +35,3 @@ def experimental_connect_to_cluster(cluster_spec_or_resolver, job_name="localhos
 
     """
     raise _refusal("tf.config.experimental_connect_to_cluster", cluster_spec_or_resolver)
-
-
-def create_local_cluster(num_workers, num_ps, protocol="grpc", worker_config=None, ps_config=None):
-    """Raise: no servers are started.
-
-    Parameters
-    ----------
-    num_workers, num_ps : int
-        How many of which kind.
-    protocol, worker_config, ps_config : optional
-        How they serve.
-
-    """
-    raise _refusal("tf.test.create_local_cluster", (num_workers, num_ps))

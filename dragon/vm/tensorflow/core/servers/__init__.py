@@ -1,0 +1,1 @@
+"""Servers, workers, and who coordinates them: `tf.distribute.ParameterServerStrategy` and its names."""
