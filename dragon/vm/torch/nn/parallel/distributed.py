@@ -21,6 +21,9 @@ class DistributedDataParallel(Module):
         None, or one device.
     process_group : Any, optional
         The group of processes; that of the world by default.
+    device_mesh : DeviceMesh, optional
+        A mesh of one axis whose group it is, in place of `process_group`. Where it is part of another mesh, parameters
+        that lie on other axes of that one are averaged as this process has them.
     broadcast_buffers, forward_sync_buffers : bool, optional, default=True
         Whether each forward pass gives all processes the first one's buffers; where both are given the second counts.
     init_sync : bool, optional, default=True
@@ -35,7 +38,7 @@ class DistributedDataParallel(Module):
         Whether gradients are views of what is sent.
     output_device, dim, check_reduction, skip_all_reduce_unused_params, batched_grad_copy
         Accepted: of devices of several kinds, of old, or of how buckets are filled.
-    delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision, device_mesh
+    delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision
         Must be None.
 
     """
@@ -48,7 +51,7 @@ class DistributedDataParallel(Module):
                  forward_sync_buffers=None):
         super().__init__()
         given = {"delay_all_reduce_named_params": delay_all_reduce_named_params, "mixed_precision": mixed_precision,
-                 "param_to_hook_all_reduce": param_to_hook_all_reduce, "device_mesh": device_mesh}
+                 "param_to_hook_all_reduce": param_to_hook_all_reduce}
         for name, value in given.items():
             if value is not None:
                 raise NotImplementedError(f"DistributedDataParallel: got {name}, expected None: Dragon lacks it")
@@ -57,7 +60,8 @@ class DistributedDataParallel(Module):
                                "requires a gradient.")
         if device_ids is not None and len(device_ids) > 1:
             raise ValueError("device_ids can only be None or contain a single element.")
-        self.process_group = _require_group(process_group)
+        self.process_group = _require_group(process_group) if device_mesh is None else _group_of(
+            device_mesh, process_group, module)
         self.module = module
         self.device = next(iter(module.parameters())).device
         self.device_ids = None if device_ids is None else list(device_ids)
@@ -272,6 +276,18 @@ class JoinedModule(JoinHook):
 
 
 Joinable.register(DistributedDataParallel)
+
+
+def _group_of(mesh, process_group, module):
+    """Return the group of a mesh of one axis, and make a module ready whose parameters lie on others."""
+    from dragon.vm.torch.distributed.tensor.parallel.ddp import _pre_dp_module_transform  # it asks for modules
+    if process_group is not None:
+        raise RuntimeError("DistributedDataParallel: Cannot specify both process_group and device_mesh arguments.")
+    if mesh.ndim != 1:
+        raise RuntimeError(f"DistributedDataParallel: Only 1D device mesh is supported, but got {mesh}.")
+    if mesh._get_root_mesh() != mesh:
+        _pre_dp_module_transform(module)
+    return mesh.get_group(0)
 
 
 def _require_group(group):

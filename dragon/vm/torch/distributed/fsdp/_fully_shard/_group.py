@@ -144,9 +144,7 @@ class ParameterGroup:
             return
         kinds = {}
         for param in held:
-            gradient = param.whole.grad
-            gradient = ops.zeros(param.shape, dtype=param.dtype) if gradient is None else gradient.detach()
-            param.whole.grad = None
+            gradient = param.take_gradient()
             kinds.setdefault(self.policy.reduce_dtype or gradient.dtype, []).append((param, gradient))
         for kind, pairs in kinds.items():
             with modes.no_grad():
