@@ -1,9 +1,9 @@
-"""Ranks that are killed while they train: the others say who and in what, nothing is left, and training goes on the same.
+"""Ranks that are killed while they train: all others say who and in what, nothing is left, and no loss changes.
 
     python tests/distributed/rank_kills.py 100 [--seed 0] [--kind ddp]
 
-Each round starts the processes from the last checkpoint and kills one of them somewhere in the middle of a step, or of a
-checkpoint. In the end the losses of all rounds are those of a run that nobody disturbed, to the last bit.
+Each round starts the processes from the last checkpoint and kills one of them somewhere in a step or a checkpoint. In
+the end the losses of all rounds are those of a run that nobody disturbed, to the last bit.
 """
 import argparse
 import functools
@@ -13,20 +13,21 @@ import pathlib
 import random
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from harness.ranks import find_port  # noqa: E402
-from harness.waiting import is_gone  # noqa: E402
 
 LIMIT_SECONDS = 60  # of what never happens
 TIMEOUT_SECONDS = 20  # of collectives; a death is noticed at once
 KINDS = ("ddp", "fsdp", "fully_shard")
+BEGIN = {"__name__": "program"}  # what the imports have given
 COLLECTIVES = "all_reduce|all_gather|reduce_scatter|broadcast|barrier|gather|scatter|all_to_all|send|recv|message|store"
-PROGRAM = """
+# What all processes begin with: they are forked from one that has imported it.
+IMPORTS = """
 import dragon.vm
 dragon.vm.install()
 import json, os, sys, warnings
@@ -39,6 +40,8 @@ from torch import nn
 from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
 from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from torch.nn.parallel import DistributedDataParallel
+"""
+PROGRAM = """
 kind, folder, rank, size, port, steps, limit = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
 dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=size,
                         timeout=timedelta(seconds=limit))
@@ -98,6 +101,66 @@ except RuntimeError as error:
 """
 
 
+class Rank:
+    """A process that trains, forked from this one, which runs nothing itself.
+
+    Parameters
+    ----------
+    words : Sequence[str]
+        Those of the program.
+    path : pathlib.Path
+        Where what it says goes.
+
+    """
+
+    def __init__(self, words, path):
+        self.path, self.status = path, None
+        path.write_bytes(b"")
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid == 0:
+            self._run(words)
+
+    def _run(self, words):
+        try:
+            said = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+            os.dup2(said, 1)
+            os.dup2(said, 2)
+            sys.argv = ["program", *words]
+            exec(compile(PROGRAM, "program", "exec"), BEGIN)
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(1)
+
+    def read(self):
+        """Return what it has said so far."""
+        return self.path.read_text(errors="replace")
+
+    def has_ended(self):
+        """Return whether it has ended."""
+        if self.status is None:
+            found, status = os.waitpid(self.pid, os.WNOHANG)
+            self.status = os.waitstatus_to_exitcode(status) if found else None
+        return self.status is not None
+
+    def kill(self):
+        """Kill it, if it has not ended, and see its end."""
+        if not self.has_ended():
+            os.kill(self.pid, signal.SIGKILL)
+            self.wait(LIMIT_SECONDS)
+
+    def wait(self, seconds, condition=None):
+        """Return whether it ended, or a condition came true, in time."""
+        deadline, condition = time.monotonic() + seconds, condition or self.has_ended
+        while not condition():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.002)
+        return True
+
+
 def shared_files():
     """Return the names of Dragon's in the folder of shared memory."""
     found = os.listdir("/dev/shm") if os.path.isdir("/dev/shm") else []
@@ -132,50 +195,50 @@ class Training:
     def __init__(self, kind, size, folder):
         self.kind, self.size, self.folder, self.slowest = kind, size, folder, 0.0
         folder.mkdir(parents=True)
-        self.program = folder / "program.py"
-        self.program.write_text(PROGRAM, encoding="utf-8")
 
     def start(self, steps=0):
         """Start all processes from the last checkpoint; 0 steps go on for ever."""
-        port = find_port()
-        environment = dict(os.environ, OMP_NUM_THREADS="1",
-                           PYTHONPATH=os.pathsep.join(path for path in sys.path if path))
-        words = [str(self.size), str(port), str(steps), str(TIMEOUT_SECONDS)]
-        return [subprocess.Popen([sys.executable, str(self.program), self.kind, str(self.folder), str(rank), *words],
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
-                                 cwd=self.folder) for rank in range(self.size)]
+        words = [str(self.size), str(find_port()), str(steps), str(TIMEOUT_SECONDS)]
+        return [Rank([self.kind, str(self.folder), str(rank), *words], self.folder / f"said-{rank}")
+                for rank in range(self.size)]
 
     def play(self, draw):
         """Kill one process at a random moment; return what went wrong, or None."""
-        processes, before = self.start(), shared_files()
+        before, processes = shared_files(), self.start()
         try:
             for process in processes:
-                if process.stdout.readline() != "ready\n":
-                    return f"did not begin: {process.communicate(timeout=LIMIT_SECONDS)[1][-2000:]}"
+                process.wait(LIMIT_SECONDS, lambda: process.has_ended() or "ready" in process.read())
+                if process.has_ended() or "ready" not in process.read():
+                    return f"did not begin: {process.read()[-2000:]}"
             victim = draw.randrange(self.size)
             self._go_on(draw.randrange(12))
             time.sleep(draw.random() * 0.03)
             os.kill(processes[victim].pid, signal.SIGKILL)
             killed, told = time.monotonic(), []
             for rank, process in enumerate(processes):
-                out, errors = process.communicate(timeout=LIMIT_SECONDS)
-                if rank == victim:
-                    continue
-                self.slowest = max(self.slowest, time.monotonic() - killed)
-                named = re.search(rf"\brank {victim}\b", out) and str(processes[victim].pid) in out
-                if process.returncode != 3 or not named or not re.search(COLLECTIVES, out):
-                    told.append(f"rank {rank} ended with {process.returncode} after rank {victim} (process "
-                                f"{processes[victim].pid}) was killed: {out!r} {errors[-1500:]}")
+                if not process.wait(LIMIT_SECONDS):
+                    told.append(f"rank {rank} lives on {LIMIT_SECONDS} s after rank {victim} was killed")
+                elif rank != victim:
+                    self.slowest = max(self.slowest, time.monotonic() - killed)
+                    told.extend(self._complain(rank, process, victim, processes[victim].pid))
             if not told and self.slowest > TIMEOUT_SECONDS:
                 told.append(f"survivors ended {self.slowest:.1f} s after the death")
-            if not told and not all(is_gone(process.pid) for process in processes):
-                told.append("a process lives on")
             left = shared_files() - before
             return "; ".join(told) or (f"left in shared memory: {sorted(left)}" if left else None)
-        except subprocess.TimeoutExpired:
-            return f"no end {LIMIT_SECONDS} s after a death"
         finally:
-            self._end(processes)
+            for process in processes:
+                process.kill()
+
+    @staticmethod
+    def _complain(rank, process, victim, pid):
+        """Return what is wrong with the end of a process that has survived another one."""
+        said = process.read()
+        words = said[said.rfind("survivor"):]
+        if process.status == 3 and re.search(rf"\brank {victim} \(process {pid}\)", words) and re.search(
+                COLLECTIVES, words):
+            return []
+        return [f"rank {rank} ended with {process.status} after rank {victim} (process {pid}) was killed: "
+                f"{said[-2000:]!r}"]
 
     def _go_on(self, steps):
         """Wait until some steps were made."""
@@ -187,13 +250,6 @@ class Training:
         path = self.folder / "losses"
         return path.read_bytes().count(b"\n") if path.exists() else 0
 
-    @staticmethod
-    def _end(processes):
-        for process in processes:
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
-
     def compare(self):
         """Train undisturbed as far as all rounds have come; return what differs, or None."""
         found = read_losses(self.folder)
@@ -202,11 +258,11 @@ class Training:
         processes = calm.start(steps)
         try:
             for process in processes:
-                _, errors = process.communicate(timeout=600)
-                if process.returncode:
-                    return f"the undisturbed training failed: {errors[-2000:]}"
+                if not process.wait(600) or process.status:
+                    return f"the undisturbed training failed: {process.read()[-2000:]}"
         finally:
-            self._end(processes)
+            for process in processes:
+                process.kill()
         expected = read_losses(calm.folder)
         for step, losses in found.items():
             if set(losses) != set(expected[step]):
@@ -240,6 +296,8 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kind", choices=KINDS)
     options = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = "1"
+    exec(compile(IMPORTS, "imports", "exec"), BEGIN)
     kinds = [(kind, size) for kind in ([options.kind] if options.kind else KINDS) for size in (2, 3)]
     before, wrong, tell = shared_files(), 0, functools.partial(print, flush=True)
     with tempfile.TemporaryDirectory() as folder:
