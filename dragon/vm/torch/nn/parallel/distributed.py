@@ -283,6 +283,8 @@ def _group_of(mesh, process_group, module):
     from dragon.vm.torch.distributed.tensor.parallel.ddp import _pre_dp_module_transform  # it asks for modules
     if process_group is not None:
         raise RuntimeError("DistributedDataParallel: Cannot specify both process_group and device_mesh arguments.")
+    if not hasattr(mesh, "get_group"):
+        raise TypeError(f"DistributedDataParallel: got device_mesh={mesh!r}, expected a DeviceMesh")
     if mesh.ndim != 1:
         raise RuntimeError(f"DistributedDataParallel: Only 1D device mesh is supported, but got {mesh}.")
     if mesh._get_root_mesh() != mesh:
