@@ -10,8 +10,8 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 't
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: help demo test quick hunt hunt-files build install lint format sanitize sanitize-all docs site-check bench wheel sdist \
-  cuda simt simt-sanitize ray clean
+.PHONY: help demo test quick hunt hunt-files hunt-ranks build install lint format sanitize sanitize-all docs site-check bench \
+  wheel sdist cuda simt simt-sanitize ray clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
@@ -22,6 +22,7 @@ help:
 	@echo "make lint      flake8 and clang-format, in check mode;  make format: rewrite"
 	@echo "make sanitize  the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make sanitize-all   kernels, bindings and Python's tests under AddressSanitizer; hours, and it goes on where it was"
+	@echo "make hunt-ranks  trainings in several processes, killed ROUNDS times and begun anew: the same losses, nothing left"
 	@echo "make hunt-files  every writer of files killed a hundred times, and on full disks"
 	@echo "make ray       trainers on clusters of Ray's, which pip brings"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
@@ -105,6 +106,11 @@ SEED ?= 0
 # Ray starts a cluster for each test, which takes minutes.
 ray: install $(VENV)/.test $(VENV)/.ray
 	$(PYTEST) tests/distributed/test_ray.py -m slow
+
+ROUNDS ?= 100
+
+hunt-ranks: install $(VENV)/.test
+	$(BIN)/python tests/distributed/rank_kills.py $(ROUNDS) --seed $(SEED)
 
 hunt-files: install $(VENV)/.test
 	DRAGON_KILLS=$(KILLS) DRAGON_KILLS_SEED=$(SEED) DRAGON_MUTATIONS=$(MUTATIONS) DRAGON_MUTATIONS_SEED=$(SEED) \

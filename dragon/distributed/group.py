@@ -43,6 +43,7 @@ class ProcessGroup:
             raise ValueError(f"ProcessGroup: got rank {rank} of {size} processes, expected 0 to {size - 1}")
         self.rank, self.size, self.timeout, self.store = rank, size, timeout, store
         self.ranks = list(range(size)) if ranks is None else list(ranks)
+        self.process = os.getpid()  # a fork of it is no member
         self.carry, self._carrier = carry, None
         self.number = self._meet(sheet_bytes) if carry is None else self._begin_carrying()
         self.runner = Runner(self.number)

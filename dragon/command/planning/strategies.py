@@ -2,6 +2,7 @@
 from dataclasses import dataclass, replace
 
 from dragon.command.planning import chain, network, schedule
+from dragon.distributed.gradients import ALONE_BYTES
 
 BUCKET_BYTES = 25 << 20  # of gradients that are sent together
 
@@ -165,14 +166,20 @@ def whole_memory(setting, layout):
     share = 1 / count if layout.zero >= 2 else 1.0
     sent = 0
     if count > 1 and "DistributedDataParallel" not in setting.step["kinds"]:  # it has buckets of its own
-        trained = sum(size for _, _, size, _, is_trained in setting.step["parameters"] if is_trained)
-        sent = trained if layout.zero == 0 else min(trained, BUCKET_BYTES)
+        trained, copied = sent_bytes(setting)
+        sent = copied if layout.zero < 2 else min(trained, BUCKET_BYTES)
     gathered = 2 * max(unit.parameters for unit in setting.units) if layout.zero == 3 and count > 1 else 0
     passing, gradients = 0, 0
     for saved, grads, between, others in zip(curve["saved"], curve["gradients"], curve["passing"], curve["others"]):
         if saved + grads * share + between + others > passing + gradients:
             passing, gradients = saved + between + others, grads * share
     return total_of(weights + gathered, gradients, state, passing, persistent["buffers"] + sent)
+
+
+def sent_bytes(setting):
+    """Return the bytes of gradients, and of those that are copied into buckets: large ones are sent as they are."""
+    sizes = [size for _, _, size, _, is_trained in setting.step["parameters"] if is_trained]
+    return sum(sizes), sum(size for size in sizes if size < ALONE_BYTES)
 
 
 def stage_memory(setting, layout, run, parts, kept):
@@ -182,7 +189,8 @@ def stage_memory(setting, layout, run, parts, kept):
                                         for what in ("parameters", "gradients", "state", "saved"))
     curve = setting.step["memory"]
     passing = (max(curve["passing"], default=0) / shared + max(curve["others"], default=0)) / parts
-    buckets = 0 if count == 1 else gradients if layout.zero == 0 else min(gradients, BUCKET_BYTES)
+    trained, copied = sent_bytes(setting)
+    buckets = 0 if count == 1 else gradients * copied / max(trained, 1)
     buffers = setting.step["persistent"]["buffers"] * len(run) / len(setting.units)
     return total_of(weights, gradients, state / (count if layout.zero else 1), saved * kept / parts + passing,
                     buffers + buckets)

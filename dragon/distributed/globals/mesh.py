@@ -1,4 +1,5 @@
 """An array of processes: where this one stands, and with whom it does things along each axis."""
+from dragon.distributed.errors import DistributedError
 
 
 class Mesh:
@@ -24,4 +25,7 @@ class Mesh:
     def run(self, axis, call):
         """Make a call of the number of an axis's group in its turn, after what was begun there before."""
         group = self.groups[axis]
+        if group.number is None:
+            raise DistributedError(f"mesh: got a call along axis {axis}, whose group of {group.size} processes was "
+                                   "destroyed, expected one that is there: make a new mesh")
         return call(group.number)

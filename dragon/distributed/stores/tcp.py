@@ -1,4 +1,5 @@
 """A store that one process keeps and all reach through a port."""
+import os
 import socket
 import threading
 import time
@@ -40,7 +41,7 @@ class TCPStore(Store):
             listener = self._listen() if listener is None else listener
             self.port = listener.getsockname()[1]
             self._server = Server(listener)
-        self._connection = self._connect()
+        self._connection, self._process = self._connect(), os.getpid()
 
     def _listen(self):
         dual = socket.has_dualstack_ipv6()  # both kinds of addresses, where the machine has both
@@ -79,7 +80,16 @@ class TCPStore(Store):
     def await_queue(self, key, seconds):
         return self._ask(["await_queue", key, float(seconds)], seconds)
 
+    def _leave_to_parent(self):
+        """Have a connection of its own in a process that was forked: in the other one words of both would mix."""
+        self._lock, self._server, self._process = threading.Lock(), None, os.getpid()  # another thread may have held it
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = self._connect()
+
     def _ask(self, question, seconds):
+        if self._process != os.getpid():
+            self._leave_to_parent()
         with self._lock:
             connection = self._connection
             if connection is None:
@@ -115,6 +125,8 @@ class TCPStore(Store):
 
     def close(self):
         """Leave the store; where it is kept, end it."""
+        if self._process != os.getpid():
+            return  # a fork of the process, whose store it is
         with self._lock:
             connection, self._connection = self._connection, None
             if connection is not None:
@@ -123,5 +135,5 @@ class TCPStore(Store):
             self._server.close()
 
     def __del__(self):
-        if hasattr(self, "_connection"):
+        if hasattr(self, "_process"):
             self.close()

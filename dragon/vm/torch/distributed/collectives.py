@@ -3,7 +3,7 @@ from datetime import timedelta
 
 from dragon import _C
 from dragon.core import warnings
-from dragon.vm.torch.core.tensor import ops
+from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.distributed.groups import ReduceOp, Work, _world
 from dragon.vm.torch.distributed.making import _group, _rank_not_in_group, get_group_rank
 
@@ -15,6 +15,9 @@ def _require_tensor(tensor, name="tensor"):
     if not isinstance(tensor, _C.Tensor):
         raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor but got "
                         f"{type(tensor)} instead.")
+    if type(tensor) is not Tensor and hasattr(tensor, "_spec"):
+        raise TypeError(f"got a tensor on a mesh as `{name}`, {tensor._spec}, expected a plain one, as its to_local() "
+                        "is: what processes send of it would need calls among them")
 
 
 def _require_tensors(tensors, name):
@@ -22,6 +25,8 @@ def _require_tensors(tensors, name):
     if not isinstance(tensors, (list, tuple)) or not all(isinstance(tensor, _C.Tensor) for tensor in tensors):
         raise TypeError(f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor] but got "
                         f"{type(tensors)} instead.")
+    for tensor in tensors:
+        _require_tensor(tensor, name)
 
 
 def _member(group, who):
@@ -30,6 +35,13 @@ def _member(group, who):
     if _rank_not_in_group(group):
         warnings.warn(f"Running {who} on global rank {_group().rank()} which does not belong to the given group.")
         return None
+    core = getattr(group, "_core", None)
+    if core is not None and core.number is None:
+        raise ValueError(f"{who}: got group {group.group_name!r}, which was destroyed, expected one that is there: "
+                         "Invalid process group specified or has been destroyed")
+    if core is None:
+        raise TypeError(f"{who}: got {group!r} of type {type(group).__name__} as a group, expected a ProcessGroup, as "
+                        "new_group makes them, or None for the default one")
     return group
 
 
@@ -63,6 +75,9 @@ def _check_parts(who, tensors, group, like=None):
 
 def _weighed(who, tensor, op):
     """Return what is to be reduced, and what the engine calls the way."""
+    if not isinstance(op, ReduceOp.RedOpType):
+        raise TypeError(f"{who}: got {op!r} of type {type(op).__name__} as a reduction, expected one of ReduceOp's, "
+                        "such as ReduceOp.SUM")
     if op.factor is not None:
         return ops.mul(tensor, op.factor), "sum"
     if op.reduction is None:

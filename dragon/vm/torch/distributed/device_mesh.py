@@ -12,6 +12,7 @@ from dragon.vm.torch.distributed.making import (_get_default_group, _rank_not_in
                                                 get_rank, get_world_size, init_process_group, is_initialized,
                                                 new_group)
 
+MOST = 1 << 20  # processes, where nobody has said yet how many there are
 _stack = []  # meshes whose `with` blocks are open, the innermost last
 
 
@@ -365,5 +366,9 @@ def init_device_mesh(device_type, mesh_shape, *, mesh_dim_names=None, backend_ov
     if min(mesh_shape, default=1) < 1:
         raise RuntimeError(f"init_device_mesh: got mesh_shape {tuple(mesh_shape)}, expected at least one process along "
                            "each axis")
+    most = get_world_size() if is_initialized() else MOST
+    if math.prod(mesh_shape) > most:
+        raise RuntimeError(f"Mesh should not be bigger than default world size {most}, but found "
+                           f"{math.prod(mesh_shape)} ranks!")
     ranks = as_tensor(list(range(math.prod(mesh_shape))), dtype=OBJECTS["int32"]).reshape(tuple(mesh_shape))
     return DeviceMesh(device_type, ranks, mesh_dim_names=mesh_dim_names)

@@ -77,8 +77,7 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
         raise ValueError("trying to initialize the default process group twice!")
     if store is not None and init_method is not None:
         raise AssertionError("Cannot specify both init_method and store.")
-    if timeout is not None and not isinstance(timeout, timedelta):
-        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
+    _check_timeout(timeout)
     timeout = timeout or default_pg_timeout
     names = [part.partition(":")[2] or part for part in (backend or "gloo").split(",")]
     _nccl.require([name.lower() for name in names])
@@ -95,15 +94,24 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     elif rank < 0 or world_size < 1:
         raise ValueError(f"init_process_group: got a store, rank {rank} and world_size {world_size}, expected the rank "
                          "and the number of processes beside it")
-    for name in names:
-        if name.lower() not in _BACKENDS:
-            raise ValueError(f"Unknown backend name: init_process_group got {name!r}, expected one of {_BACKENDS}")
+    _check_backends("init_process_group", names)
     by_mpi = world_size > 1 and _mpi.is_started() and ("mpi" in names or _mpi.spans_machines())
     carry = _carrier() if by_mpi else _find_carry(store, rank, world_size)
     _world["default"] = _make(backend if backend and ":" not in backend else names[0], "0", "default_pg", store,
                               PrefixStore("default_pg", store), rank, list(range(world_size)), timeout,
                               carry, _nccl.backend_map(backend), pg_options, device_id)
     GroupMember.WORLD = _world["default"]
+
+
+def _check_backends(who, names):
+    for name in names:
+        if not isinstance(name, str) or name.lower() not in _BACKENDS:
+            raise ValueError(f"Unknown backend name: {who} got {name!r}, expected one of {_BACKENDS}")
+
+
+def _check_timeout(timeout):
+    if timeout is not None and not isinstance(timeout, timedelta):
+        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout}")
 
 
 def _find_carry(store, rank, world_size):
@@ -200,6 +208,12 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local
 
     """
     world = _group()
+    if world._core.process != os.getpid():
+        raise ValueError("new_group: got a call in a process that was forked from a member of the group, expected one "
+                         "in the member itself")
+    _check_timeout(timeout)
+    if backend is not None:
+        _check_backends("new_group", [part.partition(":")[2] or part for part in str(backend).split(",")])
     size = world.size()
     ranks = list(range(size)) if ranks is None else [int(rank) for rank in ranks]
     if not ranks:
@@ -358,15 +372,21 @@ def get_global_rank(group, group_rank):
     """Return the rank in the world of a rank in a group."""
     ranks = get_process_group_ranks(group)
     if not 0 <= group_rank < len(ranks):
-        raise ValueError(f"Group rank {group_rank} is not part of group {group}: expected 0 to {len(ranks) - 1}")
+        raise ValueError(f"Group rank {group_rank!r} is not part of group {_name_of(group)}: expected 0 to "
+                         f"{len(ranks) - 1}")
     return ranks[group_rank]
+
+
+def _name_of(group):
+    return repr(getattr(group, "group_name", group))
 
 
 def get_group_rank(group, global_rank):
     """Return the rank in a group of a rank in the world."""
     ranks = get_process_group_ranks(group)
     if global_rank not in ranks:
-        raise ValueError(f"Global rank {global_rank} is not part of group {group}: expected one of {ranks}")
+        raise ValueError(f"Global rank {global_rank!r} is not part of group {_name_of(group)}: expected one of "
+                         f"{ranks}")
     return ranks.index(global_rank)
 
 

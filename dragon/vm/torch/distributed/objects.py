@@ -38,10 +38,18 @@ def _sizes(tensor, group):
     return ops.all_gather(_count(tensor.device, len(tensor)), group._core.number).tolist()
 
 
+def _require_list(who, name, objects, count):
+    """Raise for what is no list of a length."""
+    if not isinstance(objects, list) or len(objects) != count:
+        got = f"a list of {len(objects)}" if isinstance(objects, list) else type(objects).__name__
+        raise ValueError(f"{who}: got {got} as {name}, expected a list of {count}, one for each process")
+
+
 def all_gather_object(object_list, obj, group=None):
     """Fill a list with the objects of all processes."""
     if (group := _member(group, "all_gather_object")) is None:
         return
+    _require_list("all_gather_object", "object_list", object_list, group.size())
     mine = _to_tensor(obj, object_device(group))
     sizes = _sizes(mine, group)
     parts = [_bytes(max(sizes), mine.device) for _ in sizes]
@@ -60,6 +68,8 @@ def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=
         raise ValueError("Argument ``object_gather_list`` must be specified on destination rank.")
     if not is_root and object_gather_list:
         raise ValueError("Argument ``object_gather_list`` must NOT be specified on non-destination ranks.")
+    if is_root:
+        _require_list("gather_object", "object_gather_list", object_gather_list, group.size())
     mine = _to_tensor(obj, object_device(group))
     sizes = _sizes(mine, group)
     parts = [_bytes(max(sizes), mine.device) for _ in sizes] if is_root else None
@@ -98,6 +108,8 @@ def scatter_object_list(scatter_object_output_list, scatter_object_input_list=No
         raise ValueError("Expected argument scatter_object_output_list to be a list of size at least 1.")
     root = _root(group, src, group_src, "src")
     is_root = group.rank() == root
+    if is_root:
+        _require_list("scatter_object_list", "scatter_object_input_list", scatter_object_input_list, group.size())
     device = object_device(group)
     made = [_to_tensor(value, device) for value in scatter_object_input_list] if is_root else []
     most = _count(device, max(map(len, made)) if is_root else 0)

@@ -12,12 +12,13 @@ _alias = _C.Tensor.__new__
 
 
 class _Marked(type(Tensor)):
-    """Instances are also the tensors of other classes that carry the class's mark."""
+    """Instances are also the tensors of other classes that carry the class's mark, but not of those made of it."""
 
     def __instancecheck__(cls, instance):
         if type.__instancecheck__(cls, instance):
             return True
-        return cls._mark is not None and isinstance(instance, Tensor) and getattr(instance, cls._mark, False)
+        mark = vars(cls).get("_mark")
+        return mark is not None and isinstance(instance, Tensor) and getattr(instance, mark, False)
 
 
 _ParameterMeta = _BufferMeta = _Marked  # as PyTorch calls them

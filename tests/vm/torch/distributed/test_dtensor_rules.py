@@ -70,7 +70,22 @@ CASES = {
         x, y, reduction=r) + F.binary_cross_entropy_with_logits(x, y.sigmoid(), reduction=r)),
     "norm": lambda: ([(n(), n())], lambda x, p=pick(1, 2, 3): x.norm(p) + x.norm(dim=1).sum()),
     "where": lambda: (square(n(), n()), lambda x, y: torch.where(x > 0, x, y) + x.masked_fill(y > 0, 0.5)),
-    "without a rule": lambda: ([(n(), 4, 3), (4,), (4,)], lambda x, w, b: F.group_norm(x, 2, w, b)),
+    "group_norm": lambda: ([(n(), 8, 3), (8,), (8,)], lambda x, w, b, g=pick(1, 2, 4, 8): F.group_norm(x, g, w, b)),
+    "batch_norm": lambda: ([(n(2), c := n(), 3), (c,), (c,)], lambda x, w, b: F.batch_norm(x, None, None, w, b, True)),
+    "known": lambda: ([(n(), c := n(), 2, 2), (c,), (c,), (c,), (c,)], lambda x, w, b, m, v: F.batch_norm(
+        x, m.detach(), v.detach() ** 2 + 1, w, b) + m[:, None, None] + v[:, None, None]),
+    "instance_norm": lambda: ([(n(), n(), 3)], F.instance_norm),
+    "channels": lambda: ([(n(), 4, 5), (4, 4, 3), (4,)], lambda *xs: F.conv1d(*xs, padding=1)),
+    "groups": lambda: ([(n(), 8, 5), (8, 2, 3), (8,)], lambda *xs: F.conv1d(*xs, groups=4)),
+    "depthwise": lambda: ([(n(), 4, 5, 5), (8, 1, 3, 3)], lambda *xs: F.conv2d(*xs, groups=4)),
+    "turned": lambda: ([(n(), 4, 5), (4, 2, 3)], lambda *xs: F.conv_transpose1d(*xs, groups=2)),
+    "sort": lambda: ([(n(), n(), n())], lambda x, a=pick(0, 1, 2): x.sort(a)[0] * 2 + x.flip(a)),
+    "topk": lambda: ([(n(2), n(2), n(2))], lambda x, a=pick(0, 1, 2), o=pick(True, False): x.topk(2, a, o)[0]),
+    "middle": lambda: ([(n(), n(), n())], lambda x, a=pick(0, 1, 2), k=pick(True, False): x.median(
+        a, k)[0] + x.kthvalue(1, a, k)[0]),
+    "bags": lambda: ([(9, n())], lambda e, m=pick("sum", "mean", "max"): F.embedding_bag(distribute_tensor(
+        torch.arange(12).reshape(3, 4) % 9, e.device_mesh) if isinstance(e, DTensor) else
+        torch.arange(12).reshape(3, 4) % 9, e, mode=m)),
     "in place": lambda: ([(n(), n())], lambda x: (x * 1).add_(2).mul_(3).relu_()),
     "sums that remain": lambda: ([(n(), b := n()), (b, c := n()), (c,)],
                                  lambda x, w, v: ((x @ w) * 2 + (x @ w) - v).sum(0) / 3 + (x @ w).relu().mean(0)),
@@ -111,6 +126,23 @@ assert x.mean().item() == 2.5 and x.sum().item() == 15 and torch.equal(x, x.clon
 '''
 
 
+STEPS = PROGRAM[:PROGRAM.index("CASES =")] + '''
+from dragon.vm.torch.core.tensor import ops
+for mesh in meshes:  # steps that need norms of whole parameters
+    for placements in ([Shard(0)] * mesh.ndim, [Replicate()] * (mesh.ndim - 1) + [Shard(1)], [Replicate()] * mesh.ndim):
+        generator = torch.Generator().manual_seed(3)
+        whole = [[torch.randn(shape, generator=generator).abs() for shape in ((5, 3), (1, 4))] for _ in range(4)]
+        parts = [[distribute_tensor(x.clone(), mesh, placements) for x in xs] for xs in whole]
+        for params, grads, first, second in (whole, parts):
+            for step in (1, 2):
+                steps = [torch.tensor(float(step))] * 2
+                ops.lamb_step(params, grads, first, second, steps, lr=0.1, beta1=0.9, beta2=0.99, eps=1e-6,
+                              weight_decay=0.1, maximize=False)
+        for one, two in zip(sum(whole, []), sum(parts, [])):
+            torch.testing.assert_close(two.full_tensor(), one)
+'''
+
+
 @pytest.mark.parametrize("size, seed", [(2, 1), (4, 2)])
 def test_operators_give_what_they_give_of_the_whole(size, seed):
     run_ranks(PROGRAM.replace("SEED", str(seed)).replace("TURNS", "2"), size, "", seconds=300)
@@ -119,3 +151,7 @@ def test_operators_give_what_they_give_of_the_whole(size, seed):
 @pytest.mark.parametrize("size", [2, 4])
 def test_random_numbers_are_those_of_one_process(size):
     run_ranks(RANDOM.replace("SEED", "0"), size, "", seconds=300)
+
+
+def test_steps_that_need_norms_of_whole_parameters():
+    run_ranks(STEPS.replace("SEED", "0"), 4, "")

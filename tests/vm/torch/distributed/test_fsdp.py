@@ -367,3 +367,65 @@ def test_states_of_parts():
 @pytest.mark.parametrize("program", [TRAINING, OPTIONS], ids=["training", "options"])
 def test_programs_print_what_they_print_with_gloo(program):
     run_beside(program, 2)
+
+
+CHECKPOINTS = '''
+import tempfile
+import torch.distributed.checkpoint as dcp
+from torch.distributed.checkpoint.state_dict import *
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP, ShardingStrategy
+from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+folder = [tempfile.mkdtemp() if rank == 0 else None]
+dist.broadcast_object_list(folder)
+def make(kind):
+    torch.manual_seed(3)
+    model = nn.Sequential(nn.Linear(6, 5), nn.Tanh(), nn.Linear(5, 5), nn.Tanh(), nn.Linear(5, 2))
+    if kind == "plain":
+        pass
+    else:
+        model = FSDP(model, auto_wrap_policy=ModuleWrapPolicy({nn.Linear}), use_orig_params=kind != "flat",
+                     sharding_strategy=ShardingStrategy.NO_SHARD if kind == "copies" else ShardingStrategy.FULL_SHARD)
+    return model, torch.optim.Adam(model.parameters(), 0.01, eps=1e-4)
+def train(model, optimizer, first, count):
+    found = []
+    for step in range(first, first + count):
+        x = torch.randn(4, 6, generator=torch.Generator().manual_seed(step))
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        found.append(loss.item())
+    return found
+model, optimizer = make("plain")
+expected = train(model, optimizer, 0, 6)
+PAIRS = (("own", "own"), ("own", "plain"), ("plain", "own"), ("flat", "own"), ("own", "flat"), ("copies", "own"),
+         ("own", "copies"))
+for number, (source, target) in enumerate(PAIRS):
+    model, optimizer = make(source)
+    found = train(model, optimizer, 0, 3)
+    weights, state = get_state_dict(model, optimizer)
+    names = sorted(name for name, _ in make("plain")[0].named_parameters())
+    assert sorted(weights) == names == sorted(state["state"])
+    dcp.save({"model": weights, "optimizer": state}, checkpoint_id=f"{folder[0]}/{number}")
+    model, optimizer = make(target)
+    with torch.no_grad():
+        for param in model.parameters():
+            param.zero_()
+    weights, state = get_state_dict(model, optimizer)
+    dcp.load({"model": weights, "optimizer": state}, checkpoint_id=f"{folder[0]}/{number}")
+    set_state_dict(model, optimizer, model_state_dict=weights, optim_state_dict=state)
+    found += train(model, optimizer, 3, 1)
+    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+    weights, state = get_state_dict(model, optimizer, options=options)
+    assert len(weights) == len(state.get("state", ())) == (6 if rank == 0 else 0)
+    model, optimizer = make(source)
+    options = StateDictOptions(full_state_dict=True, broadcast_from_rank0=True)
+    set_state_dict(model, optimizer, model_state_dict=weights, optim_state_dict=state, options=options)
+    found += train(model, optimizer, 4, 2)
+    torch.testing.assert_close(torch.tensor(found), torch.tensor(expected), rtol=1e-5, atol=1e-6)
+'''
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_states_by_names_go_from_any_wrapping_into_any_other(size):
+    run_here(CHECKPOINTS, size)

@@ -1,5 +1,5 @@
 """Optimizers whose state is spread over processes do what they do with PyTorch and gloo."""
-from harness.worlds import run_beside
+from harness.worlds import run_beside, run_here
 
 STEPS = '''
 from torch.distributed.optim import ZeroRedundancyOptimizer as Zero
@@ -115,3 +115,84 @@ def test_steps_and_states():
 
 def test_groups_and_uneven_inputs():
     run_beside(GROUPS + UNEVEN + IN_BACKWARD, 2)
+
+
+OVERLAP = '''
+from torch.distributed.algorithms.ddp_comm_hooks.ddp_zero_hook import (
+    hook_with_zero_step, hook_with_zero_step_interleaved)
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook, fp16_compress_hook
+from torch.distributed.optim import ZeroRedundancyOptimizer as Zero
+from torch.nn.parallel import DistributedDataParallel as DDP
+if "dragon" not in sys.modules:
+    dist.get_backend = lambda group=None: "some"  # PyTorch's hooks refuse gloo, which may hang; these few steps do not
+def make():
+    torch.manual_seed(3)
+    return nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 2))
+def losses(model, optimizer, steps=6, idle=0):
+    generator = torch.Generator().manual_seed(rank)
+    for step in range(steps):
+        for param in model.parameters():
+            param.grad = None
+        model(torch.randn(5, 6, generator=generator)).square().mean().backward()
+        if optimizer is not None and step >= idle:
+            optimizer.step()
+    return [param.detach().clone() for param in model.parameters()]
+KINDS = ((torch.optim.SGD, dict(lr=0.1)), (torch.optim.SGD, dict(lr=0.1, momentum=0.9)),
+         (torch.optim.Adam, dict(lr=0.01)), (torch.optim.AdamW, dict(lr=0.01)),
+         (torch.optim.RMSprop, dict(lr=0.01)))
+for kind, options in KINDS + MORE:
+    ddp = DDP(make())
+    expected = losses(ddp, kind(ddp.parameters(), **options), idle=2)
+    for wrap in WRAPS:
+        for cuts in (False, True):
+            ddp = DDP(make(), bucket_cap_mb=0.0003)
+            zero = Zero(ddp.parameters(), kind, overlap_with_ddp=True, **options)
+            ddp.register_comm_hook(None, wrap(allreduce_hook, ddp, zero, cuts))
+            found = losses(ddp, None)
+            for one, two in zip(found, expected):
+                torch.testing.assert_close(one, two, rtol=1e-5, atol=1e-6)
+            told(kind.__name__, *[param.sum() for param in found])
+def refused(call):
+    try:
+        call()
+    except (ValueError, RuntimeError) as error:
+        return type(error).__name__
+plain = Zero(make().parameters(), torch.optim.SGD, lr=0.1)
+told(refused(lambda: WRAPS[0](allreduce_hook, ddp, plain)), refused(lambda: Zero(
+    make().parameters(), torch.optim.LBFGS, overlap_with_ddp=True)), str(zero.step()), refused(
+    lambda: zero.add_param_group({"params": [nn.Parameter(torch.ones(2))]})))
+zero = Zero(ddp.parameters(), torch.optim.SGD, overlap_with_ddp=True, lr=0.1)
+told(refused(zero.consolidate_state_dict), refused(zero.state_dict), refused(lambda: zero.load_state_dict({})))
+'''
+MORE = """
+WRAPS = hook_with_zero_step, hook_with_zero_step_interleaved
+MORE = (torch.optim.Adagrad, dict(lr=0.01)), (torch.optim.Adadelta, {}), (torch.optim.Rprop, {})  # PyTorch's fail there
+"""
+OWN = '''
+for static in (False, True):  # schedules of rates, states that are collected, and hooks that send less
+    ddp = DDP(make(), static_graph=static)
+    optimizer = torch.optim.Adam(ddp.parameters(), lr=0.01)
+    expected = losses(ddp, optimizer, idle=3 if static else 2)
+    ddp = DDP(make(), static_graph=static, bucket_cap_mb=0.0003)
+    zero = Zero(ddp.parameters(), torch.optim.Adam, overlap_with_ddp=True, lr=0.01)
+    ddp.register_comm_hook(None, WRAPS[1](fp16_compress_hook if static else allreduce_hook, ddp, zero, True))
+    for one, two in zip(losses(ddp, None), expected):
+        torch.testing.assert_close(one, two, rtol=1e-2 if static else 1e-5, atol=1e-3 if static else 1e-6)
+    zero.consolidate_state_dict()
+    if rank == 0 and not static:
+        state, other = zero.state_dict(), optimizer.state_dict()
+        assert sorted(state["state"]) == sorted(other["state"])
+        for place, each in other["state"].items():
+            torch.testing.assert_close(state["state"][place]["exp_avg"], each["exp_avg"], rtol=1e-4, atol=1e-6)
+    zero.param_groups[0]["lr"] = 0.0
+    before = [param.detach().clone() for param in ddp.parameters()]
+    assert all(torch.equal(one, two) for one, two in zip(losses(ddp, None, 2), before))
+'''
+
+
+def test_steps_within_the_backward_pass():
+    run_beside(OVERLAP.replace("def make", "WRAPS, MORE = (hook_with_zero_step,), ()\ndef make", 1), 2)
+
+
+def test_steps_between_the_buckets_of_a_backward_pass():
+    run_here(OVERLAP.replace("def make", MORE + "def make", 1) + OWN, 3)

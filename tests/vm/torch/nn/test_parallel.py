@@ -37,6 +37,8 @@ def test_distributed_data_parallel(world):
     with pytest.raises(RuntimeError):
         nn.parallel.DistributedDataParallel(nn.ReLU())
     with pytest.raises(NotImplementedError):
+        nn.parallel.DistributedDataParallel(nn.Linear(1, 1), mixed_precision=3)
+    with pytest.raises(TypeError):
         nn.parallel.DistributedDataParallel(nn.Linear(1, 1), device_mesh=3)
 
 

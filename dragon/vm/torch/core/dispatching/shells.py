@@ -16,6 +16,7 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 
 LAYOUT = "wrapper"
 _shells = weakref.WeakValueDictionary()  # by the memory of a tensor's first part
+_adopted = weakref.WeakKeyDictionary()  # {class: what it answered calls with once it was adopted}
 _get = SparseTensor.__getattribute__
 
 
@@ -65,6 +66,17 @@ def adopt(cls):
         for name, value in list(base.__dict__.items()):
             if isinstance(value, types.MemberDescriptorType):
                 setattr(base, name, _Field(name))
+    _adopted[cls] = _answer_of(cls)
+
+
+def is_adopted(cls):
+    """Return whether calls with instances of a class come here."""
+    return _adopted.get(cls) is _answer_of(cls)
+
+
+def _answer_of(cls):
+    """Return what a class answers calls with, the same object at each look."""
+    return getattr(cls.__torch_function__, "__func__", cls.__torch_function__)
 
 
 def make(cls, lies, policy=None):
@@ -85,14 +97,16 @@ def make(cls, lies, policy=None):
         The instance.
 
     """
-    adopt(cls)
+    if not is_adopted(cls):
+        adopt(cls)
     memory, shell = _Byte(1), _Shell(cls, policy)
     memory.shell = shell
     keeper = _C.from_buffer(memory, Tensor)
     _shells[_C.memory_key(keeper)[0]] = shell
     made = _C.Tensor.__new__(cls, parts.make_of_parts(LAYOUT, (keeper, lies), tuple(lies.shape)))
     shell.attributes = made.__dict__
-    SparseTensor.__getattribute__ = _look
+    if SparseTensor.__getattribute__ is not _look:  # what changes a class has its lookups forgotten
+        SparseTensor.__getattribute__ = _look
     return made
 
 
@@ -143,8 +157,20 @@ def revive(x):
     return found
 
 
+def _may_hold_shells(tree):
+    """Return whether a list, tuple or dictionary is to be looked through: it holds others, or tensors of parts."""
+    if type(tree) not in (tuple, list, dict):
+        return True
+    for item in tree.values() if type(tree) is dict else tree:
+        if type(item) is SparseTensor or isinstance(item, (list, tuple, dict)):
+            return True
+    return False
+
+
 def revive_all(tree):
     """Return lists, tuples and dictionaries with wrappers as instances of their classes."""
+    if not _may_hold_shells(tree):
+        return tree
     if isinstance(tree, (list, tuple)):
         made = [revive_all(item) for item in tree]
         return made if type(tree) is list else tuple(made) if type(tree) is tuple else tree
@@ -153,12 +179,21 @@ def revive_all(tree):
     return revive(tree)
 
 
+def _row_major(shape):
+    """Return the strides of a tensor in row-major order."""
+    found, step = [], 1
+    for size in reversed(shape):
+        found.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(found))
+
+
 def without_numbers(shape, strides, dtype, device, offset=0, memory_format=None):
     """Return a tensor without numbers that lies as it is told."""
     phantom, recording = switches.set_phantom(True), switches.set_recording(False)
     disabled = switches.set_override_disabled(True)
     try:
-        if strides is None and not offset:
+        if (strides is None or strides == _row_major(shape)) and not offset:
             made = ops.empty(shape, dtype=dtype, device=device)
             return made if memory_format is None else made.contiguous(memory_format=memory_format)
         strides = ops.empty(shape, dtype=dtype, device=device).stride() if strides is None else tuple(strides)

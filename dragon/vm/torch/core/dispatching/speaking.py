@@ -153,7 +153,8 @@ class Speaker:
         before = set_listener(None)
         try:
             inner = getattr(func, "__wrapped__", None)
-            return plainly(func, args, kwargs) if inner is None else inner(*args, **kwargs)
+            found = plainly(func, args, kwargs) if inner is None else inner(*args, **kwargs)
+            return shells.revive_all(found)  # what has gone through the engine shows as parts
         finally:
             set_listener(before)
 

@@ -111,7 +111,7 @@ def answers(kind):
 def who_answers(args, kwargs):
     """Return the arguments whose classes answer for operators: subclasses before their bases, each class once."""
     found = []
-    for value in leaves(args, kwargs):
+    for value in _those_within(args, kwargs):
         kind = type(value)
         if kind is Tensor or not isinstance(value, Tensor) or not answers(kind) or any(
                 kind is type(other) for other in found):
@@ -119,6 +119,15 @@ def who_answers(args, kwargs):
         place = next((index for index, other in enumerate(found) if isinstance(value, type(other))), len(found))
         found.insert(place, value)
     return found
+
+
+def _those_within(args, kwargs):
+    """Return what arguments hold; at once where they hold no lists, as those of most calls."""
+    values = (*args, *kwargs.values()) if kwargs else args
+    for value in values:
+        if type(value) not in PLAIN and not isinstance(value, Tensor):
+            return leaves(args, kwargs)
+    return values
 
 
 def leaves(*trees):

@@ -21,6 +21,8 @@ def _init_subclass(cls, **options):
 
 def ask(cls):
     """Have a class be asked for operators from now on."""
+    if shells.is_adopted(cls):
+        return
     # What says calls in operators stands upon the whole face: it is asked for when there is the first to answer.
     importlib.import_module(f"{__package__}.speaking").begin()
     shells.adopt(cls)

@@ -19,6 +19,7 @@ from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.fx.node import Node
 
+_aten = []  # the namespace, once it was asked for
 OPERATIONS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
               "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "whole": math.trunc}
 
@@ -27,8 +28,10 @@ KEPT = ("stack_trace", "custom", "torch_fn")  # what nodes are told anew of the 
 
 def aten():
     """Return the namespace of PyTorch's own operators."""
-    from dragon.vm.torch._ops import namespace
-    return namespace("aten")
+    if not _aten:
+        from dragon.vm.torch._ops import namespace  # it asks for this module
+        _aten.append(namespace("aten"))
+    return _aten[0]
 
 
 def node_name(target):

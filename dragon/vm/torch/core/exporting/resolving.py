@@ -16,6 +16,9 @@ SYNONYMS = {"axis": "dim", "keepdims": "keepdim", "input": "self", "x1": "self",
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
+_of_tensors = {}  # by an operator's name, or a schema's text, and how many arguments: calls with tensors alone
+
+
 class NoOverload(TypeError):
     """No overload takes these arguments."""
 
@@ -150,6 +153,23 @@ def resolve(name, args, kwargs):
         No overload takes them.
 
     """
+    found = _of_tensors.get((name, len(args))) if not kwargs and _are_tensors(args) else None
+    if found is not None:
+        return found, args if type(args) is tuple else tuple(args), {}
+    overload, positional, named = _resolve(name, args, kwargs)
+    if not kwargs and not named and _are_tensors(args) and len(positional) == len(args):
+        _of_tensors[name, len(args)] = overload  # what is decided by types is the same for all tensors
+    return overload, positional, named
+
+
+def _are_tensors(values):
+    for value in values:
+        if not isinstance(value, Tensor):
+            return False
+    return True
+
+
+def _resolve(name, args, kwargs):
     known = overloads(name)
     first = FIRST.get(name, ())
     if name in NUMBERS:
@@ -166,7 +186,13 @@ def resolve(name, args, kwargs):
 
 def arguments_of(schema, args, kwargs):
     """Return the arguments of a call of one overload without trailing defaults, or raise NoOverload."""
+    key = schema.text, len(args)
+    tensors = not kwargs and _are_tensors(args)
+    if tensors and key in _of_tensors:
+        return args if type(args) is tuple else tuple(args), {}
     values = bind(schema, args, kwargs)
+    if tensors and values is not None:
+        _of_tensors[key] = True
     if values is None:
         raise NoOverload(f"{schema.name}: got arguments that do not fit {schema.text}")
     return _written(schema, values)

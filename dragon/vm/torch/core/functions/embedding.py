@@ -1,6 +1,7 @@
 """Tables of `torch.nn.functional`: rows by index, bags of rows, and `max_norm=`, which shrinks rows before use."""
 
 from dragon.core import warnings
+from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.sparse.tables import SparseBags, SparseRows
 from dragon.vm.torch.core.tensor import ops
@@ -109,7 +110,7 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
             raise ValueError("embedding_bag: if input is 2D, then offsets has to be None, as input is treated is a "
                              f"mini-batch of fixed length sequences. However, found offsets of type {type(offsets)}")
         include_last_offset = False
-        offsets = ops.arange(0, input.shape[0], dtype="int64", device=input.device) * input.shape[1]
+        offsets = ops.arange(0, input.shape[0], dtype=OBJECTS["int64"], device=input.device) * input.shape[1]
         input = ops.reshape(input, (-1,))
         per_sample_weights = None if per_sample_weights is None else ops.reshape(per_sample_weights, (-1,))
     elif input.ndim != 1:

@@ -2,6 +2,7 @@
 from dataclasses import dataclass
 
 from dragon.vm import torch
+from dragon.vm.torch.distributed.checkpoint._flat import is_flat, load_optimizer, read_optimizer, told_as
 from dragon.vm.torch.distributed.checkpoint._optimizers import (_init_optim_state, flatten, load_optimizers,
                                                                 named_state, unflatten)
 from dragon.vm.torch.distributed.checkpoint._sharded import shared_out, whole
@@ -53,7 +54,8 @@ def _checked(options):
 
 def _name_of(model, key, options):
     """Return a name of a model's state without the names of what the model, or a part of it, is wrapped in."""
-    wrappers = {"module": torch.nn.parallel.DistributedDataParallel, "_orig_mod": torch._dynamo.OptimizedModule}
+    wrappers = {"module": torch.nn.parallel.DistributedDataParallel, "_orig_mod": torch._dynamo.OptimizedModule,
+                "_fsdp_wrapped_module": torch.distributed.fsdp.FullyShardedDataParallel}
     parts, here = [], model
     for part in key.split("."):
         if not (part in wrappers and isinstance(here, wrappers[part])):
@@ -112,9 +114,11 @@ def get_model_state_dict(model, *, submodules=None, options=None):
 
     """
     options = _checked(options)
-    frozen = {key for key, value in model.named_parameters() if not value.requires_grad}
-    state = {_name_of(model, key, options): value for key, value in model.state_dict().items()
-             if not (options.ignore_frozen_params and key in frozen)}
+    frozen = {_name_of(model, key, options) for key, value in model.named_parameters() if not value.requires_grad}
+    with told_as(model, options):
+        state = {_name_of(model, key, options): value for key, value in model.state_dict().items()}
+    if options.ignore_frozen_params:
+        state = {name: value for name, value in state.items() if name not in frozen}
     return _as_asked(_only_parts(model, state, submodules, options), options)
 
 
@@ -142,8 +146,12 @@ def set_model_state_dict(model, model_state_dict, *, options=None):
         given = of_first(given)
     if not given:
         return _IncompatibleKeys({}, {})
-    own = model.state_dict()
-    loaded = {}
+    with told_as(model, options):
+        return _load(model, given, options)
+
+
+def _load(model, given, options):
+    own, loaded = model.state_dict(), {}
     for key, value in own.items():
         name = _name_of(model, key, options)
         if name in given:
@@ -195,17 +203,29 @@ def get_optimizer_state_dict(model, optimizers, *, submodules=None, options=None
 
     """
     options = _checked(options)
-    names = _names_of_parameters(model, options)
+    names, flat = _names_of_parameters(model, options), is_flat(model)
     if submodules:
         wanted = {parameter for module in submodules for parameter in module.parameters()}
         names = {parameter: name for parameter, name in names.items() if parameter in wanted}
     state = {"state": {}, "param_groups": []}
     for optimizer in _listed(optimizers):
         _init_optim_state(optimizer)
-        found = named_state(optimizer, names, partly=bool(submodules))
+        if flat:
+            found = _of_names(read_optimizer(model, optimizer, options), set(names.values()) if submodules else None)
+        else:
+            found = named_state(optimizer, names, partly=bool(submodules))
         state["state"].update(found["state"])
         state["param_groups"] += found["param_groups"]
     return _as_asked(flatten(state) if options.flatten_optimizer_state_dict else state, options)
+
+
+def _of_names(state, names):
+    """Return what the state of an optimizer has of some names; all of it for None."""
+    if names is None:
+        return state
+    return {"state": {name: value for name, value in state["state"].items() if name in names},
+            "param_groups": [{**group, "params": [name for name in group["params"] if name in names]}
+                             for group in state["param_groups"]]}
 
 
 def set_optimizer_state_dict(model, optimizers, optim_state_dict, *, options=None):
@@ -229,6 +249,10 @@ def set_optimizer_state_dict(model, optimizers, optim_state_dict, *, options=Non
     if not optim_state_dict:
         return
     state = unflatten(optim_state_dict) if options.flatten_optimizer_state_dict else optim_state_dict
+    if is_flat(model):
+        for optimizer in _listed(optimizers):
+            load_optimizer(model, optimizer, state, options)
+        return
     named = {_name_of(model, key, options): parameter for key, parameter in model.named_parameters()}
     state = {**state, "state": {name: {key: shared_out(value, named.get(name)) for key, value in held.items()}
                                 for name, held in state["state"].items()}}

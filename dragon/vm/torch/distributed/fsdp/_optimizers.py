@@ -91,6 +91,8 @@ def _whole_states(handle, found):
     """
     pieces = handle.pieces
     mine = [found(piece.param if handle.keeps_originals else handle.flat_param) or {} for piece in pieces]
+    if handle.keeps_originals:  # who has nothing of a piece takes no steps of it: its count of them says nothing
+        mine = [{} if piece.numel and not piece.param.numel() else state for piece, state in zip(pieces, mine)]
     kinds = [{word: value.dtype if isinstance(value, Tensor) and value.dim() else value
               for word, value in state.items()} for state in mine]
     known = [kinds]

@@ -187,6 +187,9 @@ class DTensor(Tensor):
         if isinstance(local_tensor, DTensor):
             raise RuntimeError("the local_tensor argument only accepts torch.Tensor but got "
                                f"{type(local_tensor)} value.")
+        if not isinstance(local_tensor, Tensor):
+            raise TypeError(f"from_local: got {type(local_tensor).__name__}, expected a Tensor: the part that this "
+                            "process has")
         mesh = device_mesh or _mesh_resources.get_current_mesh()
         placements = [Replicate()] * mesh.ndim if placements is None else placements
         placements = check_placements("from_local", placements, mesh, local_tensor.ndim)

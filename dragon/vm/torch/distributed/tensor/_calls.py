@@ -81,7 +81,10 @@ class Call:
 
     def __init__(self, func, args, kwargs, mesh, operands):
         self.func, self.args, self.kwargs, self.mesh, self.operands = func, args, kwargs, mesh, operands
-        self.packet, _, self.overload = str(func).removeprefix("aten.").partition(".")
+        name = str(func)
+        # Operators of the engine that PyTorch lacks keep their first name: their arguments are called otherwise.
+        parted = name.rpartition(".") if name.startswith("dragon.") else name.removeprefix("aten.").partition(".")
+        self.packet, _, self.overload = parted
 
     @functools.cached_property
     def values(self):

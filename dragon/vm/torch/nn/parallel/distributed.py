@@ -23,6 +23,9 @@ class DistributedDataParallel(Module):
         None, or one device, on which the module is and to which arguments are moved.
     process_group : Any, optional
         The group of processes; that of the world by default.
+    device_mesh : DeviceMesh, optional
+        A mesh of one axis whose group it is, in place of `process_group`. Where it is part of another mesh, parameters
+        that lie on other axes of that one are averaged as this process has them.
     broadcast_buffers, forward_sync_buffers : bool, optional, default=True
         Whether each forward pass gives all processes the first one's buffers; where both are given the second counts.
     init_sync : bool, optional, default=True
@@ -37,7 +40,7 @@ class DistributedDataParallel(Module):
         Whether gradients are views of what is sent.
     output_device, dim, check_reduction, skip_all_reduce_unused_params, batched_grad_copy
         Accepted: of devices of several kinds, of old, or of how buckets are filled.
-    delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision, device_mesh
+    delay_all_reduce_named_params, param_to_hook_all_reduce, mixed_precision
         Must be None.
 
     """
@@ -50,7 +53,7 @@ class DistributedDataParallel(Module):
                  forward_sync_buffers=None):
         super().__init__()
         given = {"delay_all_reduce_named_params": delay_all_reduce_named_params, "mixed_precision": mixed_precision,
-                 "param_to_hook_all_reduce": param_to_hook_all_reduce, "device_mesh": device_mesh}
+                 "param_to_hook_all_reduce": param_to_hook_all_reduce}
         for name, value in given.items():
             if value is not None:
                 raise NotImplementedError(f"DistributedDataParallel: got {name}, expected None: Dragon lacks it")
@@ -60,7 +63,8 @@ class DistributedDataParallel(Module):
         if device_ids is not None and len(device_ids) > 1:
             raise ValueError("device_ids can only be None or contain a single element.")
         _check_devices(module, device_ids, output_device)
-        self.process_group = _require_group(process_group)
+        self.process_group = _require_group(process_group) if device_mesh is None else _group_of(
+            device_mesh, process_group, module)
         self.module = module
         self.device = next(iter(module.parameters())).device
         self.device_ids = [as_device(device) for device in device_ids] if device_ids else None
@@ -292,6 +296,20 @@ def _check_devices(module, device_ids, output_device):
         raise ValueError("DistributedDataParallel device_ids and output_device arguments only work with single-device/"
                          f"multiple-device GPU modules or CPU modules, but got device_ids {device_ids}, output_device "
                          f"{output_device}, and module parameters {found}.")
+
+
+def _group_of(mesh, process_group, module):
+    """Return the group of a mesh of one axis, and make a module ready whose parameters lie on others."""
+    from dragon.vm.torch.distributed.tensor.parallel.ddp import _pre_dp_module_transform  # it asks for modules
+    if process_group is not None:
+        raise RuntimeError("DistributedDataParallel: Cannot specify both process_group and device_mesh arguments.")
+    if not hasattr(mesh, "get_group"):
+        raise TypeError(f"DistributedDataParallel: got device_mesh={mesh!r}, expected a DeviceMesh")
+    if mesh.ndim != 1:
+        raise RuntimeError(f"DistributedDataParallel: Only 1D device mesh is supported, but got {mesh}.")
+    if mesh._get_root_mesh() != mesh:
+        _pre_dp_module_transform(module)
+    return mesh.get_group(0)
 
 
 def _require_group(group):

@@ -148,6 +148,13 @@ def _native_group_norm(t, x, num_groups, weight, bias, eps):
     return t.a.native_group_norm.default(x, weight, bias, x.shape[0], x.shape[1], _count(x.shape[2:]), num_groups, eps)
 
 
+@speaks("embedding_bag")
+def _embedding_bag(t, weight, index, offsets, per_sample_weights, scale_grad_by_freq, mode, include_last_offset,
+                   padding_idx):
+    return t.a.embedding_bag.padding_idx(weight, index, offsets, scale_grad_by_freq, ("sum", "mean", "max").index(mode),
+                                         False, per_sample_weights, include_last_offset, padding_idx)
+
+
 def _count(sizes):
     found = 1
     for size in sizes:

@@ -43,7 +43,8 @@ def fully_shard(module, *, mesh=None, reshard_after_forward=None, shard_placemen
     module : Union[Module, List[Module]]
         The module, or several whose parameters are gathered together.
     mesh : DeviceMesh, optional
-        The processes; of two axes, copies and parts. All processes by default.
+        The processes; of two axes, copies and parts. All processes by default. Parameters that lie on another part
+        of the same mesh, as `mesh["tensor"]` beside `mesh["data"]`, are cut again.
     reshard_after_forward : Union[bool, int], optional
         Whether parameters are given up between the passes; by default they are, but for the outermost module.
     shard_placement_fn : Callable[[Parameter], Optional[Shard]], optional
@@ -129,9 +130,6 @@ def _shard_params(modules, mesh, place, policy, ignored):
             if id(piece.param) in seen:
                 continue
             seen.add(id(piece.param))
-            if isinstance(piece.param, DTensor):
-                raise NotImplementedError(f"fully_shard: got {piece.name!r} on a mesh already, expected plain "
-                                          "parameters: Dragon does not cut the parts of a tensor again (yet)")
             if piece.param.dim() == 0:
                 raise ValueError("fully_shard doesn't support scalar parameters. Change "
                                  f"{piece.name} to a 1D tensor with numel equal to 1.")

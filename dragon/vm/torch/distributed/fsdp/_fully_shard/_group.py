@@ -144,10 +144,7 @@ class ParameterGroup:
             return
         kinds = {}
         for param in held:
-            gradient = param.whole.grad
-            zeros = {"dtype": param.dtype, "device": param.whole.device}
-            gradient = ops.zeros(param.shape, **zeros) if gradient is None else gradient.detach()
-            param.whole.grad = None
+            gradient = param.take_gradient()
             kinds.setdefault(self.policy.reduce_dtype or gradient.dtype, []).append((param, gradient))
         for kind, pairs in kinds.items():
             with modes.no_grad():

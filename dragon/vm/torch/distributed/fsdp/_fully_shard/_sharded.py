@@ -1,13 +1,19 @@
 """One parameter: a tensor on a mesh between passes, and a plain whole one within them."""
 from dragon.core import modes
 from dragon.vm.torch.core.tensor import ops
+from dragon.vm.torch.distributed.fsdp._fully_shard._meshes import join_specs
 from dragon.vm.torch.distributed.tensor import DTensor, Shard, distribute_tensor
 from dragon.vm.torch.distributed.tensor._dtensor_spec import DTensorSpec
 from dragon.vm.torch.nn.parameter import Parameter
 
+_OWN = ("_local_tensor", "_spec", "_is_param")  # what makes a tensor one on a mesh, and a parameter
+
 
 class ShardedParameter:
     """A parameter of one module or of several that share it.
+
+    One that lies on a mesh already, as tensor parallelism has it, is spread in its process's part. It lies on the mesh
+    of both between passes, and on its own within them.
 
     Parameters
     ----------
@@ -31,15 +37,19 @@ class ShardedParameter:
         self.axis = next(each.dim for each in placements if isinstance(each, Shard)) % param.dim()
         self.count = mesh.size(mesh.ndim - 1)
         self._asked = dtype
-        self.sharded = Parameter(distribute_tensor(param.detach(), mesh, placements, src_data_rank=None),
-                                 param.requires_grad)
+        self._inner = param._spec if isinstance(param, DTensor) else None  # how the whole lies, if on a mesh
+        local = param.detach() if self._inner is None else param._local_tensor.detach()
+        part = distribute_tensor(local, mesh, placements, src_data_rank=None)
+        if self._inner is not None:
+            part = DTensor(part._local_tensor, join_specs(name, self._inner, mesh, placements))
+        self.sharded = Parameter(part, param.requires_grad)
         self._copy_attributes(param, self.sharded)
         self.spec = self.sharded._spec
         # In each part the axis that is cut comes first, and has as many rows as the largest part.
-        self.shape = tuple(param.shape)
-        self._moved = tuple(param.detach().movedim(self.axis, 0).shape)
+        self.shape = tuple(local.shape)
+        self._moved = tuple(local.movedim(self.axis, 0).shape)
         self.rows = -(-self._moved[0] // self.count)
-        self.size = self.rows * (param.numel() // max(self._moved[0], 1))
+        self.size = self.rows * (local.numel() // max(self._moved[0], 1))
         self.is_whole = False
         self._begin_with(param.dtype)
         self.show(self.sharded)
@@ -47,12 +57,12 @@ class ShardedParameter:
     def _begin_with(self, dtype):
         """Note the dtype of the parts; there is no whole yet."""
         computes = self._asked is not None and dtype.is_floating_point
-        self.dtype, self._kept, self.whole = self._asked if computes else dtype, dtype, None
+        self.dtype, self._kept, self.whole, self._memory = self._asked if computes else dtype, dtype, None, None
 
     @staticmethod
     def _copy_attributes(param, made):
         for key, value in vars(param).items():
-            if key not in vars(made):
+            if key not in _OWN and key not in vars(made):
                 setattr(made, key, value)
 
     def show(self, param):
@@ -68,18 +78,18 @@ class ShardedParameter:
     def refresh(self):
         """Take what modules see, if it is a tensor on the mesh, as when a state was loaded into them."""
         seen = self.seen()
-        if seen is not self.sharded and isinstance(seen, DTensor):
+        if seen is not self.sharded and seen is not self.whole and isinstance(seen, DTensor):
             self.sharded = seen
         kind = self.sharded.dtype
         if kind != self._kept:  # the module was converted, which gives its parameters other data
             self.sharded._local_tensor = self.sharded._local_tensor.to(kind)
-            self.sharded._spec = self._spec_of(kind)
+            self.sharded._spec = self._in_dtype(self.sharded._spec, kind)
             self._begin_with(kind)
         self.spec = self.sharded._spec
 
-    def _spec_of(self, dtype):
-        """Return how the tensor lies on the mesh, in a dtype."""
-        spec = self.sharded._spec
+    @staticmethod
+    def _in_dtype(spec, dtype):
+        """Return how a tensor of a dtype lies on a mesh."""
         return DTensorSpec(spec.mesh, spec.placements, spec.tensor_meta._replace(dtype=dtype))
 
     def part(self):
@@ -98,24 +108,39 @@ class ShardedParameter:
         """Have memory for the whole."""
         if self.whole is None:
             made = ops.zeros(self.shape, dtype=self.dtype, device=self.sharded.device)
+            if self._inner is not None:
+                made = DTensor(made, self._in_dtype(self._inner, self.dtype))
             self.whole = Parameter(made, self.sharded.requires_grad)
             self._copy_attributes(self.sharded, self.whole)
-            self._bytes = self.whole.numel() * self.whole.element_size()
+            self._memory = self.whole.data if self._inner is None else self.whole._local_tensor
+            self._bytes = self._memory.numel() * self._memory.element_size()
         else:
             # What was saved for the backward pass looks at this memory.
-            self.whole.data.untyped_storage().resize_(self._bytes)
+            self._memory.untyped_storage().resize_(self._bytes)
 
     def fill(self, parts):
         """Fill the whole with the parts of all processes, a row each."""
         rows = parts.reshape(self.count * self.rows, *self._moved[1:])[:self._moved[0]]
-        self.whole.data.copy_(rows.movedim(0, self.axis))
+        self._memory.copy_(rows.movedim(0, self.axis))
         self.is_whole = True
 
     def release(self):
         """Give the whole's memory up."""
         if self.is_whole:
-            self.whole.data.untyped_storage().resize_(0)
+            self._memory.untyped_storage().resize_(0)
             self.is_whole = False
+
+    def take_gradient(self):
+        """Take what has come as the whole's gradient, zeros if nothing has, as it lies in this process."""
+        gradient, self.whole.grad = self.whole.grad, None
+        if gradient is None:
+            return ops.zeros(self.shape, dtype=self.dtype, device=self.whole.device)
+        gradient = gradient.detach()
+        if self._inner is None:
+            return gradient
+        if gradient.placements != self._inner.placements:
+            gradient = gradient.redistribute(placements=self._inner.placements)
+        return gradient._local_tensor
 
     def spread(self, gradient):
         """Return a whole gradient as what is sent: a row for each process."""

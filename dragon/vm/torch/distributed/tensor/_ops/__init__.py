@@ -1,10 +1,9 @@
 """Rules of operators for tensors on a mesh: which parts they can work with, and what comes of them then."""
-from dragon.distributed.globals.choosing import choose
-from dragon.vm.torch.distributed.tensor._calls import Decision, replicated
+from dragon.vm.torch.distributed.tensor._calls import replicated
 from dragon.vm.torch.distributed.tensor._ops import (
     creation, handlers, joining, losses, matrices, normalization, pointwise, reductions, updates, views)
 from dragon.vm.torch.distributed.tensor._ops.table import (  # noqa: F401
-    EARLY, HANDLERS, RULES, TAKE_PLAIN, WAYS, name_of)
+    EARLY, HANDLERS, RULES, TAKE_PLAIN, WAYS, chosen, name_of)
 
 _FAMILIES = (creation, handlers, joining, losses, matrices, normalization, pointwise, reductions, updates,
              views)
@@ -43,18 +42,6 @@ def decide(call):
         return replicated(call) if all(operand.spec.is_replicated() for operand in call.operands) else None
     found = ways(call)
     return chosen(call, found)
-
-
-def chosen(call, ways, compute=None):
-    """Return the decision for the cheapest of some ways."""
-    count = max((len(results) for _, results in ways), default=1)
-    kept = call.written[0] if call.written else None
-    found = choose(call.mesh.shape, [(operand.signatures, operand.bytes) for operand in call.operands], ways, count,
-                   kept)
-    if found is None:
-        raise RuntimeError(f"{call.func}: in-place operations that require placement changes are not supported: got "
-                           f"{', '.join(str(operand.spec) for operand in call.operands)}")
-    return Decision(*found, compute=compute)
 
 
 CUSTOM = {}  # what programs register for operators of their own, by their full names

@@ -89,6 +89,36 @@ def _scatter(call):
             for cut in call.splits(call.operands[0], axis)]
 
 
+@ways("dragon.scatter_write")
+def _scatter_write(call):
+    """Put elements as `scatter` does; an index may be cut where what is written into is not yet."""
+    place = call.values["axis"] % max(call.operands[0].ndim, 1)
+    shapes = [operand.shape for operand in call.operands]
+    cuts = [cut for axis in range(call.operands[0].ndim)
+            if axis != place and all(len(shape) > axis and shape[axis] == shapes[0][axis] for shape in shapes)
+            for cut in {each: None for operand in call.operands for each in call.splits(operand, axis)}]
+    return [([cut] * len(shapes), [cut]) for cut in cuts]
+
+
+@ways("embedding_bag")
+def _embedding_bag(call):
+    """Look bags up in a table whose columns are cut."""
+    others = [BROADCAST] * (len(call.operands) - 1)
+    count = 2 if call.values.get("mode") == 2 else 1  # which row was the greatest
+    return [([cut, *others], [cut, cut if count == 2 else BROADCAST]) for cut in call.splits(call.operands[0], 1)]
+
+
+@ways("dragon.embedding_bag_backward")
+def _embedding_bag_backward(call):
+    """Give a table whose columns are cut its gradient; that of factors is a sum over columns."""
+    table, grad = call.operand("weight"), call.operand("dy")
+    found = []
+    for cut in {each: None for operand in (table, grad) for each in call.splits(operand, 1)}:
+        wanted = [cut if operand.ndim == 2 else BROADCAST for operand in call.operands]
+        found.append((wanted, [cut, SUM]))
+    return found
+
+
 @ways("index_add index_copy index_fill")
 def _index_write(call):
     x, place = call.operands[0], call.values["dim"] % max(call.operands[0].ndim, 1)

@@ -74,7 +74,8 @@ def along(name="dim"):
 
 
 for _names, _argument in {"cumsum cumprod logcumsumexp cummax cummin": "dim",
-                          "sort argsort topk kthvalue": "dim", "flip": "dims", "roll": "dims"}.items():
+                          "sort argsort topk": "dim",
+                          "dragon.sort dragon.linear_scan": "axis", "flip": "dims", "roll": "dims"}.items():
     ways(_names)(along(_argument))
 
 
@@ -84,12 +85,21 @@ def _triangle(call):
     return [([cut], [cut]) for axis in range(x.ndim - 2) for cut in call.splits(x, axis)]
 
 
-@ways("var std var_mean std_mean logsumexp argmax argmin all any nansum nanmean median mode count_nonzero "
+@ways("var std var_mean std_mean logsumexp argmax argmin all any nansum nanmean median kthvalue mode count_nonzero "
       "linalg_vector_norm norm aminmax")
 def _shrink(call):
     """Reduce axes that are whole, and leave the others as they are."""
     x = call.operands[0]
     axes, keepdim = axes_of(call, x.ndim), bool(call.values.get("keepdim", False))
+    return [([cut], [Split(kept_axis(axis, axes, keepdim), cut.pieces)]) for axis in range(x.ndim) if axis not in axes
+            for cut in call.splits(x, axis)]
+
+
+@ways("dragon.median_axis")
+def _median_axis(call):
+    """Find the middle along an axis that is whole."""
+    x, keepdim = call.operands[0], call.values["keepdims"]
+    axes = axes_of(call, x.ndim, "axis")
     return [([cut], [Split(kept_axis(axis, axes, keepdim), cut.pieces)]) for axis in range(x.ndim) if axis not in axes
             for cut in call.splits(x, axis)]
 

@@ -1,6 +1,8 @@
 """Steps of optimizers and norms of gradients: each process updates its parts; norms are of whole tensors."""
 import math
 
+from dragon.distributed.globals.boxing import box
+from dragon.distributed.globals.layout import Layout
 from dragon.distributed.globals.signatures import BROADCAST, is_partial, is_split
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.distributed.tensor._calls import Operand, mapped, meta_of
@@ -49,8 +51,31 @@ EARLY.update({f"dragon.{name}_step.default": _step for name in _STEPS})
 
 
 def _whole_step(func, args, kwargs, cls):
-    raise NotImplementedError(f"{func}: got tensors on a mesh, expected plain ones: its step needs norms of whole "
-                              "tensors")
+    """Update parameters whose steps need norms of them: one after the other is put together, and cut again."""
+    params = args[0]
+    names = [argument.name for argument in func._schema.arguments]
+    args = [*args, *(kwargs.pop(name) for name in names[len(args):] if isinstance(kwargs.get(name), (list, tuple)))]
+    lists = [isinstance(each, (list, tuple)) for each in args]
+    for place, param in enumerate(params):
+        mine = [each[place] if is_list else each for each, is_list in zip(args, lists)]
+        if not any(map(_is_on_mesh, mine)):
+            func.run(*([each] if is_list else each for each, is_list in zip(mine, lists)), **kwargs)
+            continue
+        wholes = [_put_together(each) if isinstance(each, Tensor) else each for each in mine]
+        func.run(*([each] if is_list else each for each, is_list in zip(wholes, lists)), **kwargs)
+        for x, whole in zip(mine, wholes):
+            if _is_on_mesh(x) and x is not args[1][place]:
+                mesh = x._spec.mesh
+                layout = Layout(mesh._globals, x._spec.shape, (BROADCAST,) * mesh.ndim)
+                x._local_tensor.copy_(box(ops, whole, layout, x._spec.signatures))
+    return ()
+
+
+def _put_together(x):
+    """Return all of a tensor, which is not written into if it is on a mesh."""
+    if not _is_on_mesh(x):
+        return x
+    return Operand(x, x._spec, x._local_tensor).boxed((BROADCAST,) * x._spec.mesh.ndim).clone()
 
 
 EARLY["dragon.lamb_step.default"] = _whole_step
