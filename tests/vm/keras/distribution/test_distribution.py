@@ -117,8 +117,8 @@ def test_devices_that_are_not_there_are_named():
                 lambda: distribution.distribute_tensor(keras.ops.ones((2,)), layout)):
         with pytest.raises(ValueError, match="There is no such device. Received: 'cpu:1'"):
             act()
-    with pytest.raises(NotImplementedError, match="one"):
-        distribution.initialize("a:1,b:1", 2, 0)
+    with pytest.raises(ValueError, match="as many addresses as processes"):
+        distribution.initialize("a:1,b:1,c:1", 2, 0)
     distribution.initialize()
     assert distribution.list_devices("cpu") == CPU and distribution.get_device_count("cpu") == 1
 
