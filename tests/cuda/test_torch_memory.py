@@ -3,6 +3,7 @@ import gc
 import os
 import pickle
 import random
+import re
 import subprocess
 import sys
 
@@ -57,8 +58,8 @@ def test_free_blocks_and_new_pages_make_one(growing):
     del parts
     whole = take(130 * MEGA)
     assert whole.data_ptr() == address and dt.cuda.memory_reserved() - held == 140 * MEGA
-    small = take(100)
-    assert dt.cuda.memory_reserved() - held == 142 * MEGA and small.numel() == 100
+    small = take(100)  # a page of the range for small blocks, unless another segment has room for it
+    assert dt.cuda.memory_reserved() - held in (140 * MEGA, 142 * MEGA) and small.numel() == 100
 
 
 def test_many_sizes(growing):
@@ -213,4 +214,4 @@ def test_viewers_read_the_history(device):
         found = memory._snapshot()
     finally:
         memory._record_memory_history(None, clear_history=True)
-    assert "seg_0[0:1.0MiB]" in viewer.trace(found) and viewer.segsum(found) and kept.numel() == MEGA
+    assert re.search(r"a = seg_\d+\[\d+:1.0MiB\]", viewer.trace(found)) and viewer.segsum(found) and kept.numel() == MEGA

@@ -1,5 +1,6 @@
 """Processes on several machines that no `mpirun` has started: told their ranks by the environment, or by launchers."""
 import importlib.util
+import json
 import os
 import pathlib
 import signal
@@ -117,6 +118,47 @@ dist.destroy_process_group()
     ys = [[2.0, 2.0], [1.0, 1.0], [2.0, 2.0]]
     expected = [(0, f"{[6.0] * 4} {y} {[[1.0, 1.0]]} {['r0', 'r1', 'r2']}\n") for y in ys]
     assert ended == expected
+
+
+STRATEGY = """
+import numpy as np
+import keras
+import tensorflow as tf
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+keras.utils.set_random_seed(0)
+with strategy.scope():
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+x = np.arange(24.0).reshape(8, 3) / 24
+history = model.fit(x, x.sum(1), batch_size=4, epochs=2, verbose=0, shuffle=False)
+print([round(loss, 5) for loss in history.history["loss"]])
+"""
+
+
+@needs_mpich
+def test_strategies_of_tensorflow(machines):
+    """Two machines learn what two processes of one do."""
+    (machines.folder / "program.py").write_text(STRATEGY)
+    said = []
+    for names in (("a", "b"), ("a", "a")):
+        machines.running, port = [], free_port()
+        for number, name in enumerate(names):
+            words = {"cluster": {"worker": [f"127.0.0.1:{port}", "127.0.0.1:1"]},
+                     "task": {"type": "worker", "index": number}}
+            machines.start(name, "run", "program.py", TF_CONFIG=json.dumps(words))
+        said.append(machines.end())
+    assert said[0] == said[1] and {status for status, _ in said[0]} == {0}, said
+
+
+@needs_mpich
+def test_worlds_without_pytorch(machines):
+    (machines.folder / "program.py").write_text(
+        "import dragon\nfrom dragon import distributed\nworld = distributed.join_world()\n"
+        "print(distributed.all_reduce(dragon.ones((2,))).numpy().tolist(), world.carry is not None)\n")
+    for rank in range(2):
+        machines.start(f"m{rank}", "run", "program.py", RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="127.0.0.1",
+                       MASTER_PORT=str(machines.port))
+    assert machines.end() == [(0, "[2.0, 2.0] True\n")] * 2
 
 
 @needs_mpich

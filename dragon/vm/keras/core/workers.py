@@ -1,4 +1,5 @@
-"""Processes that each have a replica, or several, and meet in shared memory."""
+"""Processes that each have a replica, or several, and meet in shared memory, or by MPI."""
+from dragon.distributed.carrying import find_carry
 from dragon.distributed.group import ProcessGroup
 from dragon.distributed.stores.tcp import TCPStore
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -53,5 +54,6 @@ def _meet(addresses, index):
     if (addresses, index) not in _groups:
         host, _, port = addresses[0].rpartition(":")
         store = TCPStore(host.strip("[]"), int(port), index == 0, 300.0)
-        _groups[addresses, index] = ProcessGroup(store, index, len(addresses))
+        carry = find_carry(store, index, len(addresses), store.host)
+        _groups[addresses, index] = ProcessGroup(store, index, len(addresses), carry=carry)
     return _groups[addresses, index]
