@@ -24,7 +24,7 @@ float LeastMilliseconds(const Context& ctx, int rounds, const Once& once) {
   const int index = ctx.device.index;
   void* const begin = device.NewEvent(index, /*timed=*/true, /*blocking=*/false, /*shared=*/false);
   void* const end = device.NewEvent(index, /*timed=*/true, /*blocking=*/false, /*shared=*/false);
-  NoteWait("measure ways of a library");
+  device.NoteWait(index, "measure ways of a library");
   double least = std::numeric_limits<double>::infinity();
   for (int round = 0; round < rounds; ++round) {
     device.RecordEvent(index, begin, ctx.stream);
