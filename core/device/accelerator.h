@@ -95,10 +95,11 @@ class DRAGON_API Accelerator : public Backend {
   /// Write a graph as text for Graphviz.
   virtual void DumpGraph(void* graph, const std::string& path);
 
- protected:
   /// To be called before a wait that nobody asked for by name: the watcher is told. `who` is the call, unless the
   /// operator has said its name (WaitingFor).
   void NoteWait(int index, const char* who);
+
+ protected:
   /// To be called before every wait: a RuntimeError if the stream is being captured, which a wait would
   /// break.
   void RefuseWait(int index, void* stream, const char* who);
