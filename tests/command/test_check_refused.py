@@ -11,8 +11,8 @@ REFUSED = {
     "from torch.distributed.optim import DistributedOptimizer as F\n\nF(1)\n":
         ("torch.distributed.optim.DistributedOptimizer", 3, "Dragon does not have it"),
     "import torch\ntorch.ones(2).to_mkldnn()\n": ("torch.Tensor.to_mkldnn", 2, ""),
-    "import tensorflow as tf\ntf.distribute.Server({})\n":
-        ("tensorflow.distribute.Server", 2, "no other one is served"),
+    "import tensorflow as tf\ntf.distribute.TPUStrategy(None)\n":
+        ("tensorflow.distribute.TPUStrategy", 2, "knows a TPU"),
 }
 FINE = [
     "from torch.distributed.tensor import DTensor\nisinstance(1, DTensor)\n",  # asked about, not made

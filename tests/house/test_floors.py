@@ -33,7 +33,7 @@ DOORS = {
 # below. What a lower floor declares, a higher one may define: `Tensor::requires_grad` stands in autograd/node.cc.
 FLOORS = [
     {"value", "expression"},
-    {"schema", "generator"},
+    {"schema", "generator", "device_graph"},
     {"tensor", "promotion"},
     {"operator", "infer", "writes", "sizes", "parts"},
     {"apply", "op", "compute", "observe", "number", "autocast", "profile", "batching", "findings", "shapes_only",

@@ -107,6 +107,6 @@ def test_wrong_channels(code):
 def test_places_that_a_folder_shares_its_name_with():
     from dragon.vm import tensorflow
     with pytest.raises(AttributeError, match="Dragon does not have it"):
-        tensorflow.distribute.coordinator
+        tensorflow.distribute.experimental.rpc
     with pytest.raises(AttributeError, match="TensorFlow has no such name either"):
         tensorflow.distribute.Sever
