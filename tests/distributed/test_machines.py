@@ -363,6 +363,16 @@ def test_strange_words_do_not_end_the_introducer(introducer):
     assert watch.gone() == {1}
 
 
+def test_who_does_not_read_holds_nobody_up(introducer):
+    """Answers that nobody takes fill the connection; others are still answered, and that one is dropped."""
+    with socket.create_connection(("127.0.0.1", introducer)) as deaf:
+        deaf.settimeout(30)
+        with pytest.raises(OSError):
+            for _ in range(100000):
+                deaf.sendall(b"cmd=get_maxes\n" * 1000)
+    assert introducing.Watch("127.0.0.1", introducer, "right", 10).gone() == set()
+
+
 def test_the_introducer_leaves_with_the_last():
     process, port = introducing.start(1, "right")
     with socket.create_connection(("127.0.0.1", port)) as member:

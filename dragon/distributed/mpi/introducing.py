@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 VALUES_BYTES = 1024  # the longest value that is told
+SAY_SECONDS = 2.0  # for a line to be taken
 LOOK_SECONDS = 1.0  # between looks at whether anybody is left
 _ANSWERS = {
     "init": "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1",
@@ -35,13 +36,16 @@ class _Client:
 
     def __init__(self, connection):
         self.connection, self.read, self.rank = connection, b"", None
-        self.waits = self.watches = self.has_ended = False
+        self.waits = self.watches = self.has_ended = self.is_deaf = False
+        connection.settimeout(SAY_SECONDS)
 
     def say(self, line):
+        if self.is_deaf:
+            return
         try:
             self.connection.sendall(line.encode() + b"\n")
-        except OSError:
-            pass  # its end is noticed where it is read
+        except OSError:  # who does not read holds nobody else up
+            self.is_deaf = True
 
 
 class Introducer:
@@ -59,13 +63,14 @@ class Introducer:
     def __init__(self, size, token):
         self.size, self.token, self.values, self.gone = size, token, {}, []
         self._clients, self._selector = [], selectors.DefaultSelector()
+        self._has_come = False  # whether anybody has begun MPI
         self._listener = socket.create_server(("", 0), backlog=1024)
         self.port = self._listener.getsockname()[1]
         self._selector.register(self._listener, selectors.EVENT_READ, None)
 
     def serve(self):
         """Answer until all have left, or nobody has come though who started this has ended."""
-        parent, has_come = os.getppid(), False
+        parent = os.getppid()
         while True:
             for key, _ in self._selector.select(LOOK_SECONDS):
                 if key.data is None:
@@ -74,8 +79,7 @@ class Introducer:
                     self._selector.register(client.connection, selectors.EVENT_READ, client)
                 else:
                     self._read(key.data)
-            has_come = has_come or any(client.rank is not None for client in self._clients)
-            if not self._clients and (has_come or os.getppid() != parent):
+            if not self._clients and (self._has_come or os.getppid() != parent):
                 return
 
     def _read(self, client):
@@ -88,6 +92,8 @@ class Introducer:
         *lines, client.read = (client.read + came).split(b"\n")
         for line in lines:
             self._answer(client, words_of(line.decode(errors="replace").strip()))
+        if client.is_deaf:
+            self._leave(client)
 
     def _leave(self, client):
         self._selector.unregister(client.connection)
@@ -106,7 +112,7 @@ class Introducer:
             number = words.get("pmiid", "")
             if not number.isdecimal() or int(number) >= self.size:
                 return client.say("cmd=initack rc=-1")
-            client.rank = int(number)
+            client.rank, self._has_come = int(number), True
             for line in ("cmd=initack rc=0", f"cmd=set size={self.size}", f"cmd=set rank={client.rank}",
                          "cmd=set debug=0"):
                 client.say(line)
