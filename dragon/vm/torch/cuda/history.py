@@ -38,7 +38,7 @@ class _History:
         entry["device_free" if action == "oom" else "addr"] = (
             accelerator.device_memory(index)[0] if action == "oom" else address)
         if index not in self.traces:
-            self.traces[index] = deque(maxlen=min(self.most, sys.maxsize))
+            self.traces[index] = deque(maxlen=self.most)
         self.traces[index].append(entry)
 
 
