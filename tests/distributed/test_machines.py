@@ -360,7 +360,7 @@ def test_strange_words_do_not_end_the_introducer(introducer):
     end = time.monotonic() + 10
     while not watch.gone() and time.monotonic() < end:
         time.sleep(0.02)
-    assert watch.gone() == {1}
+    assert watch.gone() == [1]
 
 
 def test_who_does_not_read_holds_nobody_up(introducer):
@@ -370,7 +370,7 @@ def test_who_does_not_read_holds_nobody_up(introducer):
         with pytest.raises(OSError):
             for _ in range(100000):
                 deaf.sendall(b"cmd=get_maxes\n" * 1000)
-    assert introducing.Watch("127.0.0.1", introducer, "right", 10).gone() == set()
+    assert introducing.Watch("127.0.0.1", introducer, "right", 10).gone() == []
 
 
 def test_the_introducer_leaves_with_the_last():

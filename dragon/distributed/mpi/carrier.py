@@ -74,7 +74,7 @@ class Carrier:
             return DistributedError(f"{self.broken}, expected each to call it; the group is of no use any more")
 
         def look():
-            gone = [at for at, rank in enumerate(self.ranks) if rank in self.watch.gone()]
+            gone = [self.ranks.index(rank) for rank in self.watch.gone() if rank in self.ranks]
             if gone:
                 self.broken = f"{collective}: rank {gone[0]} has ended before it took part"
                 raise DistributedError(f"{self.broken}, expected each to; the group is of no use any more")

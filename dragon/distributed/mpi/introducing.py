@@ -188,7 +188,7 @@ class Watch:
     """
 
     def __init__(self, host, port, token, seconds=3.0):
-        self.host, self._read, self._gone = host, b"", set()
+        self.host, self._read, self._gone = host, b"", {}
         self._connection = socket.create_connection((host, port), seconds)
         try:
             self._connection.sendall(f"cmd=watch token={token}\n".encode())
@@ -206,18 +206,20 @@ class Watch:
         self._connection.setblocking(False)
 
     def gone(self):
-        """Return the ranks that have left; the first one's as well, with which the introducer has gone."""
+        """Return the ranks that have left, in that order; rank 0 where the introducer has gone with it."""
         try:
             while came := self._connection.recv(1 << 12):
                 self._read += came
-            self._gone.add(0)
+            self._gone.setdefault(0)
         except BlockingIOError:
             pass
         except OSError:
-            self._gone.add(0)
+            self._gone.setdefault(0)
         *lines, self._read = self._read.split(b"\n")
-        self._gone.update(int(words_of(line.decode())["rank"]) for line in lines if b"cmd=gone" in line)
-        return self._gone
+        for line in lines:
+            if b"cmd=gone" in line:
+                self._gone.setdefault(int(words_of(line.decode())["rank"]))
+        return list(self._gone)
 
 
 if __name__ == "__main__":
