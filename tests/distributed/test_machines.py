@@ -182,8 +182,44 @@ os._exit(0)
     assert ended[victim][0] == -signal.SIGKILL
 
 
+NO_LIBRARY = "raise ModuleNotFoundError(\"No module named 'mpi4py'\", name='mpi4py')"
+SLOW = """
+import os, time
+from dragon.distributed.mpi import starting
+begin = starting.begin
+starting.begin = lambda *words: (time.sleep(2 * int(os.environ["RANK"])), begin(*words))[1]
+"""
+
+
+@needs_mpich
+def test_who_comes_late_finds_the_store(machines):
+    """The first process keeps it, and waits with MPI until all have read there how they begin it."""
+    (machines.folder / "sitecustomize.py").write_text(SLOW)
+    (machines.folder / "program.py").write_text(PROGRAM + "dist.barrier()\nprint('fine')\n")
+    for rank in range(2):
+        machines.start(f"m{rank}", "run", "program.py", RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="127.0.0.1",
+                       MASTER_PORT=str(machines.port), PYTHONPATH=f"{machines.folder}:{ROOT}")
+    assert machines.end() == [(0, "fine\n")] * 2
+
+
+@needs_mpich
+@pytest.mark.parametrize("without", [0, 1])
+def test_one_without_a_library_is_told_to_all(machines, without):
+    (machines.folder / "none").mkdir()
+    (machines.folder / "none" / "mpi4py.py").write_text(NO_LIBRARY)
+    (machines.folder / "program.py").write_text(PROGRAM)
+    for rank in range(3):
+        path = f"{machines.folder / 'none'}:{ROOT}" if rank == without else ROOT
+        machines.start(f"m{rank}", "run", "program.py", RANK=str(rank), WORLD_SIZE="3", MASTER_ADDR="127.0.0.1",
+                       MASTER_PORT=str(machines.port), PYTHONPATH=path)
+    ended = machines.end()
+    assert [status for status, _ in ended] == [1, 1, 1] and "[mpi]" in ended[without][1], ended
+    others = [said for rank, (_, said) in enumerate(ended) if rank != without]
+    assert all(f"rank {without} has ended, or cannot begin it" in said for said in others), others
+
+
 def test_no_library_is_a_letter(machines, tmp_path):
-    (tmp_path / "mpi4py.py").write_text("raise ModuleNotFoundError(\"No module named 'mpi4py'\", name='mpi4py')")
+    (tmp_path / "mpi4py.py").write_text(NO_LIBRARY)
     (tmp_path / "program.py").write_text(PROGRAM)
     for rank in range(2):
         machines.start(f"m{rank}", "run", "program.py", RANK=str(rank), WORLD_SIZE="2", MASTER_ADDR="127.0.0.1",

@@ -41,8 +41,10 @@ def mpirun(request, tmp_path):
         (tmp_path / "program.py").write_text(textwrap.dedent(code))
         launcher = str(pathlib.Path(request.param).parent / "mpirun")
         command = [launcher, "-n", str(size), request.param, *run, "program.py"]
-        environment = {**os.environ, "PYTHONPATH": ROOT, "OMP_NUM_THREADS": "1", "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+        # Each process says what it prints in one piece, at its end: pieces of several would be mixed.
+        environment = {**os.environ, "PYTHONUNBUFFERED": "", "PYTHONPATH": ROOT, "OMP_NUM_THREADS": "1",
+                       "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                       "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
         return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
     return call
 

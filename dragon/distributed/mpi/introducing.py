@@ -5,10 +5,12 @@ others have said of how they are reached. Here the first of the processes has su
 its own: a thread could not answer, since Python waits while MPI begins. This file needs nothing but Python.
 """
 import os
+import select
 import selectors
 import socket
 import subprocess
 import sys
+import time
 
 VALUES_BYTES = 1024  # the longest value that is told
 SAY_SECONDS = 2.0  # for a line to be taken
@@ -36,7 +38,7 @@ class _Client:
 
     def __init__(self, connection):
         self.connection, self.read, self.rank = connection, b"", None
-        self.waits = self.watches = self.has_ended = self.is_deaf = False
+        self.waits = self.watches = self.meets = self.is_member = self.has_ended = self.is_deaf = False
         connection.settimeout(SAY_SECONDS)
 
     def say(self, line):
@@ -62,6 +64,7 @@ class Introducer:
 
     def __init__(self, size, token):
         self.size, self.token, self.values, self.gone = size, token, {}, []
+        self._members = set()  # the ranks that have begun MPI
         self._clients, self._selector = [], selectors.DefaultSelector()
         self._has_come = False  # whether anybody has begun MPI
         self._listener = socket.create_server(("", 0), backlog=1024)
@@ -99,7 +102,7 @@ class Introducer:
         self._selector.unregister(client.connection)
         client.connection.close()
         self._clients.remove(client)
-        if client.rank is not None and not client.has_ended:
+        if client.is_member and not client.has_ended or client.watches and self._is_early(client.rank):
             self.gone.append(client.rank)
             for other in self._clients:
                 if other.watches:
@@ -112,15 +115,20 @@ class Introducer:
             number = words.get("pmiid", "")
             if not number.isdecimal() or int(number) >= self.size:
                 return client.say("cmd=initack rc=-1")
-            client.rank, self._has_come = int(number), True
+            client.rank, client.is_member, self._has_come = int(number), True, True
+            self._members.add(client.rank)
             for line in ("cmd=initack rc=0", f"cmd=set size={self.size}", f"cmd=set rank={client.rank}",
                          "cmd=set debug=0"):
                 client.say(line)
         elif command == "watch":
-            client.watches = words.get("token") == self.token
+            client.watches, number = words.get("token") == self.token, words.get("rank", "")
+            client.rank = int(number) if number.isdecimal() and int(number) < self.size else None
             client.say(f"cmd=watching known={int(client.watches)}")
             for rank in self.gone:
                 client.say(f"cmd=gone rank={rank}")
+        elif command == "meet" and client.watches:
+            client.meets = True
+            self._tell_whether_all_have_met()
         elif command == "get":
             value = self.values.get(words.get("key"))
             client.say("cmd=get_result rc=-1 msg=key_not_found value=unknown" if value is None
@@ -136,9 +144,19 @@ class Introducer:
         elif command is not None:
             client.say(f"cmd={command}_result rc=-1 msg=not_known")
 
+    def _is_early(self, rank):
+        """Return whether a rank is one that has not begun MPI, nor gone."""
+        return rank is not None and rank not in self._members and rank not in self.gone
+
+    def _tell_whether_all_have_met(self):
+        there = [client for client in self._clients if client.meets]
+        if len({client.rank for client in there} - {None}) == self.size:
+            for client in there:
+                client.say("cmd=met")
+
     def _let_through(self):
         """Answer those who wait for all, once all have come that are still there."""
-        there = [client for client in self._clients if client.rank is not None and not client.has_ended]
+        there = [client for client in self._clients if client.is_member and not client.has_ended]
         if len(there) + len(self.gone) >= self.size and all(client.waits for client in there):
             for client in there:
                 client.waits = False
@@ -184,14 +202,17 @@ class Watch:
         What it knows this program by.
     seconds : float, optional, default=3
         How long to try.
+    rank : int, optional
+        This process's number, if it is to begin MPI: it has gone where it leaves before.
 
     """
 
-    def __init__(self, host, port, token, seconds=3.0):
-        self.host, self._read, self._gone = host, b"", {}
+    def __init__(self, host, port, token, seconds=3.0, rank=None):
+        self.host, self._read, self._gone, self._has_met = host, b"", {}, False
         self._connection = socket.create_connection((host, port), seconds)
         try:
-            self._connection.sendall(f"cmd=watch token={token}\n".encode())
+            own = "" if rank is None else f" rank={rank}"
+            self._connection.sendall(f"cmd=watch token={token}{own}\n".encode())
             while b"\n" not in self._read:
                 came = self._connection.recv(1 << 12)
                 if not came:
@@ -204,6 +225,14 @@ class Watch:
             self._connection.close()
             raise
         self._connection.setblocking(False)
+
+    def meet(self, seconds):
+        """Return whether all processes have come here; not where one has gone, or is not here after some seconds."""
+        end = time.monotonic() + seconds
+        self._connection.sendall(b"cmd=meet\n")
+        while not self.gone() and not self._has_met and time.monotonic() < end:
+            select.select([self._connection], [], [], min(LOOK_SECONDS, max(end - time.monotonic(), 0)))
+        return self._has_met
 
     def gone(self):
         """Return the ranks that have left, in that order; rank 0 where the introducer has gone with it."""
@@ -219,7 +248,12 @@ class Watch:
         for line in lines:
             if b"cmd=gone" in line:
                 self._gone.setdefault(int(words_of(line.decode())["rank"]))
+            self._has_met |= line == b"cmd=met"
         return list(self._gone)
+
+    def close(self):
+        """Leave: a process that has not begun MPI is gone then."""
+        self._connection.close()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """mpi4py, where it is asked for, and what it speaks to."""
 import importlib.util
 import os
+import sys
 
 from dragon.core.distribution import install_words
 from dragon.distributed import launched
@@ -28,9 +29,12 @@ def spans_machines(environment=os.environ):
     return place is not None and (not here or int(here[0]) < place.size)
 
 
-def load():
-    """Return the module `mpi4py.MPI`; MPI begins with the first import of it, and ends with the process."""
+def find():
+    """Return the module `mpi4py.MPI` without beginning MPI, unless somebody has; it ends with the process."""
     try:
+        import mpi4py
+        if "mpi4py.MPI" not in sys.modules:
+            mpi4py.rc.initialize, mpi4py.rc.finalize = False, True
         from mpi4py import MPI
     except ModuleNotFoundError:
         raise ImportError(f"MPI: got no package mpi4py, expected it and a library of MPI: {WAYS}",
@@ -38,6 +42,14 @@ def load():
     except (ImportError, RuntimeError) as error:
         first = str(error).strip().split("\n")[0]
         raise DistributedError(f"MPI: got no library of MPI ({first}), expected one: {WAYS}") from None
+    return MPI
+
+
+def load():
+    """Return the module `mpi4py.MPI` after MPI has begun."""
+    MPI = find()
+    if not MPI.Is_initialized():
+        MPI.Init_thread(MPI.THREAD_MULTIPLE)
     if MPI.Query_thread() < MPI.THREAD_MULTIPLE:
         raise DistributedError(f"MPI: got a library that allows threads of level {MPI.Query_thread()}, expected one "
                                "that lets several threads call it (MPI_THREAD_MULTIPLE)")

@@ -8,8 +8,9 @@ import sys
 from dragon.distributed.errors import DistributedError
 from dragon.distributed.machine import name
 from dragon.distributed.mpi import introducing
-from dragon.distributed.mpi.library import WAYS, load
+from dragon.distributed.mpi.library import WAYS, find, load
 
+MEET_SECONDS = 300.0  # to wait for each other where the store does not know how long
 _begun = {}
 
 
@@ -63,7 +64,7 @@ def begin(store, rank, size, host=None):
             raise DistributedError(f"MPI: got rank {rank} of {size} for a process that began as {before}, expected the "
                                    "same: MPI begins once in a process")
         return functools.partial(Carrier, watch=_begun["watch"])
-    if "mpi4py.MPI" in sys.modules:
+    if "mpi4py.MPI" in sys.modules and sys.modules["mpi4py.MPI"].Is_initialized():
         raise DistributedError("MPI: got a program that has imported mpi4py.MPI, which began it with this process "
                                "alone, expected `init_process_group` (or `join_world`) to come first, or `mpirun`")
     if rank == 0:
@@ -71,15 +72,19 @@ def begin(store, rank, size, host=None):
         _begun["introducer"], port = introducing.start(size, token)
         store.set("introducer", f"{token} {port} {' '.join(addresses(host))}")
     token, port, *places = store.get("introducer").decode().split()
-    watch = _reach(["127.0.0.1"] if rank == 0 else places, int(port), token)
+    watch = _reach(["127.0.0.1"] if rank == 0 else places, int(port), token, rank)
+    try:
+        mpi = find()
+        _meet(watch, size, getattr(store, "timeout", MEET_SECONDS))
+    except (ImportError, DistributedError) as error:
+        watch.close()
+        raise DistributedError(f"process group: got {size} processes on several machines, expected what carries their "
+                               f"bytes there. {error}") from None
     told = {"PMI_PORT": f"{watch.host}:{port}", "PMI_ID": str(rank)}
     before = {word: os.environ.get(word) for word in told}
     os.environ.update(told)
     try:
-        mpi = load()
-    except (ImportError, DistributedError) as error:
-        raise DistributedError(f"process group: got {size} processes on several machines, expected what carries their "
-                               f"bytes there. {error}") from None
+        load()
     finally:  # children of this process are none of MPI's
         for word, value in before.items():
             os.environ.pop(word) if value is None else os.environ.update({word: value})
@@ -91,12 +96,23 @@ def begin(store, rank, size, host=None):
     return functools.partial(Carrier, watch=watch)
 
 
-def _reach(places, port, token):
+def _meet(watch, size, seconds):
+    """Return once all processes have come so far, and need the store no more.
+
+    Python waits while MPI begins: what a thread of rank 0 keeps for the others could not be asked for from then on.
+    """
+    if not watch.meet(seconds):
+        gone = watch.gone()
+        problem = f"rank {gone[0]} has ended, or cannot begin it" if gone else f"not all have come in {seconds:g} s"
+        raise DistributedError(f"MPI: {problem}, expected all of {size} processes to begin it together")
+
+
+def _reach(places, port, token, rank):
     """Return a connection to the introducer by the first of several addresses that leads there."""
     problems = []
     for place in places:
         try:
-            return introducing.Watch(place, port, token)
+            return introducing.Watch(place, port, token, rank=rank)
         except OSError as error:
             problems.append(f"{place}: {error.strerror or error}")
     raise DistributedError(f"MPI: got no connection to port {port} of rank 0 ({'; '.join(problems)}), expected one of "

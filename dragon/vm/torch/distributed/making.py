@@ -21,6 +21,7 @@ class _Meeting:
 
     def __init__(self, store):
         self.set, self.get, self._wait = store.set, store.get, store.wait
+        self.timeout = store.timeout.total_seconds()
 
     def wait(self, keys, seconds):
         self._wait(keys, timedelta(seconds=min(seconds, 1e8)))
