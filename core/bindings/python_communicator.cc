@@ -45,6 +45,11 @@ py::object PythonCommunicator::Call(const char* method, const Args&... args) con
   return py::reinterpret_borrow<py::object>(carrier_.get()).attr(method)(args...);
 }
 
+std::string PythonCommunicator::Trouble() {
+  WithGil gil;
+  return Call("trouble").cast<std::string>();
+}
+
 void PythonCommunicator::AllReduce(const char* in, char* out, Elements elements, Reduction reduction) {
   WithGil gil;
   const py::object result = Writable(out, elements.bytes());
@@ -105,7 +110,8 @@ std::shared_ptr<Message> PythonCommunicator::Post(const char* method, char* data
   WithGil gil;
   auto message = std::make_shared<CarriedMessage>();
   static_cast<Message&>(*message) = {data, bytes, rank, tag, goes_out};
-  message->carried = KeptWithoutGil(Call(method, Writable(data, bytes), rank, tag));
+  const py::object carried_tag = tag == kOwnTag ? py::object(py::none()) : py::int_(tag);
+  message->carried = KeptWithoutGil(Call(method, Writable(data, bytes), rank, carried_tag));
   return message;
 }
 

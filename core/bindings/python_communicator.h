@@ -11,13 +11,15 @@
 namespace dragon::python {
 
 /// Calls an object of Python's, which has `rank`, `size` and a method for each call. Memory comes as bytes that are
-/// read or written in place, the same object twice where a result may take the place of what is given.
+/// read or written in place, the same object twice where a result may take the place of what is given. The engine's own
+/// messages have the tag None.
 class PythonCommunicator : public Communicator {
  public:
   explicit PythonCommunicator(py::object carrier);
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
+  std::string Trouble() override;
 
   void AllReduce(const char* in, char* out, Elements elements, Reduction reduction) override;
   void Reduce(const char* in, char* out, Elements elements, Reduction reduction, int root) override;

@@ -19,6 +19,9 @@ namespace dragon {
 
 struct Message;
 
+/// The tag of the engine's own messages; programs' are not negative.
+inline constexpr int64_t kOwnTag = INT64_MIN + 1;
+
 class DRAGON_API Communicator {
  public:
   /// Elements of one dtype, next to each other.

@@ -32,6 +32,10 @@ class Carrier:
     def close(self):
         """Forget the group; what is left at the post goes with it."""
 
+    def trouble(self):
+        """Return why the group is of no use any more; nothing if it is whole."""
+        return self.broken or ""
+
     def exchange(self, what, parcel):
         """Return what all ranks have given, each of them anything that can be pickled."""
         if self.broken is not None:
@@ -120,7 +124,7 @@ class Carrier:
         self.swap("barrier", None)
 
     def send(self, data, to, tag):
-        """Begin to send."""
+        """Begin to send; the engine's own messages have the tag None."""
         reference = self.post.send.remote(self.name, self.rank, self._known(to, "send"), tag, [ray.put(bytes(data))])
         return Message(reference, data, to, tag, False)
 

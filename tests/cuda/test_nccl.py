@@ -1,6 +1,6 @@
 """Groups of processes with a CUDA device each, whose tensors NCCL carries: beside genuine gloo on the host."""
 import pytest
-from harness.device_ranks import beside_genuine, on_devices
+from harness.device_ranks import MACHINES, beside_genuine, genuine, needs_mpich, on_devices
 
 EVERY = '''
 def show(*tensors):
@@ -86,6 +86,13 @@ def test_every_collective_is_as_gloo_has_it_on_the_host():
 
 def test_a_group_of_gloo_takes_tensors_of_devices():
     beside_genuine(EVERY, begin="gloo")
+
+
+@pytest.mark.parametrize("backend", ["nccl", "gloo"])
+def test_between_machines_mpi_introduces_the_ranks(backend):
+    needs_mpich()
+    mine = on_devices(f"{MACHINES}dist.init_process_group({backend!r})\n" + EVERY, begin=None)
+    assert mine == genuine(EVERY)
 
 
 def test_a_group_of_both_takes_tensors_of_the_host_as_well():

@@ -2,7 +2,8 @@
 import os
 import signal
 
-from harness.device_ranks import begin_on_devices, environment, on_devices
+import pytest
+from harness.device_ranks import MACHINES, begin_on_devices, environment, needs_mpich, on_devices
 from harness.ranks import HEAD, run_ranks
 
 
@@ -38,28 +39,33 @@ def test_different_calls_are_told_in_debug_mode():
     ''', TORCH_DISTRIBUTED_DEBUG="DETAIL")
 
 
-def test_a_killed_rank_is_named():
-    found = begin_on_devices('''
-    import signal, time
-    x = torch.ones(1000, device=device)
+@pytest.mark.parametrize("machines", ["one", "two"])
+def test_a_killed_rank_is_named(machines):
+    if machines == "two":
+        needs_mpich()
+    found = begin_on_devices((MACHINES if machines == "two" else "") + '''
+dist.init_process_group("nccl")
+import signal, time
+x = torch.ones(1000, device=device)
+dist.all_reduce(x)
+if rank == 1:
+    os.kill(os.getpid(), signal.SIGKILL)
+begin = time.monotonic()
+try:
     dist.all_reduce(x)
-    if rank == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-    begin = time.monotonic()
-    try:
-        dist.all_reduce(x)
-        torch.cuda.synchronize()
-    except RuntimeError as error:
-        print(time.monotonic() - begin < 10, error)
-    try:
-        dist.all_reduce(x)
-    except RuntimeError as error:
-        print(error)
-    ''', begin="'nccl'").finish()
+    torch.cuda.synchronize()
+except RuntimeError as error:
+    print(time.monotonic() - begin < 10, error)
+try:
+    dist.all_reduce(x)
+except RuntimeError as error:
+    print(error)
+''', begin=None).finish()
     assert found[1][0] == -signal.SIGKILL and found[0][0] == 0, found
     first, second = found[0][1].splitlines()
-    assert first.startswith("True") and "rank 1 (process" in first and "has ended" in first and "all_reduce" in first
-    assert "rank 1 (process" in second and "a new one" in second
+    who = "rank 1 (process" if machines == "one" else "rank 1 has ended"
+    assert first.startswith("True") and who in first and "has ended" in first and "all_reduce" in first
+    assert who in second and "a new one" in second
 
 
 def test_a_rank_that_does_not_come_is_given_up():

@@ -1,6 +1,7 @@
 """Processes with a CUDA device each: GPUs, or devices of the machine that stands for them with its library of NCCL."""
 import os
 import pathlib
+import sys
 
 import pytest
 from harness.ranks import HEAD, Ranks, run_ranks
@@ -53,6 +54,16 @@ def environment(count=2):
     return {"DRAGON_SIMT_DEVICES": str(count), "DRAGON_CUDA_LIBRARIES": str(library)}
 
 
+def needs_mpich():
+    """Skip the test where nothing carries bytes between machines."""
+    pytest.importorskip("mpi4py")
+    if not (pathlib.Path(sys.executable).parent.parent / "lib" / "libmpi.so.12").exists():
+        pytest.skip("needs the wheel of MPICH")
+
+
+MACHINES = "os.environ['DRAGON_MACHINE'] = f'machine {rank}'\n"  # each process as if on one of its own
+
+
 def on_devices(code, size=2, begin="nccl", seconds=120, **words):
     """Run a program in processes with a device each, in a group of a backend; return what each has printed."""
     enter = f"dist.init_process_group({begin!r})\n" if begin else ""
@@ -65,11 +76,15 @@ def begin_on_devices(code, size=2, begin="nccl", **words):
     return Ranks(code, size, ENTER + enter, {**environment(max(size, 2)), **words})
 
 
+def genuine(code, size=2):
+    """Run a program with genuine PyTorch's gloo on the host; return what each process has printed."""
+    return run_ranks(code, size, GENUINE + "dist.init_process_group('gloo')\n")
+
+
 def beside_genuine(code, size=2, begin="nccl"):
-    """Run a program on devices, and with genuine PyTorch's gloo on the host; raise unless both print the same."""
+    """Run a program on devices, and with genuine PyTorch on the host; raise unless both print the same."""
     mine = on_devices(code, size, begin)
-    theirs = run_ranks(code, size, GENUINE + "dist.init_process_group('gloo')\n")
-    assert mine == theirs
+    assert mine == genuine(code, size)
     return mine
 
 

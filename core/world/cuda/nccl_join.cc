@@ -13,8 +13,6 @@ namespace dragon::cuda {
 
 namespace {
 
-constexpr int64_t kTagOfIds = INT64_MIN + 1;  // of messages that no program sends
-
 /// What a rank tells the others of itself.
 struct Introduction {
   NcclId id;
@@ -92,9 +90,9 @@ std::shared_ptr<NcclRing> NcclCommunicator::RingWith(int peer) {
   NcclId id{};
   if (rank_ < peer) {
     CheckNccl(NcclLibrary().get_unique_id(&id), "NCCL: id");
-    host_->Wait(host_->Send(id.bytes, sizeof(id), peer, kTagOfIds), options_.seconds);
+    host_->Wait(host_->Send(id.bytes, sizeof(id), peer, kOwnTag), options_.seconds);
   } else {
-    host_->Wait(host_->Receive(id.bytes, sizeof(id), peer, kTagOfIds), options_.seconds);
+    host_->Wait(host_->Receive(id.bytes, sizeof(id), peer, kOwnTag), options_.seconds);
   }
   return ring = NcclRing::Join(id, rank_ < peer ? 0 : 1, 2, device_, options_, host_);
 }

@@ -63,6 +63,14 @@ class Carrier:
         self._await(self.comm.Iallgather(self._mine, self._all), collective)
         signature.compare(self.rank, self._all)
 
+    def trouble(self):
+        """Return why the group is of no use any more, as far as can be told at once; nothing if it is whole."""
+        gone = [] if self.watch is None else self._gone()
+        return self.broken or (f"rank {gone[0]} has ended" if gone else "")
+
+    def _gone(self):
+        return [self.ranks.index(rank) for rank in self.watch.gone() if rank in self.ranks]
+
     def _await(self, request, collective):
         """Wait for what has begun.
 
@@ -74,7 +82,7 @@ class Carrier:
             return DistributedError(f"{self.broken}, expected each to call it; the group is of no use any more")
 
         def look():
-            gone = [self.ranks.index(rank) for rank in self.watch.gone() if rank in self.ranks]
+            gone = self._gone()
             if gone:
                 self.broken = f"{collective}: rank {gone[0]} has ended before it took part"
                 raise DistributedError(f"{self.broken}, expected each to; the group is of no use any more")
@@ -183,7 +191,7 @@ class Carrier:
 
     @told
     def send(self, data, to, tag):
-        """Begin to send."""
+        """Begin to send; the engine's own messages have the tag None."""
         copy = bytes(data)
         return Message(self.comm.Isend([copy, self.mpi.BYTE], self._known(to, "send"), self._tag(tag)), copy, to, tag,
                        False, self._look)
@@ -210,9 +218,11 @@ class Carrier:
         return rank
 
     def _tag(self, tag):
-        most = self.comm.Get_attr(self.mpi.TAG_UB)
-        if not 0 <= tag <= most:
-            raise ValueError(f"message: got the tag {tag}, expected 0 to {most}, as MPI has it")
+        own = self.comm.Get_attr(self.mpi.TAG_UB)
+        if tag is None:
+            return own
+        if not 0 <= tag < own:
+            raise ValueError(f"message: got the tag {tag}, expected 0 to {own - 1}, as MPI has it")
         return tag
 
     def give_up(self, why):

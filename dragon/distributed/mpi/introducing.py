@@ -10,6 +10,7 @@ import selectors
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 VALUES_BYTES = 1024  # the longest value that is told
@@ -209,6 +210,7 @@ class Watch:
 
     def __init__(self, host, port, token, seconds=3.0, rank=None):
         self.host, self._read, self._gone, self._has_met = host, b"", {}, False
+        self._lock = threading.Lock()
         self._connection = socket.create_connection((host, port), seconds)
         try:
             own = "" if rank is None else f" rank={rank}"
@@ -235,7 +237,15 @@ class Watch:
         return self._has_met
 
     def gone(self):
-        """Return the ranks that have left, in that order; rank 0 where the introducer has gone with it."""
+        """Return the ranks that have left, in that order; rank 0 where the introducer has gone with it.
+
+        Threads may ask at once.
+        """
+        with self._lock:
+            self._hear()
+            return list(self._gone)
+
+    def _hear(self):
         try:
             while came := self._connection.recv(1 << 12):
                 self._read += came
@@ -249,7 +259,6 @@ class Watch:
             if b"cmd=gone" in line:
                 self._gone.setdefault(int(words_of(line.decode())["rank"]))
             self._has_met |= line == b"cmd=met"
-        return list(self._gone)
 
     def close(self):
         """Leave: a process that has not begun MPI is gone then."""
