@@ -41,13 +41,28 @@ class Carrier:
         self.mpi, self.ranks, self.watch = load(), list(ranks), watch
         world = self.mpi.COMM_WORLD
         self.timeout, self.broken, self.number = timeout, None, 0
-        if list(ranks) == list(range(world.size)):
-            self.comm = world.Dup()
+        self.size = len(self.ranks)
+        if self.ranks == list(range(world.size)):
+            self.comm, request = world.Idup()
+            self._await(request, "new group")
         else:
-            self.comm = world.Create_group(world.group.Incl(list(ranks)))
-        self.rank, self.size = self.comm.rank, self.comm.size
+            self._meet(world)
+            self.comm = world.Create_group(world.group.Incl(self.ranks))
+        self.rank = self.comm.rank
         self._mine = np.zeros(signature.LENGTH, np.int64)
         self._all = np.zeros((self.size, signature.LENGTH), np.int64)
+
+    def _meet(self, world):
+        """Return once all members are about to make the group, for which MPI would wait for ever."""
+        first, *others = self.ranks
+        tag, nothing = world.Get_attr(self.mpi.TAG_UB), [bytearray(), self.mpi.BYTE]
+        if world.rank != first:
+            self._await(world.Isend(nothing, first, tag), "new group")
+            self._await(world.Irecv(nothing, first, tag), "new group")
+            return
+        for begin in (world.Irecv, world.Isend):
+            for request in [begin(nothing, other, tag) for other in others]:
+                self._await(request, "new group")
 
     def close(self):
         """Let MPI forget the group."""
