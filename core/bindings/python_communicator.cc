@@ -50,6 +50,11 @@ std::string PythonCommunicator::Trouble() {
   return Call("trouble").cast<std::string>();
 }
 
+void PythonCommunicator::SetTimeout(double seconds) {
+  WithGil gil;
+  py::reinterpret_borrow<py::object>(carrier_.get()).attr("timeout") = seconds;
+}
+
 void PythonCommunicator::AllReduce(const char* in, char* out, Elements elements, Reduction reduction) {
   WithGil gil;
   const py::object result = Writable(out, elements.bytes());

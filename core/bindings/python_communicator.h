@@ -20,6 +20,7 @@ class PythonCommunicator : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   std::string Trouble() override;
+  void SetTimeout(double seconds) override;
 
   void AllReduce(const char* in, char* out, Elements elements, Reduction reduction) override;
   void Reduce(const char* in, char* out, Elements elements, Reduction reduction, int root) override;

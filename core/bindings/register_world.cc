@@ -139,6 +139,8 @@ void RegisterServices(py::module_& m) {
         py::arg("cluster_size") = -1, py::arg("least_blocks") = -1, py::arg("most_blocks") = -1,
         py::arg("net_name") = "",
         "Say who carries a group's tensors of a kind of device: nobody, the host, or the device's library.");
+  m.def("set_group_timeout", &SetGroupTimeout, py::arg("group"), py::arg("seconds"),
+        "Have a group's ranks wait so long for each other from the next call on; negative seconds are no limit.");
   m.def("collect_together", &CollectTogether, py::arg("name"), py::arg("ins"), py::arg("outs"), py::arg("reduction"),
         py::arg("root"), "A collective of this process's devices: a tensor to read and one to write of each.");
   m.def(

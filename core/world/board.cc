@@ -39,7 +39,8 @@ uint64_t Board::BytesFor(const Options& options) {
   return sizeof(Head) + options.size * (sizeof(Seat) + kSheets * Rounded(options.sheet_bytes));
 }
 
-Board::Board(SharedBlock memory, const Options& options) : memory_(std::move(memory)), options_(options) {
+Board::Board(SharedBlock memory, const Options& options)
+    : memory_(std::move(memory)), options_(options), timeout_seconds_(options.timeout_seconds) {
   if (options.size < 1 || options.size > kMostRanks || options.rank < 0 || options.rank >= options.size) {
     throw ValueError("Board")
         .Got("rank ", options.rank, " of ", options.size, " processes")
@@ -75,7 +76,7 @@ void Board::Join() {
         .Expected("one for each rank");
   }
   WakeAll(mine.process);
-  const Deadline deadline(options_.timeout_seconds);
+  const Deadline deadline(timeout_seconds_);
   std::vector<int> processes(options_.size);
   for (int rank = 0; rank < options_.size; ++rank) {
     SharedWord& there = SeatOf(rank).process;
@@ -116,7 +117,7 @@ void Board::AwaitSeat(int rank, uint32_t posted) {
     if (there()) return;
     Breathe();
   }
-  const Deadline deadline(options_.timeout_seconds);
+  const Deadline deadline(timeout_seconds_);
   while (!there()) {
     seat.sleepers.fetch_add(1);
     const uint32_t seen = seat.posted.load();

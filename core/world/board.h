@@ -36,8 +36,7 @@ class DRAGON_API Board {
   int rank() const { return options_.rank; }
   int size() const { return options_.size; }
   uint64_t sheet_bytes() const { return options_.sheet_bytes; }
-  double timeout_seconds() const { return options_.timeout_seconds; }
-  void set_timeout(double seconds) { options_.timeout_seconds = seconds; }
+  void set_timeout(double seconds) { timeout_seconds_ = seconds; }
 
   /// Say that this rank is there. Once all are, each watches the others.
   void Join();
@@ -83,6 +82,7 @@ class DRAGON_API Board {
 
   SharedBlock memory_;
   Options options_;
+  std::atomic<double> timeout_seconds_;  ///< as the options have it, until somebody says otherwise
   Head* head_;
   char* sheets_;
   std::unique_ptr<Peers> peers_;

@@ -52,6 +52,8 @@ class DRAGON_API Communicator {
   virtual bool CanReduce(DType dtype, Reduction reduction) const { return kernels::CanCombine(dtype, reduction); }
   /// Why the group is of no use any more, as far as this rank can tell without waiting; empty if it is whole.
   virtual std::string Trouble() { return {}; }
+  /// Wait so long for the others from the next call on; negative: for ever.
+  virtual void SetTimeout(double seconds) = 0;
 
   /// `out` may be `in`.
   virtual void AllReduce(const char* in, char* out, Elements elements, Reduction reduction) = 0;

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "core/base/error.h"
 #include "core/world/staged.h"
@@ -105,6 +106,20 @@ void ServeGroup(int64_t number, DeviceType type, Service service, const DeviceOp
   std::lock_guard lock(TheGroups().mutex);
   Served& served = Find("group", number).served[type];
   served.service = service, served.options = options;
+}
+
+void SetGroupTimeout(int64_t number, double seconds) {
+  std::vector<std::shared_ptr<Communicator>> all;
+  {
+    std::lock_guard lock(TheGroups().mutex);
+    Group& group = Find("group", number);
+    all.push_back(group.communicator);
+    for (auto& [type, served] : group.served) {
+      served.options.seconds = seconds;
+      for (const auto& [index, communicator] : served.communicators) all.push_back(communicator);
+    }
+  }
+  for (const auto& each : all) each->SetTimeout(seconds);
 }
 
 std::shared_ptr<Communicator> GroupOf(const char* who, int64_t number, Device device) {

@@ -20,6 +20,8 @@ DRAGON_API std::shared_ptr<Communicator> GroupOf(const char* who, int64_t number
 /// Say who carries a group's tensors of a kind of device: at the beginning the host its own ones, and each other kind's
 /// library theirs.
 DRAGON_API void ServeGroup(int64_t number, DeviceType type, Service service, const DeviceOptions& options);
+/// Have all of a group wait so long for the others from the next call on; negative: for ever.
+DRAGON_API void SetGroupTimeout(int64_t number, double seconds);
 /// For tensors on a device; a RuntimeError in the name of `who` where nobody carries them. That of a device's library
 /// is joined by all ranks together at their first collective.
 DRAGON_API std::shared_ptr<Communicator> GroupOf(const char* who, int64_t number, Device device);

@@ -36,6 +36,7 @@ class DRAGON_API SharedCommunicator : public Communicator {
   void Barrier() override;
   void Break(const std::string& why) override { board_->Break(why); }
   std::string Trouble() override { return board_->Trouble(); }
+  void SetTimeout(double seconds) override { board_->set_timeout(seconds); }
 
   std::shared_ptr<Message> Send(const char* data, int64_t bytes, int to, int64_t tag) override;
   std::shared_ptr<Message> Receive(char* data, int64_t bytes, int from, int64_t tag) override;

@@ -20,6 +20,7 @@ class DRAGON_API StagedCommunicator : public Communicator {
   int size() const override { return host_->size(); }
   bool CanReduce(DType dtype, Reduction reduction) const override { return host_->CanReduce(dtype, reduction); }
   std::string Trouble() override { return host_->Trouble(); }
+  void SetTimeout(double seconds) override { host_->SetTimeout(seconds); }
 
   void AllReduce(const char* in, char* out, Elements elements, Reduction reduction) override;
   void Reduce(const char* in, char* out, Elements elements, Reduction reduction, int root) override;

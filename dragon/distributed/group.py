@@ -48,6 +48,7 @@ class ProcessGroup:
         self.number = self._meet(sheet_bytes) if carry is None else self._begin_carrying()
         self.runner = Runner(self.number)
         self.services = {}
+        self.begun = None  # what a block has begun that waits at its end
         self.serve("cuda", "device")
         _groups.add(self)
 
@@ -71,6 +72,11 @@ class ProcessGroup:
         self.services[device] = service
         if device == "cuda":
             self.runner.by_device, self.runner.priority = service == "device", priority
+
+    def set_timeout(self, seconds):
+        """Wait so many seconds for the others from the next call on; negative for ever."""
+        groups.set_timeout(self.number, float(seconds))
+        self.timeout = seconds
 
     def _begin_carrying(self):
         """Join the others by what carries bytes between machines."""

@@ -74,6 +74,15 @@ NcclCommunicator::NcclCommunicator(std::shared_ptr<NcclRing> ring, int rank, int
 /// That others have ended is no trouble where all that was begun is done.
 std::string NcclCommunicator::Trouble() { return ring_ ? ring_->why() : std::string{}; }
 
+void NcclCommunicator::SetTimeout(double seconds) {
+  std::lock_guard lock(mutex_);
+  options_.seconds = seconds;
+  if (ring_) ring_->SetTimeout(seconds);
+  for (const auto& [peer, ring] : pairs_) {
+    if (ring) ring->SetTimeout(seconds);
+  }
+}
+
 /// As the board of the host's communicators does in every call. Ranks that are about to do different things would wait
 /// for each other on their devices.
 void NcclCommunicator::Compare(Collective collective, Elements elements, int root, Reduction reduction) {

@@ -26,6 +26,7 @@ class NcclCommunicator : public Communicator {
   int size() const override { return size_; }
   bool CanReduce(DType dtype, Reduction reduction) const override;
   std::string Trouble() override;
+  void SetTimeout(double seconds) override;
 
   void AllReduce(const char* in, char* out, Elements elements, Reduction reduction) override;
   void Reduce(const char* in, char* out, Elements elements, Reduction reduction, int root) override;

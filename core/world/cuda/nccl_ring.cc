@@ -40,7 +40,7 @@ NcclStatus Outside(const std::function<NcclStatus()>& call) {
 }
 
 NcclRing::NcclRing(Device device, const DeviceOptions& options, std::weak_ptr<Communicator> host)
-    : device_(device), options_(options), host_(std::move(host)) {}
+    : device_(device), seconds_(options.seconds), options_(options), host_(std::move(host)) {}
 
 std::shared_ptr<NcclRing> NcclRing::Join(const NcclId& id, int rank, int size, Device device,
                                          const DeviceOptions& options, std::weak_ptr<Communicator> host) {
@@ -98,7 +98,8 @@ void NcclRing::Tell() {
 }
 
 bool NcclRing::IsLate(Clock::time_point begun) const {
-  return options_.seconds >= 0 && std::chrono::duration<double>(Clock::now() - begun).count() > options_.seconds;
+  const double seconds = seconds_;
+  return seconds >= 0 && std::chrono::duration<double>(Clock::now() - begun).count() > seconds;
 }
 
 /// Calls of this kind of communicator may return before they are begun: look until they are.

@@ -44,6 +44,7 @@ class NcclRing {
   static void RunTogether(const std::string& who, std::span<const Part> parts);
 
   Device device() const { return device_; }
+  void SetTimeout(double seconds) { seconds_ = seconds; }
   /// Why it was given up; empty if it was not.
   std::string why();
   /// Give it up: what hangs on the device ends, with numbers that mean nothing.
@@ -74,6 +75,7 @@ class NcclRing {
   void DropDone();
 
   Device device_;
+  std::atomic<double> seconds_;  ///< after which a call that has not ended is given up; negative: never
   DeviceOptions options_;
   std::weak_ptr<Communicator> host_;
   NcclHandle handle_ = nullptr;

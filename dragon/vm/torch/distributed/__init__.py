@@ -4,7 +4,6 @@ import logging
 import os
 import sys
 
-from dragon.distributed.mpi import library as _mpi
 from dragon.vm.guest import lookup
 from dragon.core import groups as _core_groups
 from dragon.vm.torch.distributed import distributed_c10d as _c10d
@@ -12,37 +11,14 @@ from dragon.vm.torch.distributed import nccl as _nccl
 from dragon.vm.torch.distributed.groups import DebugLevel, QueueEmptyError  # noqa: F401
 
 globals().update((name, value) for name, value in vars(_c10d).items() if not name.startswith("_"))
-from dragon.vm.torch.distributed.distributed_c10d import _get_default_group, _rank_not_in_group  # noqa: E402
+from dragon.vm.torch.distributed.distributed_c10d import (  # noqa: E402, F401
+    _all_gather_base, _coalescing_manager, _CoalescingManager, _get_default_group, _get_process_group_name,
+    _rank_not_in_group, _reduce_scatter_base)
 
 
 def is_available():
     """Return True: a world of one is."""
     return True
-
-
-def is_nccl_available():
-    """Return whether there are CUDA devices, and NCCL's library."""
-    return _nccl.is_available()
-
-
-def is_gloo_available():
-    """Return True: a world of one needs nothing else."""
-    return True
-
-
-def is_mpi_available():
-    """Return whether mpi4py is installed, which carries what processes on several machines tell each other."""
-    return _mpi.is_there()
-
-
-def is_ucc_available():
-    """Return False: there is no UCC."""
-    return False
-
-
-def is_xccl_available():
-    """Return False: there is no XCCL."""
-    return False
 
 
 GroupName, RankType = str, int

@@ -47,8 +47,11 @@ def _member(group, who):
 
 def _run(core, call, result, async_op, like=None):
     """Make a call in its turn, now or in the background; `like` is one of the tensors that it is about."""
-    if async_op:
-        return Work(core.runner.begin(call, result, result[0] if like is None and result else like))
+    if async_op or core.begun is not None:
+        work = Work(core.runner.begin(call, result, result[0] if like is None and result else like))
+        if core.begun is not None:
+            core.begun.append(work)
+        return work if async_op else None
     call()
     return None
 
@@ -97,7 +100,7 @@ def all_reduce(tensor, op=_SUM, group=None, async_op=False):
     if (group := _member(group, "all_reduce")) is None:
         return None
     core, held = group._core, tensor.detach() if tensor.requires_grad else tensor
-    if async_op:
+    if async_op or core.begun is not None:
         return _run(core, lambda: _reduce_into(held, op, core.number), [tensor], async_op)
     _reduce_into(held, op, core.number)
     return None

@@ -1,6 +1,9 @@
 """Groups of processes and what they do together, under the name of PyTorch's file."""
 from dragon.vm.torch.core.absent import fill
 from dragon.vm.torch.distributed import groups as _groups
+from dragon.vm.torch.distributed.available import (  # noqa: F401
+    is_gloo_available, is_mpi_available, is_nccl_available, is_ucc_available, is_xccl_available)
+from dragon.vm.torch.distributed.coalescing import _coalescing_manager, _CoalescingManager  # noqa: F401
 from dragon.vm.torch.distributed.collectives import (  # noqa: F401
     _all_gather_base, _reduce_scatter_base, all_gather, all_gather_coalesced, all_gather_into_tensor, all_gather_single,
     all_reduce, all_reduce_coalesced, all_to_all, all_to_all_single, barrier, broadcast, gather, monitored_barrier,
@@ -9,6 +12,9 @@ from dragon.vm.torch.distributed.files import FileStore  # noqa: F401
 from dragon.vm.torch.distributed.groups import (Backend, DistBackendError, DistError, DistNetworkError,  # noqa: F401
                                                 DistStoreError, GroupMember, P2POp, ProcessGroup, ReduceOp, Work,
                                                 _pg_map, _world)
+from dragon.vm.torch.distributed.inner import (  # noqa: F401
+    _get_default_store, _get_default_timeout, _get_group_size, _get_object_coll_device, _get_process_group_name,
+    _get_process_group_store, _object_to_tensor, _set_pg_timeout, _tensor_to_object)
 from dragon.vm.torch.distributed.making import (  # noqa: F401
     _get_default_group, _get_pg_default_device, _rank_not_in_group, default_pg_timeout, destroy_process_group,
     get_backend, get_backend_config, get_default_backend_for_device, get_global_rank, get_group_rank,

@@ -73,13 +73,21 @@ def _incoming(tensor, src, group, tag, group_src):
     return (held, peer, tag, False), None if held is target else lambda: target.copy_(held)
 
 
+def _noted(work):
+    """Return the work of a message; a block that waits at its end waits for it."""
+    begun = work._group._core.begun
+    if begun is not None:
+        begun.append(work)
+    return work
+
+
 def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
     """Begin to send a tensor; return the work. NCCL knows no tags: messages of two processes keep their order."""
     _require_tensor(tensor)
     if (group := _member(group, "isend")) is None:
         return None
     told, _ = _outgoing(tensor, dst, group, tag, group_dst)
-    return MessageWork(group._core.post(*told), group)
+    return _noted(MessageWork(group._core.post(*told), group))
 
 
 def irecv(tensor, src=None, group=None, tag=0, group_src=None):
@@ -88,7 +96,7 @@ def irecv(tensor, src=None, group=None, tag=0, group_src=None):
     if (group := _member(group, "irecv")) is None:
         return None
     told, deliver = _incoming(tensor, src, group, tag, group_src)
-    return MessageWork(group._core.post(*told), group, deliver)
+    return _noted(MessageWork(group._core.post(*told), group, deliver))
 
 
 def send(tensor, dst=None, group=None, tag=0, group_dst=None):
