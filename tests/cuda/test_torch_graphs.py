@@ -3,6 +3,8 @@ import gc
 
 import numpy
 import pytest
+from harness.device_ranks import SIMT
+from harness.ranks import run_ranks
 
 from dragon import ops
 from dragon.vm import torch as dt
@@ -198,3 +200,17 @@ def test_tables_of_the_host_are_kept(device):
     x.copy_(dt.rand(1, 1, 9, 9))
     graph.replay()
     numpy.testing.assert_array_equal(made.cpu().numpy(), work().cpu().numpy())
+
+
+def test_the_first_call_that_indexes_may_be_noted_down(device):
+    """Where kernels note wrong indices is made then, although a graph is under way."""
+    run_ranks(SIMT + """
+from dragon.vm import torch as dt
+x, at = dt.arange(6.0, device="cuda"), dt.tensor([4, 1], device="cuda")
+graph = dt.cuda.CUDAGraph()
+with dt.cuda.graph(graph):
+    y = dt.gather(x, 0, at)
+at.copy_(dt.tensor([0, 5]))
+graph.replay()
+assert y.tolist() == [0, 5]
+""", 1)

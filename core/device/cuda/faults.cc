@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/outside.h"
+#include "core/device/cuda/backend.h"
 #include "core/device/cuda/check.h"
 
 namespace dragon::cuda {
@@ -28,6 +29,7 @@ const char* Kept(const char* who) {
 
 Fault* Made(int device) {
   const CudaGuard guard(device);
+  const RelaxedCapture relaxed;  // the first call may be one that a graph notes down
   void* memory = nullptr;
   CheckCuda(cudaHostAlloc(&memory, sizeof(Fault), cudaHostAllocMapped | cudaHostAllocPortable),
             "cuda: a fault's memory");

@@ -48,7 +48,12 @@ struct dim3 {
 
 // --- the runtime's answers: there is no error that an exception does not tell
 using cudaStream_t = void*;
-enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorNotReady = 600 };
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorNotReady = 600,
+  cudaErrorStreamCaptureUnsupported = 900
+};
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 inline const char* cudaGetErrorString(cudaError_t) { return "no error"; }
@@ -65,8 +70,22 @@ inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream
   if (bytes) simt::Queue([=] { std::memset(to, value, bytes); });
   return cudaSuccess;
 }
+enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal,
+  cudaStreamCaptureModeThreadLocal,
+  cudaStreamCaptureModeRelaxed
+};
+namespace simt {
+inline thread_local cudaStreamCaptureMode g_capture_mode = cudaStreamCaptureModeGlobal;
+}
+inline cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  std::swap(*mode, simt::g_capture_mode);
+  return cudaSuccess;
+}
 enum { cudaHostAllocPortable = 1, cudaHostAllocMapped = 2 };
 inline cudaError_t cudaHostAlloc(void** memory, size_t bytes, unsigned) {
+  if (simt::NotedByThread() && simt::g_capture_mode != cudaStreamCaptureModeRelaxed)
+    return cudaErrorStreamCaptureUnsupported;
   *memory = std::calloc(1, bytes);
   return *memory ? cudaSuccess : cudaErrorMemoryAllocation;
 }
