@@ -2,7 +2,7 @@
 import enum
 
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.tensor import ops
+from dragon.vm.torch.core.register import FUNCTIONS
 
 
 class ScalingType(enum.Enum):
@@ -84,7 +84,7 @@ def scaled_mm(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, sw
         raise ValueError(f"Invalid scaling configuration: got scales of shapes {tuple(scale_a.shape)} and "
                          f"{tuple(scale_b.shape)}, {recipes[0]} and {recipes[1]}, expected one number for each "
                          f"(TensorWise) or {shapes[ScalingType.RowWise]} (RowWise)")
-    return ops.scaled_mm(mat_a, mat_b, scale_a, scale_b, bias, None, output_dtype, use_fast_accum)
+    return FUNCTIONS["_scaled_mm"](mat_a, mat_b, scale_a, scale_b, bias, None, output_dtype, use_fast_accum)
 
 
 def _check_contraction(mat_a, mat_b, contraction_dim):

@@ -93,3 +93,24 @@ def test_no_gradient_comes_back():
         a = t.ones(16, 16).to(t.float8_e4m3fn)
         with pytest.raises(RuntimeError):
             t._scaled_mm(a, a.t(), t.ones(()), t.ones((), requires_grad=True), out_dtype=t.float32).sum().backward()
+
+
+def test_compiled_mapped_and_exported():
+    """Graphs hold one call; an exported program names PyTorch's operator, by either function."""
+    a = ((dt.arange(64.0) % 7 - 3) / 4).reshape(4, 16).to(dt.float8_e4m3fn)
+    b = ((dt.arange(128.0) % 5 - 2) / 2).reshape(8, 16).to(dt.float8_e4m3fn).t()
+    one, kind = dt.tensor(2.0), dt.nn.functional.ScalingType.TensorWise
+
+    def product(a, b, scale):
+        return dt._scaled_mm(a, b, scale, scale, out_dtype=dt.float32)
+
+    class Product(dt.nn.Module):
+        def forward(self, a, b, scale):
+            other = dt.nn.functional.scaled_mm(a, b, scale, kind, scale, kind, output_dtype=dt.float32)
+            return product(a, b, scale) + other
+    wanted = product(a, b, one)
+    assert dt.equal(dt.compile(product)(a, b, one), wanted)
+    assert dt.equal(dt.vmap(product, in_dims=(0, None, None))(dt.stack([a, a]), b, one)[1], wanted)
+    program = dt.export.export(Product(), (a, b, one))
+    assert dt.equal(program.module()(a, b, one), wanted * 2)
+    assert [str(node.target) for node in program.graph.nodes].count("aten._scaled_mm.default") == 2
