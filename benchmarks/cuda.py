@@ -115,6 +115,13 @@ def _(torch):
     return lambda: x @ y
 
 
+@case("scaled product of float8 8192", flops=2 * 8192**3)
+def _(torch):
+    a, b = (torch.randn(8192, 8192, device="cuda").to(torch.float8_e4m3fn) for _ in range(2))
+    one = torch.ones((), device="cuda")
+    return lambda: torch._scaled_mm(a, b.t(), one, one, out_dtype=torch.bfloat16)
+
+
 @case("linear with gelu bfloat16", flops=2 * 8192 * 1024 * 4096)
 def _(torch):
     layer = torch.nn.Linear(1024, 4096, device="cuda", dtype=torch.bfloat16)

@@ -31,7 +31,7 @@ INNER = re.compile(r"^(_softmax|_log_softmax(_backward_data)?|_to_copy|_unsafe_v
                    r"_embedding_bag\w*|_cdist_forward|_pdist\w*|_local_scalar_dense|_weight_norm\w*|_fft_\w+|"
                    r"_linalg_\w+|_batch_norm_\w+|_upsample_\w+|_unique2?|_trilinear|_reshape_alias|_neg_view|"
                    r"_prelu_kernel|_index_put_impl_|__\w+__|_native_\w+|_shape_as_tensor|_is_\w+|_transformer_\w+|"
-                   r"_cummax_helper|_pad_\w+|_softmax\w*|_safe_softmax)$")
+                   r"_cummax_helper|_pad_\w+|_softmax\w*|_safe_softmax|_scaled_mm)$")
 
 
 def is_scripted(text):

@@ -14,6 +14,12 @@ struct MatmulPost {
   Activation activation = Activation::kNone;
 };
 
+/// y (m, n) = (a * a_scale) (b * b_scale) + bias. Scales are float32: numbers of no axes, or (m, 1) and (1, n). `bias`
+/// (n,) is optional, and of any dtype.
+struct ScaledOperands {
+  View a, b, a_scale, b_scale, bias;
+};
+
 /// The build's choice: DRAGON_ONEDNN. Without it, Dragon's own products and convolutions do all of the work.
 #if defined(DRAGON_WITHOUT_ONEDNN)
 inline constexpr bool kHasOneDnn = false;
@@ -31,6 +37,9 @@ inline const Kernel<void(View y, View a, View b, View bias, const MatmulPost& po
 /// The same on oneDNN, for float32 and bfloat16 on processors where it is fast; false in `*done` if it is not.
 inline const Kernel<void(View y, View a, View b, View bias, const MatmulPost& post, bool* done)> MatmulOneDnn{
     "matmul_onednn"};
+/// A product of float8 matrices, a's dtype the kernel's, into float16, bfloat16 or float32, by units that multiply them
+/// as they are; false in `*done`, and nothing done, where there are none for it. `fast`: sums may be less exact.
+inline const Kernel<void(View y, const ScaledOperands& operands, bool fast, bool* done)> MatmulScaled{"matmul_scaled"};
 /// y () = sum of conj?(a) * b over 1-D operands.
 inline const Kernel<void(View y, View a, View b, bool conjugate)> Dot{"dot"};
 

@@ -26,7 +26,17 @@ using LtLayout = struct LtLayoutOpaque*;
 using LtPreference = struct LtPreferenceOpaque*;
 
 /// Attributes by their numbers.
-enum class LtDescAttribute : int { kTransA = 3, kTransB = 4, kEpilogue = 7, kBiasPointer = 8 };
+enum class LtDescAttribute : int {
+  kTransA = 3,
+  kTransB = 4,
+  kEpilogue = 7,
+  kBiasPointer = 8,
+  kScalePointerA = 17,
+  kScalePointerB = 18,
+  kFastSums = 25,
+  kScaleModeA = 31,
+  kScaleModeB = 32
+};
 enum class LtLayoutAttribute : int { kBatchCount = 5, kBatchStride = 6 };
 enum class LtPreferenceAttribute : int {
   kWorkspaceBytes = 1,
@@ -37,6 +47,9 @@ enum class LtPreferenceAttribute : int {
   kAlignmentD = 8
 };
 inline constexpr uint32_t kLtEpilogueDefault = 1, kLtEpilogueBias = 4;
+/// Operands of 8-bit floats have a scale each: one number (which is what is assumed), or a vector with one for each row
+/// of the result as the library sees it (a's) or each column (b's). The latter came with 12.9.
+inline constexpr int32_t kLtScaleNumber = 0, kLtScaleVector = 3;
 /// Parts of a sum meet in the type that sums are kept in, never in the result's.
 inline constexpr uint32_t kLtReduceInComputeType = 2;
 
@@ -58,7 +71,7 @@ struct LtFunctions {
   BlasStatus (*desc_create)(LtDesc*, BlasCompute, cudaDataType_t scale);
   BlasStatus (*desc_destroy)(LtDesc);
   BlasStatus (*desc_set)(LtDesc, LtDescAttribute, const void*, size_t);
-  BlasStatus (*layout_create)(LtLayout*, cudaDataType_t, uint64_t rows, uint64_t columns, int64_t leading);
+  BlasStatus (*layout_create)(LtLayout*, int type, uint64_t rows, uint64_t columns, int64_t leading);
   BlasStatus (*layout_destroy)(LtLayout);
   BlasStatus (*layout_set)(LtLayout, LtLayoutAttribute, const void*, size_t);
   BlasStatus (*preference_create)(LtPreference*);
@@ -100,6 +113,13 @@ inline cudaDataType_t CudaTypeOf(DType dtype) {
     default:
       return CUDA_R_32F;
   }
+}
+/// How cuBLASLt names the dtype of a matrix: CUDA's numbers, also of 8-bit floats.
+inline constexpr int kLtFloat8E4M3 = 28, kLtFloat8E5M2 = 29;
+inline int LtTypeOf(DType dtype) {
+  return dtype == DType::kFloat8E4M3FN ? kLtFloat8E4M3
+         : dtype == DType::kFloat8E5M2 ? kLtFloat8E5M2
+                                       : static_cast<int>(CudaTypeOf(dtype));
 }
 
 }  // namespace dragon::cuda

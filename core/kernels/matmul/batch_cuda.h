@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdlib>
+
 #include "core/kernels/matmul/epilogue.h"
 
 namespace dragon::DRAGON_DEVICE {
@@ -58,6 +60,15 @@ struct Product {
   Steps y_steps, a_steps, b_steps;
   BatchAxes batch;
 };
+
+/// On the machine that stands for a GPU, a test says who multiplies.
+inline bool AsksVendor() {
+#if defined(DRAGON_SIMT)
+  return std::getenv("DRAGON_SIMT_BLAS") != nullptr;
+#else
+  return true;
+#endif
+}
 
 /// Do it by NVIDIA's library, which must be there for the dtypes that it multiplies. False, and nothing done, where it
 /// has no way: the kernels of this folder then do it.

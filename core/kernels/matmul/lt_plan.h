@@ -13,11 +13,14 @@
 
 namespace dragon::DRAGON_DEVICE {
 
+/// How operands of 8 bits are scaled.
+enum class LtScales : int64_t { kNone, kNumbers, kVectors };
+
 /// By columns: d (m, n) = op(a) (m, k) op(b) (k, n), `batch` times at the strides, a vector of m added if `bias`.
 /// Alignments are of all pointers that the plan will be given, in bytes.
 struct LtProblem {
-  int64_t device, dtype, tf32, m, n, k, a_leading, b_leading, d_leading, a_transposed, b_transposed, bias, batch,
-      a_stride, b_stride, d_stride, a_alignment, b_alignment, d_alignment, bias_alignment;
+  int64_t device, dtype, a_dtype, b_dtype, tf32, m, n, k, a_leading, b_leading, d_leading, a_transposed, b_transposed,
+      bias, batch, a_stride, b_stride, d_stride, a_alignment, b_alignment, d_alignment, bias_alignment, scales, fast;
 };
 using LtKey = std::array<int64_t, sizeof(LtProblem) / sizeof(int64_t)>;
 static_assert(sizeof(LtKey) == sizeof(LtProblem));
@@ -30,13 +33,17 @@ struct LtKeyHash {
   }
 };
 
+/// What a problem reads beside its matrices; what is null is not there.
+struct LtBeside {
+  const void *bias = nullptr, *a_scale = nullptr, *b_scale = nullptr;
+};
+
 /// The descriptors of a problem; not usable if the library has no algorithm for it.
 class LtPlan {
  public:
-  LtPlan(const Context& ctx, const LtProblem& p, const void* bias) {
+  LtPlan(const Context& ctx, const LtProblem& p, const LtBeside& beside) {
     const cuda::LtFunctions& lt = cuda::Lt();
     const auto dtype = static_cast<DType>(p.dtype);
-    const cudaDataType_t type = cuda::CudaTypeOf(dtype);
     const bool wide = RealDType(dtype) == DType::kFloat64, complex = IsComplex(dtype);
     const auto compute = wide ? cuda::BlasCompute::k64F
                          : p.tf32 && dtype != DType::kFloat16 && dtype != DType::kBFloat16
@@ -48,11 +55,20 @@ class LtPlan {
     Set(cuda::LtDescAttribute::kTransB, OpOf(p.b_transposed));
     if (p.bias) {
       Set(cuda::LtDescAttribute::kEpilogue, cuda::kLtEpilogueBias);
-      Set(cuda::LtDescAttribute::kBiasPointer, bias);  // its alignment is looked at
     }
-    a = MakeLayout(type, p.a_transposed ? p.k : p.m, p.a_transposed ? p.m : p.k, p.a_leading, p.batch, p.a_stride);
-    b = MakeLayout(type, p.b_transposed ? p.n : p.k, p.b_transposed ? p.k : p.n, p.b_leading, p.batch, p.b_stride);
-    d = MakeLayout(type, p.m, p.n, p.d_leading, p.batch, p.d_stride);
+    if (p.fast) Set(cuda::LtDescAttribute::kFastSums, int8_t{1});
+    if (p.scales == static_cast<int64_t>(LtScales::kVectors) &&
+        !(Takes(cuda::LtDescAttribute::kScaleModeA, cuda::kLtScaleVector) &&
+          Takes(cuda::LtDescAttribute::kScaleModeB, cuda::kLtScaleVector))) {
+      return;  // an older library
+    }
+    Set(beside);  // alignments are looked at
+    const auto type_of = [](int64_t x) { return cuda::LtTypeOf(static_cast<DType>(x)); };
+    a = MakeLayout(type_of(p.a_dtype), p.a_transposed ? p.k : p.m, p.a_transposed ? p.m : p.k, p.a_leading, p.batch,
+                   p.a_stride);
+    b = MakeLayout(type_of(p.b_dtype), p.b_transposed ? p.n : p.k, p.b_transposed ? p.k : p.n, p.b_leading, p.batch,
+                   p.b_stride);
+    d = MakeLayout(type_of(p.dtype), p.m, p.n, p.d_leading, p.batch, p.d_stride);
     FindAlgorithm(ctx, p);
   }
   ~LtPlan() {
@@ -69,6 +85,11 @@ class LtPlan {
   void Set(cuda::LtDescAttribute attribute, const V& value) {
     cuda::CheckBlas(cuda::Lt().desc_set(desc, attribute, &value, sizeof(V)), "matmul");
   }
+  void Set(const LtBeside& beside) {
+    if (beside.bias) Set(cuda::LtDescAttribute::kBiasPointer, beside.bias);
+    if (beside.a_scale) Set(cuda::LtDescAttribute::kScalePointerA, beside.a_scale);
+    if (beside.b_scale) Set(cuda::LtDescAttribute::kScalePointerB, beside.b_scale);
+  }
 
   cuda::LtDesc desc = nullptr;
   cuda::LtLayout a = nullptr, b = nullptr, d = nullptr;
@@ -77,10 +98,14 @@ class LtPlan {
   bool usable = false;
 
  private:
+  /// Whether the library knows the attribute and the value.
+  bool Takes(cuda::LtDescAttribute attribute, int32_t value) {
+    return cuda::Lt().desc_set(desc, attribute, &value, sizeof(value)) == cuda::BlasStatus::kSuccess;
+  }
   static int32_t OpOf(int64_t transposed) {
     return static_cast<int32_t>(transposed ? cuda::BlasOp::kTranspose : cuda::BlasOp::kNone);
   }
-  static cuda::LtLayout MakeLayout(cudaDataType_t type, int64_t rows, int64_t columns, int64_t leading, int64_t batch,
+  static cuda::LtLayout MakeLayout(int type, int64_t rows, int64_t columns, int64_t leading, int64_t batch,
                                    int64_t stride) {
     const cuda::LtFunctions& lt = cuda::Lt();
     cuda::LtLayout layout = nullptr;
@@ -117,14 +142,14 @@ class LtPlan {
 };
 
 /// This thread's plan for a problem.
-inline LtPlan& LtPlanOf(const Context& ctx, const LtProblem& problem, const void* bias) {
+inline LtPlan& LtPlanOf(const Context& ctx, const LtProblem& problem, const LtBeside& beside) {
   constexpr size_t kMostPlans = 4096;
   static thread_local std::unordered_map<LtKey, std::unique_ptr<LtPlan>, LtKeyHash> plans;
   LtKey key;
   std::memcpy(key.data(), &problem, sizeof(problem));
   if (const auto known = plans.find(key); known != plans.end()) return *known->second;
   if (plans.size() >= kMostPlans) plans.clear();
-  auto made = std::make_unique<LtPlan>(ctx, problem, bias);
+  auto made = std::make_unique<LtPlan>(ctx, problem, beside);
   return *plans.emplace(key, std::move(made)).first->second;
 }
 

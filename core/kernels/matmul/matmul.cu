@@ -2,7 +2,6 @@
 // here in tiles. A matrix times a vector is bound by memory, and done here by rows that are read sixteen bytes at a
 // time.
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "core/device/cuda/block.h"
@@ -229,15 +228,6 @@ bool FoldBatch(const View& y, const View& a, const View& b, int64_t* rows) {
 /// the quick paths.
 Steps StepsOf(const View& x, int64_t rows) {
   return {rows == 1 && x.stride(-1) != 1 ? 1 : x.stride(-2), x.dim(-1) == 1 && x.stride(-2) != 1 ? 1 : x.stride(-1)};
-}
-
-/// On the machine that stands for a GPU, a test says who multiplies.
-bool AsksVendor() {
-#if defined(DRAGON_SIMT)
-  return std::getenv("DRAGON_SIMT_BLAS") != nullptr;
-#else
-  return true;
-#endif
 }
 
 template <typename T>

@@ -156,7 +156,8 @@ std::vector<Call> Plan(const Context& ctx, const Product& p, const void* bias) {
     if (i != walked) others.Add(batch.size[i], batch.y[i], batch.a[i], batch.b[i]);
   }
   LtProblem problem{};
-  problem.device = ctx.device.index, problem.dtype = static_cast<int64_t>(p.dtype), problem.tf32 = AllowsTf32();
+  problem.dtype = problem.a_dtype = problem.b_dtype = static_cast<int64_t>(p.dtype);
+  problem.device = ctx.device.index, problem.tf32 = AllowsTf32();
   problem.m = p.n, problem.n = p.m, problem.k = p.k;
   problem.a_leading = b.leading, problem.b_leading = a.leading, problem.d_leading = y.leading;
   problem.a_transposed = b.transposed, problem.b_transposed = a.transposed;
@@ -168,7 +169,7 @@ std::vector<Call> Plan(const Context& ctx, const Product& p, const void* bias) {
     if (walked >= 0) {
       problem.a_stride = batch.b[walked], problem.b_stride = batch.a[walked], problem.d_stride = batch.y[walked];
     }
-    LtPlan& plan = LtPlanOf(ctx, problem, bias);
+    LtPlan& plan = LtPlanOf(ctx, problem, {bias});
     if (!plan.usable) return {};
     for (int64_t i = 0; i < others.numel(); ++i) {
       Call call{&plan, 0, 0, 0};
@@ -189,7 +190,7 @@ void Run(const Context& ctx, const Product& p, const std::vector<Call>& calls, c
   void* const workspace = cuda::WorkspaceOf(ctx);
   for (const Call& call : calls) {
     LtPlan& plan = *call.plan;
-    if (bias) plan.Set(cuda::LtDescAttribute::kBiasPointer, bias);
+    plan.Set(LtBeside{bias});
     const char *a = static_cast<const char*>(p.a) + call.a * item, *b = static_cast<const char*>(p.b) + call.b * item;
     char* const y = static_cast<char*>(p.y) + call.y * item;
     cuda::CheckBlas(cuda::Lt().matmul(cuda::LtHandleOf(ctx), plan.desc, alpha.bytes, b, plan.a, a, plan.b, beta.bytes,

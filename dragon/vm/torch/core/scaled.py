@@ -1,10 +1,8 @@
-"""Products of matrices whose numbers were scaled into narrow dtypes: brought back, multiplied, and cast."""
+"""Products of matrices whose numbers were scaled into narrow dtypes, under PyTorch's two names."""
 import enum
 
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.tensor import ops
-
-NARROW = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz")
+from dragon.vm.torch.core.register import FUNCTIONS
 
 
 class ScalingType(enum.Enum):
@@ -52,15 +50,15 @@ def scaled_mm(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, sw
     scale_recipe_a, scale_recipe_b : Union[ScalingType, Sequence[ScalingType]]
         Which of both: `TensorWise` or `RowWise`.
     swizzle_a, swizzle_b : SwizzleType, optional
-        `NO_SWIZZLE`, or nothing.
+        The order of blocks' scales: neither recipe has any.
     bias : Tensor, optional
         Added to each row.
     output_dtype : dtype, optional, default=torch.bfloat16
         That of the result; that of `mat_a` for None.
     contraction_dim : Sequence[int], optional
-        Empty: the last of `mat_a` and the first of `mat_b` meet.
+        `(1, 0)`, or empty: the last of `mat_a` and the first of `mat_b` meet.
     use_fast_accum : bool, optional, default=False
-        Allow sums that are less exact, which are not made here.
+        Allow sums that are less exact: tensor cores of a GPU then keep them in fewer bits.
 
     Returns
     -------
@@ -68,29 +66,41 @@ def scaled_mm(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, sw
         The product.
 
     """
-    if contraction_dim:
-        raise NotImplementedError(f"scaled_mm: got contraction_dim={contraction_dim}, expected none")
+    for name, x in (("mat_a", mat_a), ("mat_b", mat_b)):
+        if x.ndim != 2:
+            raise ValueError(f"scaled_mm: got {name} of shape {tuple(x.shape)}, expected 2 dims. {name} must be a "
+                             "matrix")
+    _check_contraction(mat_a, mat_b, contraction_dim)
     for what, value in (("swizzle_a", swizzle_a), ("swizzle_b", swizzle_b)):
-        if _only(value, what) not in (None, SwizzleType.NO_SWIZZLE):
-            raise ValueError(f"scaled_mm: got {what}={value}, expected SwizzleType.NO_SWIZZLE")
+        if _only(value, what) not in (None, *SwizzleType):
+            raise ValueError(f"scaled_mm: got {what}={value}, expected a SwizzleType")
     scale_a, scale_b = _only(scale_a, "scale_a"), _only(scale_b, "scale_b")
     recipes = _only(scale_recipe_a, "scale_recipe_a"), _only(scale_recipe_b, "scale_recipe_b")
     shapes = {ScalingType.TensorWise: ((), ()), ScalingType.RowWise: ((mat_a.shape[0], 1), (1, mat_b.shape[1]))}
     fits = (recipes[0] is recipes[1] and recipes[0] in shapes
-            and mat_a.dtype.name in NARROW and mat_b.dtype.name in NARROW
-            and scale_a.dtype.name == scale_b.dtype.name == "float32"
-            and (recipes[0] is ScalingType.TensorWise and scale_a.numel() == scale_b.numel() == 1
-                 or tuple(map(tuple, (scale_a.shape, scale_b.shape))) == shapes[recipes[0]]))
+            and (scale_a.numel() == scale_b.numel() == 1 if recipes[0] is ScalingType.TensorWise else
+                 tuple(map(tuple, (scale_a.shape, scale_b.shape))) == shapes[recipes[0]]))
     if not fits:
-        raise ValueError(f"Invalid scaling configuration: got {mat_a.dtype} and {mat_b.dtype}, scales of "
-                         f"{scale_a.dtype} with shapes {tuple(scale_a.shape)} and {tuple(scale_b.shape)}, {recipes[0]} "
-                         f"and {recipes[1]}, expected float8, and float32 scales that are one number (TensorWise) or "
-                         f"of shapes {shapes[ScalingType.RowWise]} (RowWise)")
-    wide = OBJECTS["float32"]
-    scales = [ops.reshape(scale, ()) if recipes[0] is ScalingType.TensorWise else scale for scale in (scale_a, scale_b)]
-    made = ops.mul(ops.mul(ops.matmul(mat_a.to(wide), mat_b.to(wide)), scales[0]), scales[1])
-    made = made if bias is None else ops.add(made, bias.to(wide))
-    return made.to(mat_a.dtype if output_dtype is None else output_dtype)
+        raise ValueError(f"Invalid scaling configuration: got scales of shapes {tuple(scale_a.shape)} and "
+                         f"{tuple(scale_b.shape)}, {recipes[0]} and {recipes[1]}, expected one number for each "
+                         f"(TensorWise) or {shapes[ScalingType.RowWise]} (RowWise)")
+    return FUNCTIONS["_scaled_mm"](mat_a, mat_b, scale_a, scale_b, bias, None, output_dtype, use_fast_accum)
+
+
+def _check_contraction(mat_a, mat_b, contraction_dim):
+    """Refuse axes to sum over other than the last of the one matrix and the first of the other."""
+    if not contraction_dim:
+        contraction_dim = (1, 0)
+    if len(contraction_dim) != 2:
+        raise ValueError(f"scaled_mm: got contraction_dim={contraction_dim}. contraction_dim must have exactly 2 "
+                         "elements")
+    if mat_a.shape[contraction_dim[0]] != mat_b.shape[contraction_dim[1]]:
+        raise ValueError(f"scaled_mm: got shapes {tuple(mat_a.shape)} and {tuple(mat_b.shape)}, "
+                         f"contraction_dim={tuple(contraction_dim)}, expected equal sizes along it. "
+                         "mat_a and mat_b shapes cannot be multiplied")
+    if (contraction_dim[0] % 2, contraction_dim[1] % 2) != (1, 0):
+        raise NotImplementedError(f"scaled_mm: got contraction_dim={tuple(contraction_dim)}, expected (1, 0): "
+                                  "transpose the matrices")
 
 
 def scaled_grouped_mm(mat_a, mat_b, scale_a, scale_recipe_a, scale_b, scale_recipe_b, swizzle_a=None, swizzle_b=None,

@@ -55,6 +55,44 @@ def ormqr(input, tau, other, left=True, transpose=False, *, out=None):
 
 
 @function
+def _scaled_mm(input, mat2, scale_a, scale_b, bias=None, scale_result=None, out_dtype=None, use_fast_accum=False, *,
+               out=None):
+    """Return the product of two matrices of 8-bit floats, each times its scale.
+
+    Parameters
+    ----------
+    input, mat2 : Tensor
+        Matrices of float8.
+    scale_a, scale_b : Tensor
+        What brings their numbers back, of float32: one number each, or one for each row of `input`, `(m, 1)`, and each
+        column of `mat2`, `(1, n)`.
+    bias : Tensor, optional
+        Added to each row.
+    scale_result : Tensor, optional
+        One number of float32, by which the result is divided where `out_dtype` says float8_e4m3fn or float8_e5m2;
+        other results have no scale.
+    out_dtype : dtype, optional
+        That of the result; that of `input` by default.
+    use_fast_accum : bool, optional, default=False
+        Allow sums that are less exact: tensor cores of a GPU then keep them in fewer bits.
+    out : Tensor, optional
+        Where the result goes, of `out_dtype` if that is given.
+
+    Returns
+    -------
+    Tensor
+        The product.
+
+    """
+    if out is not None and out_dtype not in (None, out.dtype):
+        raise ValueError(f"_scaled_mm: got out_dtype={out_dtype} and out of {out.dtype}, expected the same. "
+                         "out_dtype must match output matrix type")
+    scaled = scale_result if out is None or out_dtype else None
+    dtype = out_dtype if out is None else out.dtype
+    return deliver(ops.scaled_mm(input, mat2, scale_a, scale_b, bias, scaled, dtype, use_fast_accum), out)
+
+
+@function
 def tensordot(a, b, dims=2, out=None):
     """Return the product of two tensors over a number of axes, or over those listed for each."""
     if isinstance(dims, Tensor):
