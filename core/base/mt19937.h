@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "core/base/macros.h"
 
@@ -79,9 +80,36 @@ class Mt19937 {
 
 class NotedDraws;
 
-/// What a random kernel draws from: the engine, and the second half of the last pair of normal numbers.
+/// Where a device's numbers go on: they are Philox of the seed, counted from the offset, which every call raises.
+struct DeviceCounter {
+  uint64_t seed = 0, offset = 0;
+};
+
+/// The counters of all devices of one kind. One that was not asked for yet begins at the common seed.
+class DeviceCounters {
+ public:
+  explicit DeviceCounters(uint64_t seed = Mt19937::kDefaultSeed) : seed_(seed) {}
+
+  /// Start all of them anew.
+  void Seed(uint64_t seed) { seed_ = seed, known_.clear(); }
+  DeviceCounter& Of(int index) {
+    const auto place = static_cast<size_t>(index);
+    if (place >= known_.size()) known_.resize(place + 1, DeviceCounter{seed_, 0});
+    return known_[place];
+  }
+  uint64_t seed() const { return seed_; }
+  const std::vector<DeviceCounter>& known() const { return known_; }
+
+ private:
+  uint64_t seed_;
+  std::vector<DeviceCounter> known_;  // by index
+};
+
+/// What a random kernel draws from: on the CPU the engine, and the second half of the last pair of normal numbers; on
+/// a device its counter.
 struct RandomState {
   Mt19937 engine;
+  DeviceCounters devices;
   NotedDraws* noted = nullptr;  ///< the graph being noted down that draws from here whenever it runs
   double spare_normal = 0;
   bool has_spare_normal = false;

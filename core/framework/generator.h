@@ -20,15 +20,18 @@ struct RandomStream {
   uint64_t seed = 0;
 };
 
-/// A stream of random numbers. Equal seeds give equal streams, those of PyTorch's CPU generator.
+/// A stream of random numbers. Equal seeds give equal streams: those of PyTorch's generators, of which it is the CPU's
+/// and every CUDA device's at once. What is told to be a device's concerns no other one, nor the CPU.
 class DRAGON_API Generator : public Object {
  public:
   /// The bytes of a saved state: those of `torch.get_rng_state()`.
   static constexpr size_t kStateBytes = 5056;
+  /// The bytes of a device's saved state, those of `torch.cuda.get_rng_state()`: its seed and its offset.
+  static constexpr size_t kDeviceStateBytes = 16;
 
   explicit Generator(uint64_t seed = kDefaultSeed) { Seed(seed); }
 
-  /// Start the stream anew.
+  /// Start the stream anew, the devices' as well.
   void Seed(uint64_t seed);
   /// Seed with a number nobody can foresee, and return it.
   uint64_t SeedFromSystem();
@@ -36,6 +39,16 @@ class DRAGON_API Generator : public Object {
   std::vector<uint8_t> State() const;
   /// Continue from a saved state; a ValueError if it is none.
   void SetState(std::span<const uint8_t> state);
+  /// The state with those of the devices, for those who have everything drawn again.
+  std::vector<uint8_t> WholeState() const;
+  void SetWholeState(std::span<const uint8_t> state);
+
+  void SeedDevice(int index, uint64_t seed);
+  /// Start the streams of all devices anew.
+  void SeedDevices(uint64_t seed);
+  DeviceCounter DeviceCounterOf(int index) const;
+  /// Continue there; a RuntimeError if no block of four words begins at its offset.
+  void SetDeviceCounter(int index, DeviceCounter counter);
   /// A generator of its own that goes on as this one would.
   Ref<Generator> Clone() const;
 

@@ -229,14 +229,14 @@ Before::Before(const Procedure& procedure, const Undoing& undoing, const Procedu
   for (TensorId id : undoing.leaves) {
     if (const Tensor& leaf = run.tensor(id); leaf.defined()) gradients_.emplace_back(leaf, leaf.grad());
   }
-  if (procedure.draws) drawn_ = CurrentGenerator().State();
+  if (procedure.draws) drawn_ = CurrentGenerator().WholeState();
 }
 
 void Before::Restore() const {
   const GradMode off(false);
   for (const auto& [tensor, numbers] : numbers_) OpInto<"copy">(tensor, numbers);
   for (const auto& [leaf, grad] : gradients_) leaf.set_grad(grad);
-  if (!drawn_.empty()) CurrentGenerator().SetState(drawn_);
+  if (!drawn_.empty()) CurrentGenerator().SetWholeState(drawn_);
 }
 
 std::vector<Tensor> TakenBy(const ProcedurePart& part, ProcedureRun* run) {

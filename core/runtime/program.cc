@@ -299,7 +299,7 @@ Tensor Program::Present(const CapturedOutput& output, std::span<const Tensor> in
 /// The state of the generator, where a call draws that may be done again.
 std::vector<uint8_t> Program::GeneratorBefore() const {
   const bool kept = draws_ && backward_ && asker_ && !lasting_ && Door().grad_enabled;
-  return kept ? CurrentGenerator().State() : std::vector<uint8_t>();
+  return kept ? CurrentGenerator().WholeState() : std::vector<uint8_t>();
 }
 
 void Program::Record(std::span<const Tensor> arguments, std::span<const Tensor> inputs, std::span<const Tensor> values,

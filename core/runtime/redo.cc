@@ -48,11 +48,11 @@ class DrawnAgain {
  public:
   explicit DrawnAgain(const std::vector<uint8_t>& state) {
     if (state.empty()) return;
-    now_ = CurrentGenerator().State();
-    CurrentGenerator().SetState(state);
+    now_ = CurrentGenerator().WholeState();
+    CurrentGenerator().SetWholeState(state);
   }
   ~DrawnAgain() {
-    if (!now_.empty()) CurrentGenerator().SetState(now_);
+    if (!now_.empty()) CurrentGenerator().SetWholeState(now_);
   }
   DrawnAgain(const DrawnAgain&) = delete;
   DrawnAgain& operator=(const DrawnAgain&) = delete;

@@ -35,10 +35,10 @@ def manual_seed(seed):
 
 
 def get_rng_state():
-    """Return the current random state as bytes."""
-    return current_generator().get_state()
+    """Return the current random state as bytes, that of devices with it."""
+    return current_generator().get_whole_state()
 
 
 def set_rng_state(state):
     """Continue from a random state that `get_rng_state` returned."""
-    current_generator().set_state(state)
+    current_generator().set_whole_state(state)

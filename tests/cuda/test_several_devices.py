@@ -42,6 +42,24 @@ def test_the_current_device_is_where_things_are_made():
     ''')
 
 
+def test_devices_draw_from_streams_of_their_own():
+    alone('''
+    torch.manual_seed(3)
+    first = torch.rand(5, device="cuda:0")
+    torch.rand(7, device="cuda:0")
+    assert torch.rand(5, device="cuda:1").tolist() == first.tolist()
+    states = torch.cuda.get_rng_state_all()
+    assert [int(state[8]) for state in states] == [8, 4]
+    with torch.random.fork_rng():
+        torch.rand(5, device="cuda:1")
+    assert all(torch.equal(a, b) for a, b in zip(states, torch.cuda.get_rng_state_all()))
+    with torch.cuda.device(1):
+        torch.cuda.manual_seed(9)
+        assert torch.cuda.initial_seed() == 9
+    assert torch.cuda.initial_seed() == 3 and torch.Generator("cuda:1").device.index == 1
+    ''')
+
+
 def test_operands_on_two_devices_are_refused_with_both_named():
     alone('''
     a, b = torch.ones(2, 2, device="cuda:0"), torch.ones(2, 2, device="cuda:1")

@@ -1,9 +1,13 @@
 """Equal seeds give PyTorch's own numbers: every sampler, dtype and odd length, to the last bit."""
+import copy
+import pickle
+
 import numpy
 import pytest
 import torch
 
 import dragon
+from dragon.vm import torch as dt
 
 ops = dragon.ops
 INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
@@ -254,3 +258,46 @@ def test_functions_of_the_native_api():
         dragon.manual_seed(8)
         inner = numbers(dragon.random.rand(3))
     numpy.testing.assert_array_equal(inner, torch.rand(3, generator=torch.Generator().manual_seed(8)).numpy())
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_of_generators(copied):
+    """A copy goes on as the generator would have done, and takes nothing from it."""
+    for library in (torch, dt):
+        own = library.Generator().manual_seed(5)
+        library.rand(3, generator=own)
+        other = copied(own)
+        assert other.initial_seed() == 5 and other.device == own.device
+        assert library.rand(9, generator=own).tolist() == library.rand(9, generator=other).tolist()
+
+
+def test_devices_of_a_state():
+    """Seeds of devices are a part of the whole state, and none of the CPU's; wrong states are refused."""
+    generator = dragon._C.Generator(3)
+    state, whole = generator.get_state(), generator.get_whole_state()
+    generator.set_device_state(1, bytes(range(1, 9)) + (8).to_bytes(8, "little"))
+    generator.seed_device(0, 2 ** 64 - 1)
+    assert generator.get_device_state(0) == b"\xff" * 8 + bytes(8) and generator.get_state() == state
+    other = dragon._C.Generator()
+    other.set_whole_state(generator.get_whole_state())
+    assert other.get_device_state(1) == bytes(range(1, 9)) + (8).to_bytes(8, "little")
+    assert other.get_device_state(2) == (3).to_bytes(8, "little") + bytes(8)  # one that nobody asked for yet
+    other.set_whole_state(whole)
+    assert other.get_device_state(1) == (3).to_bytes(8, "little") + bytes(8)
+    generator.set_whole_state(state)  # without devices: they begin at the CPU's seed
+    assert generator.get_device_state(0) == (3).to_bytes(8, "little") + bytes(8)
+    generator.seed_devices(9)
+    assert generator.get_device_state(5) == (9).to_bytes(8, "little") + bytes(8) and generator.initial_seed() == 3
+    generator.manual_seed(4)
+    assert generator.get_device_state(5) == (4).to_bytes(8, "little") + bytes(8)
+    for wrong in (b"", state[:-1], whole + b"1", bytes(5064)):
+        raises(ValueError, ["set_rng_state"], generator.set_whole_state, wrong)
+    raises(RuntimeError, ["RNG state is wrong size", "15 bytes"], generator.set_device_state, 0, bytes(15))
+    raises(RuntimeError, ["offset must be a multiple of 4"], generator.set_device_state, 0, bytes(8) + b"\1" + bytes(7))
+
+
+def test_devices_that_are_none():
+    """Places of devices are small numbers."""
+    for wrong in (-1, 2 ** 31 - 1):
+        raises(ValueError, ["expected 0 to"], dragon._C.Generator().get_device_state, wrong)
+        raises(ValueError, ["expected 0 to"], dragon._C.Generator().seed_device, wrong, 0)

@@ -1,5 +1,6 @@
-// Poisson, binomial and gamma numbers and categories on CUDA: every number has a stream of its own to reject from. What
-// the CPU's kernels refuse (a negative rate, a probability outside of [0, 1]) becomes NaN: the host does not wait here.
+// Poisson, binomial and gamma numbers and categories on CUDA. Categories are PyTorch's on a GPU; of the others every
+// number has a stream of our own to reject from, and the offset is raised as PyTorch raises it. What the CPU's kernels
+// refuse (a negative rate, a probability outside of [0, 1]) becomes NaN: the host does not wait here.
 #include <limits>
 
 #include "core/device/cuda/block.h"
@@ -18,11 +19,12 @@ class ElementSource {
       : stream_(static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32),
                 {0, 0, static_cast<uint32_t>(element), static_cast<uint32_t>(static_cast<uint64_t>(element) >> 32)}) {}
 
+  /// In [0, 1).
   __device__ double Double() {
     if (!has_uniform_) {
       const Philox::Words words = stream_.Block(block_++);
-      uniform_ = Units<double>::From(words, 1), has_uniform_ = true;
-      return Units<double>::From(words, 0);
+      uniform_ = UnitOf(words[2], words[3]), has_uniform_ = true;
+      return UnitOf(words[0], words[1]);
     }
     has_uniform_ = false;
     return uniform_;
@@ -143,27 +145,42 @@ __global__ void RunningWeightsKernel(double* sums, const T* weights, int64_t row
   }
 }
 
-/// The first category whose running sum is beyond a uniform share of the total.
+/// How PyTorch spreads samples over streams: 128 at a time of a row, and rows one after the other beyond so many.
+struct CategoryPlan {
+  static constexpr int64_t kBlock = 128, kMostRows = 65535;
+  int64_t across, rows;
+
+  CategoryPlan(int64_t samples, int64_t all_rows)
+      : across((samples + kBlock - 1) / kBlock * kBlock), rows(std::min(all_rows, kMostRows)) {}
+};
+
+/// The first category whose share of the running sum reaches a uniform number.
 template <typename T>
 struct WriteCategory {
   int64_t* y;
   const T* weights;
   const double* sums;
   int64_t categories, samples;
+  CategoryPlan plan;
   Seed seed;
   __device__ void operator()(int64_t i) const {
-    const int64_t row = i / samples * categories;
+    const int64_t line = i / samples, row = line * categories;
     const double* const own = sums + row;
-    const double place = Units<double>::From(seed.Stream().Block(static_cast<uint64_t>(i)), 0) * own[categories - 1];
-    int64_t low = 0, high = categories - 1;
+    const auto stream = static_cast<uint64_t>(line % plan.rows * plan.across + i % samples);
+    const Philox::Words words = seed.Stream(stream).Block(static_cast<uint64_t>(line / plan.rows));
+    // In the dtype of the weights, as PyTorch compares them.
+    const Wide<T> place = static_cast<Wide<T>>(static_cast<T>(static_cast<Wide<T>>(Units<float>::From(words, 0))));
+    const double total = own[categories - 1];
+    int64_t low = 0, high = categories;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
-      if (own[middle] > place) {
-        high = middle;
-      } else {
+      if (static_cast<Wide<T>>(Stored<T>(own[middle] / total)) < place) {
         low = middle + 1;
+      } else {
+        high = middle;
       }
     }
+    low = min(low, categories - 1);
     // Rounding where two threads' sums meet may let a category without weight through.
     int64_t chosen = low;
     while (chosen > 0 && !(WeightAt(weights + row, chosen) > 0)) --chosen;
@@ -179,34 +196,36 @@ struct WriteCategory {
 
 template <typename T>
 void Poisson(Context& ctx, View y, View x, RandomState* state) {
-  LaunchForEach(ctx, y.numel, WritePoisson<T>{y.as<T>(), x.as<const T>(), NextSeedOf(ctx, state)});
+  LaunchForEach(ctx, y.numel, WritePoisson<T>{y.as<T>(), x.as<const T>(), NextSeedOf(ctx, state, 20)});
 }
 DRAGON_KERNEL(Poisson, Floating);
 
 template <typename T>
 void Binomial(Context& ctx, View y, View count, View p, RandomState* state) {
   LaunchForEach(ctx, y.numel,
-                WriteBinomial<T>{y.as<T>(), count.as<const T>(), p.as<const T>(), NextSeedOf(ctx, state)});
+                WriteBinomial<T>{y.as<T>(), count.as<const T>(), p.as<const T>(), NextSeedOf(ctx, state, 42)});
 }
 DRAGON_KERNEL(Binomial, Floating);
 
 template <typename T>
 void StandardGamma(Context& ctx, View y, View x, RandomState* state) {
-  LaunchForEach(ctx, y.numel, WriteGamma<T>{y.as<T>(), x.as<const T>(), NextSeedOf(ctx, state)});
+  LaunchForEach(ctx, y.numel, WriteGamma<T>{y.as<T>(), x.as<const T>(), NextSeedOf(ctx, state, 10)});
 }
 DRAGON_KERNEL(StandardGamma, Floating);
 
 template <typename T>
 void Multinomial(Context& ctx, View y, View p, RandomState* state) {
   const int64_t rows = p.dim(0), categories = p.dim(1);
-  const Seed seed = NextSeedOf(ctx, state);
   if (y.numel == 0) return;
+  const CategoryPlan plan(y.dim(1), rows);
+  const Seed seed = NextSeedOf(ctx, state, static_cast<uint64_t>((rows - 1) / plan.rows + 1) * 4);
   const Scratch room = ctx.Allocate<double>(rows * categories);
   const auto blocks = static_cast<unsigned>(std::min<int64_t>(rows, cuda::kMostBlocks));
   cuda::Launch("multinomial", ctx, &RunningWeightsKernel<T>, {dim3(blocks), dim3(cuda::kThreads)}, room.as<double>(),
                p.as<const T>(), rows, categories);
-  LaunchForEach(ctx, y.numel,
-                WriteCategory<T>{y.as<int64_t>(), p.as<const T>(), room.as<double>(), categories, y.dim(1), seed});
+  LaunchForEach(
+      ctx, y.numel,
+      WriteCategory<T>{y.as<int64_t>(), p.as<const T>(), room.as<double>(), categories, y.dim(1), plan, seed});
 }
 DRAGON_KERNEL(Multinomial, Floating);
 

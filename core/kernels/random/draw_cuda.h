@@ -1,11 +1,13 @@
-// How random kernels draw on CUDA: the host takes one 64-bit seed from the generator for each call, and every number is
-// a function of that seed and the number's place. So results depend neither on the size of the GPU nor on the launch.
-// What is noted down for a graph finds its seed in the device's memory, a new one in each run.
+// How random kernels draw on CUDA: as PyTorch's do on a GPU. Every number is Philox of the generator's seed, of the
+// number of a stream (there, of a thread) and of an offset, which each call raises by the blocks that a stream makes.
+// In which stream a number lies is a matter of the tensor's size and of the card's (`DrawPlan`), and not of the launch.
+// What is noted down for a graph finds seed and offset in the device's memory, new ones in each run.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "core/base/mt19937.h"
@@ -16,91 +18,108 @@
 
 namespace dragon::DRAGON_DEVICE {
 
-/// What the stream of one call begins from: a number, or where a graph finds a new one in every run.
+/// What the numbers of one call count from.
 struct Seed {
-  NotedSeed noted;
+  DeviceDraw draw;
 
-  __device__ uint64_t Word() const { return noted.place ? *noted.place : noted.word; }
-  __device__ Philox Stream() const {
-    const uint64_t word = Word();
-    return Philox(static_cast<uint32_t>(word), static_cast<uint32_t>(word >> 32), {0, 0, 0, 0});
+  __device__ uint64_t Key() const { return draw.place ? draw.place[0] : draw.seed; }
+  __device__ uint64_t Offset() const { return draw.place ? draw.place[1] + draw.offset : draw.offset; }
+  /// The blocks of stream `number` that are this call's.
+  __device__ Philox Stream(uint64_t number) const {
+    const uint64_t key = Key(), first = Offset() / 4;
+    return Philox(static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32),
+                  {static_cast<uint32_t>(first), static_cast<uint32_t>(first >> 32), static_cast<uint32_t>(number),
+                   static_cast<uint32_t>(number >> 32)});
+  }
+  /// A word that stands for the call, for kernels that take from their streams as much as they like.
+  __device__ uint64_t Word() const {
+    const uint64_t key = Key(), offset = Offset();
+    const Philox mix(0x8a5cd789u, 0x635d2dffu,
+                     {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32), static_cast<uint32_t>(offset),
+                      static_cast<uint32_t>(offset >> 32)});
+    const Philox::Words words = mix.Block(0);
+    return static_cast<uint64_t>(words[0]) << 32 | words[1];
   }
 };
 
-/// The next call's seed; the generator goes on by two words.
-inline Seed NextSeedOf(const Context& ctx, RandomState* state) { return {NextSeed(ctx, state)}; }
-
-__device__ inline Philox StreamOf(const Seed& seed) { return seed.Stream(); }
-__device__ inline const Philox& StreamOf(const Philox& stream) { return stream; }
+/// The seed of the next call, which uses `used` words of each stream.
+inline Seed NextSeedOf(const Context& ctx, RandomState* state, uint64_t used) { return {NextDraw(ctx, state, used)}; }
 
 /// What numbers of T are computed in, and how many of them a block of four words makes.
 template <typename T>
-using DrawnIn = std::conditional_t<sizeof(T) == 8, double, float>;
+using DrawnIn = std::conditional_t<std::is_same_v<T, double>, double, float>;
 template <typename W>
 inline constexpr int kDrawn = sizeof(W) == 8 ? 2 : 4;
 
 template <typename W>
 struct Units;
 
-/// Numbers of the grid 2^-24 in [0, 1), and finer ones near 0 in (0, 1], for logarithms.
+/// Uniform numbers in (0, 1], as cuRAND makes them: the middles of 2^32 or 2^53 equal parts, rounded.
 template <>
 struct Units<float> {
   static DRAGON_FN float From(const Philox::Words& words, int i) {
-    return static_cast<float>(words[i] >> 8) * 0x1p-24f;
-  }
-  static DRAGON_FN float Positive(const Philox::Words& words, int i) {
     return std::fma(static_cast<float>(words[i]), 0x1p-32f, 0x1p-33f);
   }
 };
 template <>
 struct Units<double> {
-  static DRAGON_FN uint64_t Word(const Philox::Words& words, int i) {
-    return (static_cast<uint64_t>(words[2 * i]) << 32 | words[2 * i + 1]) >> 11;
+  /// 53 bits, of which the second word is the upper part; a few are both words'.
+  static DRAGON_FN double Whole(const Philox::Words& words, int i) {
+    return static_cast<double>(static_cast<uint64_t>(words[2 * i]) ^ static_cast<uint64_t>(words[2 * i + 1]) << 21);
   }
   static DRAGON_FN double From(const Philox::Words& words, int i) {
-    return static_cast<double>(Word(words, i)) * 0x1p-53;
-  }
-  static DRAGON_FN double Positive(const Philox::Words& words, int i) {
-    return static_cast<double>(Word(words, i) + 1) * 0x1p-53;
+    return std::fma(Whole(words, i), 0x1p-53, 0x1p-54);
   }
 };
 
-/// A probability as what 32-bit words are compared with: words below it are successes. 1 takes all, 0 none.
-DRAGON_FN uint64_t ChanceOf(double p) { return static_cast<uint64_t>(p * 4294967296.0); }
-
-__device__ inline void SinCosOfTurn(float turn, float* sine, float* cosine) {
-#if defined(__CUDACC__)
-  sincospif(2.0f * turn, sine, cosine);
-#else
-  const double angle = 2 * std::numbers::pi * static_cast<double>(turn);
-  *sine = static_cast<float>(std::sin(angle)), *cosine = static_cast<float>(std::cos(angle));
-#endif
-}
-__device__ inline void SinCosOfTurn(double turn, double* sine, double* cosine) {
-#if defined(__CUDACC__)
-  sincospi(2.0 * turn, sine, cosine);
-#else
-  *sine = std::sin(2 * std::numbers::pi * turn), *cosine = std::cos(2 * std::numbers::pi * turn);
-#endif
+/// Two words of a block as one, the first one high.
+DRAGON_FN uint64_t LongWord(const Philox::Words& words, int i) {
+  return static_cast<uint64_t>(words[2 * i]) << 32 | words[2 * i + 1];
 }
 
-/// All normal numbers of a block, by Box and Muller's formula.
-template <typename W>
-__device__ __forceinline__ void Normals(const Philox::Words& words, W* numbers) {
+// PyTorch takes the GPU's fast functions for single precision, but for the logarithm of normal numbers. The machine
+// that stands for a GPU has no fast ones.
+#if defined(__CUDACC__)
+__device__ __forceinline__ float FastTan(float x) { return __tanf(x); }
+__device__ __forceinline__ void FastSinCos(float x, float* sine, float* cosine) { __sincosf(x, sine, cosine); }
+__device__ __forceinline__ void SinCosPi(double x, double* sine, double* cosine) { sincospi(x, sine, cosine); }
+#else
+inline float FastTan(float x) { return std::tan(x); }
+inline void FastSinCos(float x, float* sine, float* cosine) { *sine = std::sin(x), *cosine = std::cos(x); }
+inline void SinCosPi(double x, double* sine, double* cosine) {
+  *sine = std::sin(std::numbers::pi * x), *cosine = std::cos(std::numbers::pi * x);
+}
+#endif
+__device__ __forceinline__ double FastTan(double x) { return std::tan(x); }
+__device__ __forceinline__ float FastLog(float x) { return __logf(x); }
+__device__ __forceinline__ double FastLog(double x) { return std::log(x); }
+__device__ __forceinline__ float FastExp(float x) { return __expf(x); }
+__device__ __forceinline__ double FastExp(double x) { return std::exp(x); }
+
+/// All normal numbers of a block, by Box and Muller's formula: a radius, and an angle's sine and cosine.
+__device__ __forceinline__ void Normals(const Philox::Words& words, float* numbers) {
+  constexpr float kTurn = 6.2831855f * 0x1p-32f;
 #pragma unroll
-  for (int i = 0; i < kDrawn<W>; i += 2) {
-    const W radius = std::sqrt(W(-2) * std::log(Units<W>::Positive(words, i)));
-    W sine, cosine;
-    SinCosOfTurn(Units<W>::From(words, i + 1), &sine, &cosine);
-    numbers[i] = radius * cosine, numbers[i + 1] = radius * sine;
+  for (int i = 0; i < 4; i += 2) {
+    const float radius = std::sqrt(-2.0f * std::log(Units<float>::From(words, i)));
+    const float angle = std::fma(static_cast<float>(words[i + 1]), kTurn, kTurn / 2);
+    float sine, cosine;
+    FastSinCos(angle, &sine, &cosine);
+    numbers[i] = sine * radius, numbers[i + 1] = cosine * radius;
   }
+}
+__device__ __forceinline__ void Normals(const Philox::Words& words, double* numbers) {
+  const double radius = std::sqrt(-2.0 * std::log(Units<double>::From(words, 0)));
+  const double half_turns = std::fma(Units<double>::Whole(words, 1), 0x1p-52, 0x1p-53);
+  double sine, cosine;
+  SinCosPi(half_turns, &sine, &cosine);
+  numbers[0] = sine * radius, numbers[1] = cosine * radius;
 }
 
 /// `f(words, numbers)` makes F::kNumbers numbers of T of every block of the stream.
-template <typename T, typename F, typename S>
-__global__ void DrawKernel(const F f, const S source, T* y, int64_t n, bool aligned) {
+template <typename T, typename F>
+__global__ void DrawStreamKernel(const F f, const Philox stream, T* y, int64_t n, bool aligned) {
   constexpr int kNumbers = F::kNumbers;
-  const Philox stream = StreamOf(source);
   for (int64_t group = cuda::FirstOfThread(); group * kNumbers < n; group += cuda::StepOfThreads()) {
     Pack<T, kNumbers> pack;
     f(stream.Block(static_cast<uint64_t>(group)), pack.at);
@@ -116,21 +135,87 @@ __global__ void DrawKernel(const F f, const S source, T* y, int64_t n, bool alig
   }
 }
 
-template <typename T, typename F, typename S>
-void DrawStream(const char* who, const Context& ctx, View y, const S& source, const F& f) {
+/// Fill y from the blocks of one stream, one after the other.
+template <typename T, typename F>
+void DrawStream(const char* who, const Context& ctx, View y, const Philox& stream, const F& f) {
   if (y.numel == 0) return;
   const bool aligned = reinterpret_cast<uintptr_t>(y.data) % sizeof(Pack<T, F::kNumbers>) == 0;
-  cuda::Launch(who, ctx, &DrawKernel<T, F, S>, cuda::GridFor((y.numel + F::kNumbers - 1) / F::kNumbers), f, source,
+  cuda::Launch(who, ctx, &DrawStreamKernel<T, F>, cuda::GridFor((y.numel + F::kNumbers - 1) / F::kNumbers), f, stream,
                y.as<T>(), y.numel, aligned);
+}
+
+/// Neighbouring streams of a thread: their numbers lie side by side, so that they are stored together.
+template <typename T>
+inline constexpr int kLanes = sizeof(T) == 8 ? 2 : 4;
+
+/// The grid for a plan's streams, `lanes` of them for each thread, and its rounds.
+inline cuda::Grid GridOf(const DrawPlan& plan, int lanes) {
+  cuda::Grid grid = cuda::GridFor(plan.streams / lanes);
+  grid.blocks.y = static_cast<unsigned>(std::min<uint64_t>(plan.rounds, cuda::kMostBlocks));
+  return grid;
+}
+
+/// Fill y by a plan: `f(words, numbers)` makes F::kNumbers numbers of T of a block.
+template <typename T, typename F>
+__global__ void DrawKernel(const F f, const Seed seed, T* y, int64_t n, const DrawPlan plan, bool aligned) {
+  constexpr int kCount = kLanes<T>, kNumbers = F::kNumbers;
+  for (uint64_t round = blockIdx.y; round < plan.rounds; round += gridDim.y) {
+    const int64_t before = static_cast<int64_t>(round) * plan.streams * kNumbers;
+    for (int64_t first = cuda::FirstOfThread() * kCount; first < plan.streams && before + first < n;
+         first += cuda::StepOfThreads() * kCount) {
+      T numbers[kCount][kNumbers];
+#pragma unroll
+      for (int lane = 0; lane < kCount; ++lane) {
+        f(seed.Stream(static_cast<uint64_t>(first + lane)).Block(round), numbers[lane]);
+      }
+#pragma unroll
+      for (int i = 0; i < kNumbers; ++i) {
+        const int64_t begin = before + i * plan.streams + first;
+        if (aligned && begin + kCount <= n) {
+          Pack<T, kCount> pack;
+#pragma unroll
+          for (int lane = 0; lane < kCount; ++lane) pack.at[lane] = numbers[lane][i];
+          *reinterpret_cast<Pack<T, kCount>*>(y + begin) = pack;
+          continue;
+        }
+#pragma unroll
+        for (int lane = 0; lane < kCount; ++lane) {
+          if (begin + lane < n) y[begin + lane] = numbers[lane][i];
+        }
+      }
+    }
+  }
+}
+
+template <typename T, typename F>
+void DrawPart(const char* who, const Context& ctx, T* y, int64_t n, RandomState* state, const F& f) {
+  const DrawPlan plan(ctx.device.index, n, F::kNumbers);
+  const bool aligned = reinterpret_cast<uintptr_t>(y) % sizeof(Pack<T, kLanes<T>>) == 0;
+  cuda::Launch(who, ctx, &DrawKernel<T, F>, GridOf(plan, kLanes<T>), f, NextSeedOf(ctx, state, plan.used()), y, n, plan,
+               aligned);
+}
+
+/// PyTorch halves a tensor until its bytes are counted in 31 bits, after having raised the offset for all of it.
+template <typename T, typename F>
+void DrawHalves(const char* who, const Context& ctx, T* y, int64_t n, RandomState* state, const F& f) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (n <= kMost && (n - 1) * static_cast<int64_t>(sizeof(T)) < kMost) return DrawPart(who, ctx, y, n, state, f);
+  DrawHalves(who, ctx, y, n / 2, state, f);
+  DrawHalves(who, ctx, y + n / 2, n - n / 2, state, f);
 }
 
 template <typename T, typename F>
 void Draw(const char* who, const Context& ctx, View y, RandomState* state, const F& f) {
-  DrawStream<T>(who, ctx, y, NextSeedOf(ctx, state), f);
+  if (y.numel == 0) return;
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (y.numel > kMost || (y.numel - 1) * static_cast<int64_t>(sizeof(T)) >= kMost) {
+    NextSeedOf(ctx, state, DrawPlan(ctx.device.index, y.numel, F::kNumbers).used());
+  }
+  DrawHalves(who, ctx, y.as<T>(), y.numel, state, f);
 }
 
 /// A functor of one uniform number as one of blocks.
-template <typename T, typename F, bool kPositive = false>
+template <typename T, typename F>
 struct OneByOne {
   using W = DrawnIn<T>;
   static constexpr int kNumbers = kDrawn<W>;
@@ -138,9 +223,7 @@ struct OneByOne {
 
   __device__ __forceinline__ void operator()(const Philox::Words& words, T* numbers) const {
 #pragma unroll
-    for (int i = 0; i < kNumbers; ++i) {
-      numbers[i] = Cast<T>(f(kPositive ? Units<W>::Positive(words, i) : Units<W>::From(words, i)));
-    }
+    for (int i = 0; i < kNumbers; ++i) numbers[i] = Cast<T>(f(Units<W>::From(words, i)));
   }
 };
 

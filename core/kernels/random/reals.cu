@@ -8,19 +8,26 @@ namespace dragon::DRAGON_DEVICE {
 
 namespace {
 
+template <typename W>
+struct UniformNumber {
+  W from, range;
+  __device__ __forceinline__ W operator()(W u) const { return std::fma(u, range, from); }
+};
+
+/// Numbers in (low, high], of which those that round to the end become the beginning.
 template <typename T>
 struct UniformNumbers {
   using W = DrawnIn<T>;
   static constexpr int kNumbers = kDrawn<W>;
-  W from, range, end;
+  UniformNumber<W> f;
+  W end;
   T first;
 
   __device__ __forceinline__ void operator()(const Philox::Words& words, T* numbers) const {
 #pragma unroll
     for (int i = 0; i < kNumbers; ++i) {
-      const T number = Cast<T>(std::fma(Units<W>::From(words, i), range, from));
-      // Rounding may reach the end, which is not part of the interval.
-      numbers[i] = Cast<W>(number) < end ? number : first;
+      const T number = Cast<T>(f(Units<W>::From(words, i)));
+      numbers[i] = Cast<W>(number) == end ? first : number;
     }
   }
 };
@@ -37,17 +44,18 @@ struct NormalNumbers {
 #pragma unroll
     for (int i = 0; i < kNumbers; ++i) {
       const W number = std::fma(normals[i], std, mean);
-      numbers[i] = Cast<T>(kExponential ? std::exp(number) : number);
+      numbers[i] = Cast<T>(kExponential ? FastExp(number) : number);
     }
   }
 };
 
 template <typename W>
 struct ExponentialNumber {
-  W rate, least;
+  W rate;
   __device__ W operator()(W u) const {
-    const W time = -std::log(u);
-    return (time > least ? time : least) / rate;  // never 0: others divide by it
+    // Never 0: others divide by it.
+    constexpr W kLeast = std::numeric_limits<W>::epsilon() / 2;
+    return W(-1) / rate * (u >= 1 - kLeast ? -kLeast : FastLog(u));
   }
 };
 
@@ -55,19 +63,24 @@ template <typename W>
 struct CauchyNumber {
   W median, sigma;
   __device__ W operator()(W u) const {
-    // The tangent's poles lie at both ends of [0, 1).
+    // The tangent's poles lie at both ends, which the fast one reaches.
     constexpr W kEdge = std::numeric_limits<W>::epsilon();
-    const W place = u < kEdge ? kEdge : u > 1 - kEdge ? 1 - kEdge : u;
-    return median + sigma * std::tan(static_cast<W>(std::numbers::pi) * (place - W(0.5)));
+    if constexpr (sizeof(W) == 4) u = u < kEdge ? kEdge : u > 1 - kEdge ? 1 - kEdge : u;
+    return std::fma(sigma, FastTan(static_cast<W>(std::numbers::pi) * (u - W(0.5))), median);
   }
 };
 
 template <typename W>
 struct GeometricNumber {
-  W log_failure;
+  W p;
   __device__ W operator()(W u) const {
-    const W trials = std::ceil(std::log(u) / log_failure);
-    return trials > 1 ? trials : W(1);
+    W failure;
+    if constexpr (sizeof(W) == 4) {
+      failure = FastLog(1 - p);
+    } else {
+      failure = std::log1p(-p);
+    }
+    return std::ceil(FastLog(u) / failure);
   }
 };
 
@@ -76,9 +89,9 @@ struct GeometricNumber {
 template <typename T>
 void Uniform(Context& ctx, View y, RandomState* state, double low, double high) {
   using W = DrawnIn<T>;
-  const W from = static_cast<W>(low), range = static_cast<W>(high) - from;
-  const T first = Cast<T>(from);
-  Draw<T>("uniform", ctx, y, state, UniformNumbers<T>{from, range, Cast<W>(Cast<T>(static_cast<W>(high))), first});
+  const T first = Cast<T>(static_cast<W>(low)), last = Cast<T>(static_cast<W>(high));
+  const W from = Cast<W>(first), end = Cast<W>(last), range = Cast<W>(Cast<T>(end - from));
+  Draw<T>("uniform", ctx, y, state, UniformNumbers<T>{{from, range}, end, first});
 }
 DRAGON_KERNEL(Uniform, Floating);
 
@@ -99,8 +112,8 @@ DRAGON_KERNEL(LogNormal, Floating);
 template <typename T>
 void Exponential(Context& ctx, View y, RandomState* state, double rate) {
   using W = DrawnIn<T>;
-  const ExponentialNumber<W> f{static_cast<W>(rate), std::numeric_limits<W>::epsilon() / 2};
-  Draw<T>("exponential", ctx, y, state, OneByOne<T, ExponentialNumber<W>, true>{f});
+  const ExponentialNumber<W> f{static_cast<W>(rate)};
+  Draw<T>("exponential", ctx, y, state, OneByOne<T, ExponentialNumber<W>>{f});
 }
 DRAGON_KERNEL(Exponential, Floating);
 
@@ -115,8 +128,8 @@ DRAGON_KERNEL(Cauchy, Floating);
 template <typename T>
 void Geometric(Context& ctx, View y, RandomState* state, double p) {
   using W = DrawnIn<T>;
-  const GeometricNumber<W> f{static_cast<W>(std::log1p(-p))};
-  Draw<T>("geometric", ctx, y, state, OneByOne<T, GeometricNumber<W>, true>{f});
+  const GeometricNumber<W> f{static_cast<W>(p)};
+  Draw<T>("geometric", ctx, y, state, OneByOne<T, GeometricNumber<W>>{f});
 }
 DRAGON_KERNEL(Geometric, Real);
 

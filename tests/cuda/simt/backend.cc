@@ -140,7 +140,7 @@ class SimtBackend : public dragon::Accelerator {
             {{"total_memory", kCapacity},
              {"major", Capability() / 10},
              {"minor", Capability() % 10},
-             {"multi_processor_count", 1},
+             {"multi_processor_count", 132},
              {"warp_size", 32},
              {"max_threads_per_block", 1024},
              {"max_threads_per_multi_processor", 2048},

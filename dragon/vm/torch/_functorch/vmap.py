@@ -60,7 +60,7 @@ def _try_batched(func, leaves, dims, spec, count, kwargs):
     None if the function has to be called for every slice.
     """
     generator = current_generator()
-    state = _C.Generator.get_state(generator)
+    state = _C.Generator.get_whole_state(generator)
     structures = []
 
     def call(*given):
@@ -72,13 +72,13 @@ def _try_batched(func, leaves, dims, spec, count, kwargs):
         batches = [leaf if not dim else ops.movedim(leaf, dim, 0) for dim, leaf in zip(dims, leaves)]
         with apart():
             outputs = _C.call_batched(call, batches, [dim is not None for dim in dims], count)
-        drawn = _C.Generator.get_state(generator) != state
+        drawn = _C.Generator.get_whole_state(generator) != state
         if drawn or any(_is_unfit(output, is_batch) for output, is_batch in outputs):
             raise NotImplementedError
         return [output if is_batch else ops.clone(ops.expand(output, (count, *output.shape)))
                 for output, is_batch in outputs], structures[0]
     except Exception:  # whatever it was, the slow way meets it again if it is the function's own
-        _C.Generator.set_state(generator, state)
+        _C.Generator.set_whole_state(generator, state)
         return None
 
 
@@ -110,16 +110,16 @@ class _Randomness:
 
     def __init__(self, mode):
         self.mode, self.generator = mode, current_generator()
-        self.state = None if mode == "different" else _C.Generator.get_state(self.generator)
+        self.state = None if mode == "different" else _C.Generator.get_whole_state(self.generator)
 
     def before_slice(self):
         """Bring the stream to where every slice starts."""
         if self.mode == "same":
-            _C.Generator.set_state(self.generator, self.state)
+            _C.Generator.set_whole_state(self.generator, self.state)
 
     def after_slice(self):
         """Raise if random numbers were drawn that must not be."""
-        if self.mode == "error" and _C.Generator.get_state(self.generator) != self.state:
+        if self.mode == "error" and _C.Generator.get_whole_state(self.generator) != self.state:
             raise RuntimeError("vmap: called random operation while in randomness error mode. Please either use the "
                                "'same' or 'different' randomness flags on vmap or perform the randomness operation "
                                "out of vmap")

@@ -17,6 +17,7 @@ from dragon.vm.torch.cuda.memory import (  # noqa: F401
     set_per_process_memory_fraction, use_mem_pool)
 from dragon.vm.torch.cuda.random import (get_rng_state, get_rng_state_all, initial_seed, manual_seed,  # noqa: F401
                                          manual_seed_all, seed, seed_all, set_rng_state, set_rng_state_all)
+from dragon.vm.torch.cuda.random import generators as _generators
 from dragon.vm.torch.cuda.graphs import CUDAGraph, graph, graph_pool_handle  # noqa: F401
 from dragon.vm.torch.cuda.streams import (Event, ExternalStream, Stream, StreamContext, current_stream,  # noqa: F401
                                           default_stream, get_stream_from_external, is_current_stream_capturing,
@@ -24,7 +25,6 @@ from dragon.vm.torch.cuda.streams import (Event, ExternalStream, Stream, StreamC
 from dragon.vm.torch.cuda.waits import get_sync_debug_mode, set_sync_debug_mode  # noqa: F401
 from dragon.vm.torch.storage import CLASSES as _storage_classes, _LegacyStorage
 
-default_generators = ()
 has_half, has_magma = True, False
 _initialized = False
 
@@ -203,6 +203,8 @@ _find, __dir__ = lookup(globals())
 def __getattr__(name):
     if name == "OutOfMemoryError":
         return _C.OutOfMemory
+    if name == "default_generators":
+        return _generators()
     if name in _storages:
         return _storages[name]
     return _find(name)

@@ -14,6 +14,8 @@ from dragon.vm.torch.autograd.function import Function
 from dragon.vm.torch.autograd.grad_mode import enable_grad, no_grad
 from dragon.vm.torch.autograd.graph import saved_tensors_hooks
 from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.cuda.random import get_rng_state, set_rng_state
+from dragon.vm.torch.utils._pytree import tree_flatten
 from dragon.vm.torch.utils._selective_checkpoint import (  # noqa: F401
     SAC_IGNORED_OPS, CheckpointPolicy, SelectiveCheckpointContext, _CachedTorchDispatchMode, _CachingTorchDispatchMode,
     create_selective_checkpoint_contexts)
@@ -52,7 +54,7 @@ class _Circumstances:
     """The state that a computation depends on besides its arguments: the stream of random numbers, and autocast."""
 
     def __init__(self, preserve_rng_state):
-        self.state = _C.Generator.get_state(current_generator()) if preserve_rng_state else None
+        self.state = _C.Generator.get_whole_state(current_generator()) if preserve_rng_state else None
         self.autocast = {"enabled": is_autocast_enabled("cpu"), "dtype": get_autocast_dtype("cpu"),
                          "cache_enabled": is_autocast_cache_enabled()}
 
@@ -60,15 +62,15 @@ class _Circumstances:
     def again(self):
         """Bring them back within a `with` block."""
         generator = current_generator()
-        before = None if self.state is None else _C.Generator.get_state(generator)
+        before = None if self.state is None else _C.Generator.get_whole_state(generator)
         if before is not None:
-            _C.Generator.set_state(generator, self.state)
+            _C.Generator.set_whole_state(generator, self.state)
         try:
             with enable_grad(), autocast("cpu", **self.autocast):
                 yield
         finally:
             if before is not None:
-                _C.Generator.set_state(generator, before)
+                _C.Generator.set_whole_state(generator, before)
 
 
 class CheckpointFunction(Function):
@@ -308,14 +310,18 @@ class DefaultDeviceType:
 
 
 def get_device_states(*args):
-    """Return devices and their random states: only the CPU has one, which is kept anyway."""
-    return [], []
+    """Return the CUDA devices that tensors lie on, and their random states."""
+    tensors = [leaf for leaf in tree_flatten(args)[0] if isinstance(leaf, Tensor)]
+    indices = sorted({tensor.device.index for tensor in tensors if tensor.device.type == "cuda"})
+    return indices, [get_rng_state(index) for index in indices]
 
 
 def set_device_states(devices, states, *, device_type=None):
-    """Set the random states of devices."""
-    if devices:
-        raise NotImplementedError(f"set_device_states: got {devices}, expected none: only the CPU has random numbers")
+    """Set the random states of CUDA devices."""
+    if device_type not in (None, "cuda"):
+        raise NotImplementedError(f"set_device_states: got device_type {device_type!r}, expected 'cuda'")
+    for device, state in zip(devices, states, strict=True):
+        set_rng_state(state, device)
 
 
 class GraphExecGroup:

@@ -66,13 +66,25 @@ def test_memory(device):
             cuda.set_per_process_memory_fraction(wrong)
 
 
-def test_random_numbers_come_from_one_stream(device):
+def test_devices_have_streams_of_their_own(device):
+    dt.manual_seed(4)
     dt.cuda.manual_seed_all(5)
-    assert dt.cuda.initial_seed() == 5 and len(dt.cuda.get_rng_state_all()) == 2
+    assert dt.cuda.initial_seed() == 5 and len(dt.cuda.get_rng_state_all()) == 2 and dt.initial_seed() == 4
     state = dt.cuda.get_rng_state()
-    first = dt.rand(3)
-    dt.cuda.set_rng_state(state)
-    assert dt.rand(3).tolist() == first.tolist()
+    assert state.tolist() == [5] + [0] * 15
+    dt.cuda.set_rng_state(dt.tensor([6] + [0] * 7 + [8] + [0] * 7, dtype=dt.uint8), 1)
+    first, second = dt.cuda.default_generators
+    assert (first.initial_seed(), first.get_offset(), second.initial_seed(), second.get_offset()) == (5, 0, 6, 8)
+    dt.cuda.manual_seed(-1)  # of the current device
+    assert (first.initial_seed(), second.initial_seed()) == (2 ** 64 - 1, 6)
+    dt.cuda.set_rng_state_all([state, state])
+    assert (first.initial_seed(), second.initial_seed(), second.get_offset()) == (5, 5, 0)
+    dt.cuda.seed_all()
+    assert first.initial_seed() == second.initial_seed() != 5
+    dt.manual_seed(4)
+    assert first.initial_seed() == second.initial_seed() == 4
+    with pytest.raises(AssertionError, match="Invalid device id"):
+        dt.cuda.get_rng_state(2)
 
 
 def test_sensors(device, monkeypatch):

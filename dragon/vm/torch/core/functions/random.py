@@ -1,4 +1,6 @@
 """Random numbers: PyTorch's own streams, so equal seeds give equal numbers."""
+import struct
+
 from dragon import _C
 from dragon.core import accelerator
 from dragon.core.capture.outward import note
@@ -18,7 +20,7 @@ class Generator(_C.Generator):
     Parameters
     ----------
     device : Union[device, str], optional, default="cpu"
-        The CPU, or a CUDA device, for the numbers of which kernels there are seeded from this stream.
+        The CPU, or a CUDA device, where numbers follow from a seed and an offset, which every call raises.
 
     """
 
@@ -46,14 +48,61 @@ class Generator(_C.Generator):
         note("seeds a generator")
         return super().seed()
 
+    def initial_seed(self):
+        """Return the seed."""
+        return super().initial_seed() if self._on_cpu else self._counter[0]
+
     def get_state(self):
-        """Return the state as a tensor of bytes, in PyTorch's own form."""
-        return state_tensor(super().get_state())
+        """Return the state as a tensor of bytes, in PyTorch's own form: a CUDA device's seed and offset are 16."""
+        return state_tensor(super().get_state() if self._on_cpu else super().get_device_state(self._device.index))
 
     def set_state(self, new_state):
         """Continue from a saved state."""
         note("goes on from another state of a generator")
-        super().set_state(state_bytes(new_state))
+        if self._on_cpu:
+            super().set_state(state_bytes(new_state))
+        else:
+            super().set_device_state(self._device.index, state_bytes(new_state))
+
+    def get_offset(self):
+        """Return the offset at which a CUDA device's numbers go on."""
+        self._require_offset()
+        return self._counter[1]
+
+    def set_offset(self, offset):
+        """Have a CUDA device's numbers go on at an offset.
+
+        Parameters
+        ----------
+        offset : int
+            A multiple of 4, at least 0 and below 2**64.
+
+        """
+        self._require_offset()
+        note("goes on from another state of a generator")
+        if not hasattr(offset, "__index__"):
+            raise TypeError(f"set_offset: got {type(offset).__name__}, expected an int")
+        offset = offset.__index__()
+        if not 0 <= offset < 1 << 64:
+            raise OverflowError(f"set_offset: got {offset}, expected 0 to 2**64 - 1")
+        super().set_device_state(self._device.index, _COUNTER.pack(self._counter[0], offset))
+
+    def __reduce__(self):
+        """Return what a copy is made of: the device, the seed, a CUDA device's offset, and the state."""
+        offset = None if self._on_cpu else self.get_offset()
+        return type(self), (self._device,), (self.initial_seed(), offset, self.get_state())
+
+    def __setstate__(self, parts):
+        seed, _, state = parts  # the offset is also in the state
+        self.manual_seed(seed)
+        self.set_state(state)
+
+    _on_cpu = property(lambda self: self._device.type == "cpu")
+    _counter = property(lambda self: _COUNTER.unpack(super().get_device_state(self._device.index)))
+
+    def _require_offset(self):
+        if self._on_cpu:
+            raise RuntimeError("CPU Generator does not use offset: only generators of CUDA devices have one")
 
     def graphsafe_get_state(self):
         """Return a generator that draws from the same stream."""
@@ -77,11 +126,12 @@ class Generator(_C.Generator):
     def clone_state(self):
         """Return a generator that goes on as this one would."""
         other = Generator(self._device)
-        other.set_state(self.get_state())
+        other.set_whole_state(self.get_whole_state())
         return other
 
 
 DEFAULT_SEED = 67280421310721
+_COUNTER = struct.Struct("=QQ")  # a device's seed and offset
 
 
 def state_tensor(state):
