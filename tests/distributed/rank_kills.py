@@ -251,8 +251,10 @@ class Training:
     def compare(self):
         """Train undisturbed as far as all rounds have come; return what differs, or None."""
         found = read_losses(self.folder)
-        calm = Training(self.kind, self.size, self.folder / "calm")
         steps = max(found, default=0)
+        if not steps:  # all rounds ended in the first step
+            return None
+        calm = Training(self.kind, self.size, self.folder / "calm")
         processes = calm.start(steps)
         try:
             for process in processes:

@@ -201,8 +201,10 @@ class RayTraining:
         if told:
             return told
         found = read_losses(self.folder)
+        if not found:
+            return "made no step"
         calm = RayTraining(self.size, self.folder / "calm", self.timeout)
         with contextlib.closing(calm):
-            calm.start(max(found, default=0))
+            calm.start(max(found))
             told = calm.end()
         return f"the undisturbed training {told}" if told else find_difference(found, read_losses(calm.folder))
