@@ -55,14 +55,27 @@ class World(Backend):
         ray.wait(worker_group.execute_async(workers.leave), timeout=10.0)
 
 
+def _check_workers(number):
+    """Raise if a number of workers, or the least and the most of them, makes no group; Ray refuses less."""
+    counts = number if isinstance(number, tuple) and len(number) == 2 else (number,)
+    expected = "Trainer: got ScalingConfig(num_workers=%r), expected a whole number from 1 on, or (least, most)"
+    if any(isinstance(count, bool) or not isinstance(count, int) for count in counts):
+        raise TypeError(expected % (number,))
+    if not 1 <= counts[0] <= counts[-1]:
+        raise ValueError(expected % (number,))
+
+
 class Trainer(DataParallelTrainer):
     """Run a function in several workers of a Ray cluster, which are the group of `dragon.distributed.world()`.
 
     In the function `ray.train.get_dataset_shard` gives this worker's share of the data, `ray.train.report` tells
     figures and keeps a checkpoint, and `ray.train.get_checkpoint` is the last one kept. When a worker or its machine
     dies, all are started anew from there, as often as
-    `RunConfig(failure_config=FailureConfig(max_failures=...))` says; with
-    `ScalingConfig(num_workers=(least, most))` on as many machines as are left.
+    `RunConfig(failure_config=FailureConfig(max_failures=...))` says.
+
+    With `ScalingConfig(num_workers=(least, most))` training begins with as many workers as there is room for, goes on
+    with fewer after a loss, and waits where there are not even the least. Where there is room for more again, all are
+    started anew from the last checkpoint; Ray looks every `elastic_resize_monitor_interval_s` seconds.
 
     Parameters
     ----------
@@ -73,7 +86,7 @@ class Trainer(DataParallelTrainer):
     world_config : WorldConfig, optional
         How workers become a group.
     scaling_config : ray.train.ScalingConfig, optional
-        How many workers there are, and what each has of a machine.
+        How many workers there are, or the least and the most of them, and what each has of a machine.
     run_config : ray.train.RunConfig, optional
         Where checkpoints are kept, how many, and how often a failure is borne.
     datasets : Dict[str, ray.data.Dataset], optional
@@ -86,6 +99,7 @@ class Trainer(DataParallelTrainer):
     def __init__(self, train_loop_per_worker, *, train_loop_config=None, world_config=None, scaling_config=None,
                  run_config=None, datasets=None, dataset_config=None):
         require("Trainer")
+        _check_workers(getattr(scaling_config, "num_workers", 1))
         super().__init__(train_loop_per_worker, train_loop_config=train_loop_config,
                          backend_config=world_config or WorldConfig(), scaling_config=scaling_config,
                          run_config=run_config, datasets=datasets, dataset_config=dataset_config)

@@ -6,6 +6,7 @@ Each round starts the processes from the last checkpoint and kills one of them s
 the end the losses of all rounds are those of a run that nobody disturbed, to the last bit.
 """
 import argparse
+import contextlib
 import functools
 import json
 import os
@@ -19,11 +20,14 @@ import time
 import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import ray_kills  # noqa: E402
 from harness.ranks import find_port  # noqa: E402
+from losses import find_difference, read_losses  # noqa: E402
 
 LIMIT_SECONDS = 60  # of what never happens
 TIMEOUT_SECONDS = 20  # of collectives; a death is noticed at once
-KINDS = ("ddp", "fsdp", "fully_shard")
+KINDS = ("ddp", "fsdp", "fully_shard") + ("ray",) * ray_kills.is_there()
 BEGIN = {"__name__": "program"}  # what the imports have given
 COLLECTIVES = "all_reduce|all_gather|reduce_scatter|broadcast|barrier|gather|scatter|all_to_all|send|recv|message|store"
 # What all processes begin with: they are forked from one that has imported it.
@@ -167,17 +171,6 @@ def shared_files():
     return {name for name in found if "dragon" in name}
 
 
-def read_losses(folder):
-    """Return {step: its losses, one for each time that it was made}."""
-    found = {}
-    path = folder / "losses"
-    for line in path.read_text().splitlines() if path.exists() else ():
-        words = line.split()
-        if len(words) == 2 and words[1].startswith(("0x", "-0x")) and "p" in words[1]:
-            found.setdefault(int(words[0]), []).append(words[1])
-    return found
-
-
 class Training:
     """One training, which is killed and begun anew.
 
@@ -195,6 +188,11 @@ class Training:
     def __init__(self, kind, size, folder):
         self.kind, self.size, self.folder, self.slowest = kind, size, folder, 0.0
         folder.mkdir(parents=True)
+
+    slow = "slowest survivor"  # what is the slowest
+
+    def close(self):
+        """Each round has ended its processes."""
 
     def start(self, steps=0):
         """Start all processes from the last checkpoint; 0 steps go on for ever."""
@@ -253,8 +251,10 @@ class Training:
     def compare(self):
         """Train undisturbed as far as all rounds have come; return what differs, or None."""
         found = read_losses(self.folder)
-        calm = Training(self.kind, self.size, self.folder / "calm")
         steps = max(found, default=0)
+        if not steps:  # all rounds ended in the first step
+            return None
+        calm = Training(self.kind, self.size, self.folder / "calm")
         processes = calm.start(steps)
         try:
             for process in processes:
@@ -263,29 +263,27 @@ class Training:
         finally:
             for process in processes:
                 process.kill()
-        expected = read_losses(calm.folder)
-        for step, losses in found.items():
-            if set(losses) != set(expected[step]):
-                return f"step {step}: got losses {losses}, expected {expected[step]}"
-        return None if sorted(found) == list(range(1, steps + 1)) else f"steps are missing up to {steps}"
+        return find_difference(found, read_losses(calm.folder))
 
 
 def play_rounds(kind, size, rounds, seed, folder, tell):
     """Play rounds of one kind, and tell of each that went wrong and of all together; return how many did."""
-    training, wrong = Training(kind, size, pathlib.Path(folder) / f"{kind}-{size}"), 0
-    for number in range(rounds):
-        trouble = training.play(random.Random(f"{seed} {kind} {size} {number}"))
-        if trouble:
-            wrong += 1
-            tell(f"{kind} in {size} processes, round {number}: {trouble}")
-    trouble = training.compare()
+    place, wrong = pathlib.Path(folder) / f"{kind}-{size}", 0
+    with contextlib.closing(ray_kills.RayTraining(size, place, TIMEOUT_SECONDS) if kind == "ray" else
+                            Training(kind, size, place)) as training:
+        for number in range(rounds):
+            trouble = training.play(random.Random(f"{seed} {kind} {size} {number}"))
+            if trouble:
+                wrong += 1
+                tell(f"{kind} in {size} processes, round {number}: {trouble}")
+        trouble = training.compare()
     if trouble:
         wrong += 1
         tell(f"{kind} in {size} processes: {trouble}")
     found = read_losses(training.folder)
     tell(json.dumps({"kind": kind, "processes": size, "kills": rounds, "wrong": wrong, "steps": max(found, default=0),
                      "made again": sum(len(losses) - 1 for losses in found.values()),
-                     "slowest survivor, seconds": round(training.slowest, 2)}))
+                     f"{training.slow}, seconds": round(training.slowest, 2)}))
     return wrong
 
 

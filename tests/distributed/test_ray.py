@@ -15,22 +15,23 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(dragon.__file__)))
 # Workers would stand behind all others of the machine, a token would be written into the user's home, and who runs this
 # told to Ray's makers.
 SETTINGS = {"RAY_worker_niceness": "0", "RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0",
-            "RAY_TRAIN_V2_ENABLED": "1", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+            "RAY_TRAIN_V2_ENABLED": "1", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+            "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "20"}  # Ray may count on a machine that has just gone
 HEAD = """
 import json, os, sys
 import numpy as np
 import ray
 from ray.train import Checkpoint, CheckpointConfig, FailureConfig, RunConfig, ScalingConfig
 storage = sys.argv[1]
-ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
 """
+CLUSTER = 'ray.init("local", num_cpus=4, include_dashboard=False, log_to_driver=False)\n'
 
 
 @pytest.fixture
 def run(tmp_path):
     """Return a function that runs a program with a cluster of its own, and gives the JSON that it prints last."""
-    def call(code, *words):
-        (tmp_path / "program.py").write_text(HEAD + textwrap.dedent(code))
+    def call(code, *words, cluster=CLUSTER):
+        (tmp_path / "program.py").write_text(HEAD + cluster + textwrap.dedent(code))
         done = subprocess.run([sys.executable, *words, "program.py", str(tmp_path / "storage")], cwd=tmp_path,
                               capture_output=True, text=True, timeout=600,
                               env={**os.environ, "PYTHONPATH": ROOT, "OMP_NUM_THREADS": "1", **SETTINGS})
@@ -153,6 +154,16 @@ def test_collectives_over_the_object_store(run):
     assert "from rank 1 with the tag 4 within 0.1 seconds" in late
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_workers_that_are_killed_change_no_loss(tmp_path):
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rank_kills.py")
+    done = subprocess.run([sys.executable, path, "4", "--kind", "ray"], cwd=tmp_path, capture_output=True, text=True,
+                          timeout=900, env={**os.environ, "PYTHONPATH": ROOT})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("4 kills, 0 went wrong, left in shared memory: nothing\n")
+
+
 TORCH = """
 import tempfile
 import torch
@@ -181,7 +192,7 @@ result = TorchTrainer(train, train_loop_config={"lr": 0.1}, scaling_config=Scali
                       run_config=RunConfig(storage_path=storage, name="run")).fit()
 with result.checkpoint.as_directory() as folder:
     weights = torch.load(os.path.join(folder, "model.pt"))
-print(json.dumps({**result.metrics, "weights": {name: value.tolist() for name, value in weights.items()}}))
+print(json.dumps({**results[0].metrics, "weights": {name: value.tolist() for name, value in weights.items()}}))
 """
 
 
@@ -227,3 +238,99 @@ def test_what_workers_find_in_their_environment():
     assert runtime_env() == {"env_vars": {"DRAGON_GUESTS": ",".join(guest + "?" for guest in VERSIONS)}}
     with pytest.raises(ValueError, match="runtime_env: got 'troch', expected some of torch"):
         runtime_env("troch")
+
+
+ELASTIC = """
+import tempfile, threading, time
+from dragon.ray import Trainer, WorldConfig
+from ray.cluster_utils import Cluster
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+other = cluster.add_node(num_cpus=1)
+ray.init(address=cluster.address, log_to_driver=False)
+seen = storage + ".seen"
+
+def train(config):
+    import dragon
+    from dragon import distributed
+    world = distributed.world()
+    total, step, checkpoint = 0, 0, ray.train.get_checkpoint()
+    if checkpoint:
+        with checkpoint.as_directory() as folder:
+            total, step = np.load(os.path.join(folder, "kept.npy")).tolist()
+    begin, stop = step, 0
+    while not stop:
+        mine = [number for number in range(8 * step, 8 * step + 8) if number % world.size == world.rank]
+        total += int(distributed.all_reduce(dragon.tensor(sum(mine), dtype="int64")).item())
+        step += 1
+        stop = int(distributed.all_reduce(dragon.tensor(int(os.path.exists(config["stop"])))).item())
+        with tempfile.TemporaryDirectory() as folder:
+            np.save(os.path.join(folder, "kept.npy"), np.array([total, step]))
+            ray.train.report({"total": total, "step": step, "size": world.size},
+                             checkpoint=Checkpoint.from_directory(folder) if world.rank == 0 else None)
+        if world.rank == 0:
+            with open(config["seen"], "a") as file:
+                file.write(f"{world.size} {begin} {step}" + chr(10))
+        time.sleep(0.2)
+
+def sizes():
+    return [int(line.split()[0]) for line in open(seen)] if os.path.exists(seen) else []
+
+def wait(size, steps):
+    for _ in range(1200):
+        if len(sizes()) >= steps and sizes()[-steps:] == [size] * steps:
+            return
+        time.sleep(0.1)
+
+results = []
+
+def fit():
+    run = RunConfig(storage_path=storage, name="run", failure_config=FailureConfig(max_failures=5),
+                    checkpoint_config=CheckpointConfig(num_to_keep=2))
+    results.append(Trainer(train, train_loop_config={"stop": storage + ".stop", "seen": seen},
+                           world_config=WorldConfig(timeout=60.0), run_config=run, scaling_config=ScalingConfig(
+                               num_workers=(1, 3), elastic_resize_monitor_interval_s=2.0)).fit())
+
+training = threading.Thread(target=fit)
+training.start()
+wait(2, 3)
+cluster.remove_node(other, allow_graceful=False)
+wait(1, 3)
+cluster.add_node(num_cpus=1)
+wait(2, 3)
+open(storage + ".stop", "w").close()
+training.join()
+begun = [tuple(map(int, line.split()[:2])) for line in open(seen)]
+ray.shutdown()
+cluster.shutdown()
+print(json.dumps({**results[0].metrics, "begun": sorted(set(begun), key=begun.index)}))
+"""
+
+
+@pytest.mark.slow
+def test_a_training_has_as_many_workers_as_there_is_room_for(run):
+    metrics = run(ELASTIC, cluster="")
+    count = 8 * metrics["step"]
+    assert metrics["total"] == count * (count - 1) // 2 and metrics["size"] == 2
+    sizes, begins = zip(*metrics["begun"])
+    assert sizes == (2, 1, 2) and begins[0] == 0 < begins[1] < begins[2]
+
+
+@pytest.mark.parametrize("number, error", [
+    (0, ValueError), (-1, ValueError), ((0, 1), ValueError), ((0, 0), ValueError), ((3, 2), ValueError),
+    ((-1, 2), ValueError), (1.5, TypeError), ((1.0, 2), TypeError), ((1, 2.0), TypeError), (True, TypeError),
+    ((True, 2), TypeError), ((1,), TypeError), ((1, 2, 3), TypeError), ((), TypeError), ("2", TypeError),
+    (None, TypeError), ((1, None), TypeError), ([1, 2], TypeError), ((float("nan"), 2), TypeError)], ids=str)
+def test_numbers_of_workers_that_make_no_group(number, error):
+    from dragon.ray import Trainer
+    from ray.train import ScalingConfig
+    scaling = ScalingConfig(num_workers=1)
+    scaling.num_workers = number  # Ray itself refuses some of them, when it is given them
+    with pytest.raises(error, match="Trainer: got ScalingConfig.num_workers=.*, expected a whole number from 1 on, or"):
+        Trainer(print, scaling_config=scaling)
+
+
+def test_ray_itself_refuses_some_numbers_of_workers():
+    from ray.train import ScalingConfig
+    for number in ((3, 2), (1.0, 2), (1, 2, 3), [1, 2], "2"):
+        with pytest.raises(ValueError, match="num_workers"):
+            ScalingConfig(num_workers=number)

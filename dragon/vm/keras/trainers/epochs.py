@@ -28,6 +28,9 @@ class EpochIterator:
     num_batches = property(lambda self: self.steps_per_epoch or self.source.num_batches or self._known,
                            doc="Optional[int]: how many steps an epoch has, as far as known.")
 
+    def __reduce__(self):
+        return type(None), ()  # a copy of the model, and a worker's, makes its own
+
     def reset(self):
         """Begin with the source's first batch again."""
         self._batches, self._seen = None, 0

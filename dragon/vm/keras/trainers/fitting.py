@@ -10,7 +10,7 @@ from dragon.vm.keras.trainers.data_adapters.data import class_weight_to_sample_w
 from dragon.vm.keras.trainers.data_adapters.iterables import to_batch
 from dragon.vm.keras.trainers.epochs import EpochIterator
 from dragon.vm.keras.trainers.outputs import join_batches, to_numpy
-from dragon.vm.keras.trainers.serving import data_of
+from dragon.vm.keras.trainers.serving import DatasetCreator, data_of, evaluated
 from dragon.vm.keras.trainers.steps import Step
 
 
@@ -155,7 +155,7 @@ class Fitting:
 
     def _validate(self, data, batch_size, steps, callbacks):
         """Return the metrics of an evaluation within `fit`."""
-        if self._validation is None:
+        if self._validation is None and not isinstance(data, DatasetCreator):  # which begins anew each time
             x, y, sample_weight = unpack_x_y_sample_weight(data)
             self._put(_validation=EpochIterator(
                 x=x, y=y, sample_weight=sample_weight, batch_size=batch_size, steps_per_epoch=_limited_steps(steps),
@@ -223,7 +223,9 @@ class Fitting:
         if is_validation and self._validation is not None:
             batches = self._validation
         else:
-            batches = EpochIterator(x=x, y=y, sample_weight=sample_weight, batch_size=batch_size, shuffle=False,
+            word = "validation_steps" if is_validation else "steps"
+            batches = EpochIterator(x=evaluated(self._strategy_number, x, steps, word), y=y, shuffle=False,
+                                    sample_weight=sample_weight, batch_size=batch_size,
                                     steps_per_epoch=_limited_steps(steps),
                                     steps_per_execution=self.steps_per_execution)
         batches.reset()
@@ -240,6 +242,8 @@ class Fitting:
             callbacks.on_test_batch_end(last, logs)
             if self.stop_evaluating:
                 break
+        if isinstance(run, Step):
+            logs = run.settle(logs)
         logs = pythonify_logs(self._get_metrics_result_or_logs(logs))
         callbacks.on_test_end(logs)
         return logs if return_dict else self._flatten_metrics_in_order(logs)

@@ -59,13 +59,15 @@ class ServedStep:
         The model's method.
     is_plain : bool
         Whether it is to run as plain Python.
+    name : str
+        How reports call it.
 
     """
 
     is_lasting = True  # it is sent once
 
-    def __init__(self, method, is_plain):
-        self._method, self._is_plain, self._function = method, is_plain, None
+    def __init__(self, method, is_plain, name):
+        self._method, self._is_plain, self._name, self._function = method, is_plain, name, None
 
     def __getstate__(self):
         return {**self.__dict__, "_function": None}
@@ -78,7 +80,7 @@ class ServedStep:
         if hasattr(batch, "__next__"):
             batch = next(batch)
         if self._function is None:
-            self._function = self._method if self._is_plain else StepFunction(self._method, name="train_step")
+            self._function = self._method if self._is_plain else StepFunction(self._method, name=self._name)
         return self._function(batch)
 
 
@@ -104,9 +106,34 @@ def data_of(number, x, steps):
         make = _Same(x)
     else:
         return x
+    return _own(strategy, make, "steps_per_epoch", steps)
+
+
+def evaluated(number, x, steps, word):
+    """Return what `evaluate` reads: of what makes datasets, iterators of workers' own; datasets are read here.
+
+    Parameters
+    ----------
+    number : int, optional
+        That of the model's strategy.
+    x : Any
+        What `evaluate` was given.
+    steps : int, optional
+        How many steps it has.
+    word : str
+        The argument that tells them.
+
+    """
+    strategy = strategies.by_number(number)
+    if not (isinstance(x, DatasetCreator) and getattr(strategy, "is_served", False)):
+        return x
+    return _own(strategy, _Made(strategy, x), word, steps)
+
+
+def _own(strategy, make, word, steps):
     if not steps:
-        raise ValueError("`steps_per_epoch` must be specified with `ParameterServerStrategy`: each worker reads a "
-                         f"dataset of its own. Received: steps_per_epoch={steps}")
+        raise ValueError(f"`{word}` must be specified with `ParameterServerStrategy`: each worker reads a dataset of "
+                         f"its own. Received: {word}={steps}")
     return OwnBatches(iter(strategy.coordinator.create_per_worker_dataset(make)))
 
 

@@ -35,8 +35,8 @@ class Step:
         is_plain = model.run_eagerly or strategy is not None and strategy.is_spread and strategy.local_count > 1
         self.function = method if is_plain else StepFunction(method, name=name)
         self._is_first, self._name = self.function is not method, name
-        is_served = getattr(strategy, "is_served", False) and name == "train_step"
-        self._served, self._last = ServedStep(method, model.run_eagerly) if is_served else None, None
+        is_served = getattr(strategy, "is_served", False) and name != "predict_step"
+        self._served, self._last = ServedStep(method, model.run_eagerly, name) if is_served else None, None
 
     def __reduce__(self):
         return type(None), ()  # a copy of the model makes its own

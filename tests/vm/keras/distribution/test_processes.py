@@ -119,6 +119,31 @@ assert all(np.allclose(own, later[f"arr_{number}"], atol=2e-5) for number, own i
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+def test_training_goes_on_from_the_backup_of_the_first_process(tmp_path):
+    run_ranks(f"""
+    folder = os.path.join({str(tmp_path)!r}, "backup" if rank == 0 else "elsewhere")
+    class Stop(keras.callbacks.Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            if epoch == 2:
+                raise KeyboardInterrupt
+    def fit(model, epochs, *callbacks):
+        return model.fit(X, Y, batch_size=8, epochs=epochs, shuffle=False, verbose=0, callbacks=callbacks).history
+    expected = make()
+    losses = fit(expected, 4)["loss"]
+    rule = distribution.DataParallel()
+    with rule.scope():
+        first, second = make(), make()
+    try:
+        fit(first, 4, keras.callbacks.BackupAndRestore(folder), Stop())
+    except KeyboardInterrupt:
+        pass
+    second.set_weights([weight * 0 for weight in second.get_weights()])
+    same(losses[2:], fit(second, 4, keras.callbacks.BackupAndRestore(folder))["loss"])
+    same(expected.get_weights(), second.get_weights())
+    assert not os.path.exists(folder)
+    """, 2, PROGRAM)
+
+
 def test_what_is_refused():
     run_ranks('''
     mesh = distribution.DeviceMesh((1, 2), ("batch", "model"))

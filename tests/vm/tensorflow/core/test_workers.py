@@ -1,10 +1,11 @@
 """MultiWorkerMirroredStrategy in two processes, which TF_CONFIG tells of each other."""
 import json
+import signal
 
 import pytest
 
 from dragon.vm import tensorflow as tf
-from harness.ranks import HEAD, run_ranks
+from harness.ranks import HEAD, Ranks, run_ranks
 
 PROGRAM = HEAD + '''
 import json, os
@@ -109,3 +110,47 @@ def test_resolvers():
     for wrong in (lambda: kinds.UnionResolver(), lambda: kinds.UnionResolver(one, colour=1)):
         with pytest.raises(ValueError):
             wrong()
+
+
+BACKUP = """
+    import signal
+    chance = np.random.default_rng(0)
+    x = chance.normal(size=(32, 5)).astype("float32")
+    y = x.sum(1, keepdims=True)
+    keras.utils.set_random_seed(5 + rank)  # the first worker's weights are everybody's
+    with strategy.scope():
+        model = keras.Sequential([keras.Input((5,)), keras.layers.Dense(4, activation="tanh"), keras.layers.Dense(1)])
+        model.compile(keras.optimizers.Adam(0.05), "mse")
+    if not KILLED:
+        model.load_weights("FOLDER/first.weights.h5")
+    elif rank == 0 and not os.path.exists("FOLDER/first.weights.h5"):
+        model.save_weights("FOLDER/first.weights.h5")
+    count = [0]
+
+    def note(epoch, logs):
+        count[0] += 1
+        with open(f"FOLDER/losses-{rank}-KILLED", "a") as file:
+            file.write(f"{epoch} {float(logs['loss']).hex()}\\n")
+
+    def die(batch, logs):
+        if rank == KILLED - 1 and count[0] == 2 and batch == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+    model.fit(x, y, batch_size=8, epochs=5, shuffle=False, verbose=0, callbacks=[
+        keras.callbacks.LambdaCallback(on_epoch_end=note, on_train_batch_end=die),
+        keras.callbacks.BackupAndRestore("FOLDER/backup" if rank == 0 else "FOLDER/elsewhere")])
+"""
+
+
+def test_a_training_whose_worker_is_killed_goes_on_with_the_losses_it_would_have_had(tmp_path):
+    code = BACKUP.replace("FOLDER", str(tmp_path))
+    for dead in (1, 0):  # in their third epoch after each beginning
+        found = Ranks(code.replace("KILLED", str(dead + 1)), 2, PROGRAM).finish()
+        assert found[dead][0] == -signal.SIGKILL and found[1 - dead][0] == 1, found
+        assert f"rank {dead}" in found[1 - dead][2]
+        assert json.loads((tmp_path / "backup" / "training_metadata.json").read_text())["epoch"] == 4 - 2 * dead
+    run_ranks(code.replace("KILLED", "3"), 2, PROGRAM)
+    run_ranks(code.replace("KILLED", "0"), 2, PROGRAM)
+    for rank in range(2):
+        killed = [line for dead in (2, 1, 3) for line in (tmp_path / f"losses-{rank}-{dead}").read_text().splitlines()]
+        assert killed == (tmp_path / f"losses-{rank}-0").read_text().splitlines() and len(killed) == 5
+    assert not (tmp_path / "backup").exists() and not (tmp_path / "elsewhere").exists()

@@ -205,6 +205,67 @@ def test_fit_of_datasets(cluster):
             wrong()
 
 
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("is_built", [True, False])
+def test_evaluations_by_workers_have_the_numbers_of_one_process(cluster, workers, is_built, monkeypatch):
+    def make():
+        keras.utils.set_random_seed(3)
+        layers = keras.layers
+        model = keras.Sequential([*([keras.Input((5,))] if is_built else []), layers.Dense(8, activation="tanh"),
+                                  layers.BatchNormalization(), layers.Dropout(0.5), layers.Dense(1, "sigmoid")])
+        model.compile("sgd", "binary_crossentropy", metrics=["accuracy", keras.metrics.AUC(name="auc")])
+        return model
+    alone, weights, strategy, sent = make(), np.linspace(0.5, 2, 40), cluster(workers), []
+    with strategy.scope():
+        model = make()
+    kind, schedule = type(strategy.coordinator), type(strategy.coordinator).schedule
+    monkeypatch.setattr(kind, "schedule", lambda *args: sent.append(args) or schedule(*args))
+    data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(7)
+    for _ in range(2):  # metrics begin anew
+        for words in (dict(x=X, y=Y, batch_size=7), dict(x=X, y=Y, sample_weight=weights, batch_size=7),
+                      dict(x=data), dict(x=data, steps=3)):
+            expected, found = (one.evaluate(**words, verbose=0) for one in (alone, model))
+            assert np.allclose(expected, found, atol=1e-6), words
+    told = model.evaluate(X, Y, batch_size=8, verbose=0, return_dict=True)
+    assert sorted(told) == ["accuracy", "auc", "loss"] and len(sent) == 2 * (6 + 6 + 6 + 3) + 5
+    for one, other in zip(model.get_weights(), alone.get_weights()):
+        assert np.array_equal(one, other)
+
+
+def test_evaluations_of_workers_own_datasets(cluster):
+    def make():
+        model = keras.Sequential([keras.Input((5,)), keras.layers.Dense(1, "sigmoid", kernel_initializer="ones")])
+        model.compile(keras.optimizers.SGD(0.0), "binary_crossentropy")
+        return model
+    with cluster(1).scope():
+        model = make()
+    data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(8)
+    creator = keras.utils.experimental.DatasetCreator(lambda context: data)
+    expected = make().evaluate(X, Y, batch_size=8, verbose=0)
+    for _ in range(2):  # each time from the beginning
+        assert model.evaluate(creator, steps=5, verbose=0) == pytest.approx(expected, rel=1e-6)
+    with pytest.raises(ValueError, match="`steps` must be specified"):
+        model.evaluate(creator, verbose=0)
+    history = model.fit(X, Y, epochs=3, validation_data=creator, validation_steps=5, verbose=0).history
+    assert history["val_loss"] == pytest.approx([expected] * 3, rel=1e-6)
+    with pytest.raises(ValueError, match="`validation_steps` must be specified"):
+        model.fit(X, Y, validation_data=creator, verbose=0)
+
+
+def test_an_evaluation_that_fails_on_a_worker(cluster):
+    class Model(keras.Model):
+        """Fails where it is evaluated with negative numbers."""
+
+        def call(self, x):
+            return tf.debugging.assert_non_negative(x, "too low") or x
+    with cluster(2).scope():
+        model = Model()
+        model.compile(loss="mse", run_eagerly=True)
+    with pytest.raises(Exception, match="too low"):
+        model.evaluate(-np.ones((40, 2), "f4"), np.ones((40, 2), "f4"), verbose=0)
+    assert model.evaluate(np.ones((40, 2), "f4"), np.zeros((40, 2), "f4"), verbose=0) == 1
+
+
 def test_clusters_that_are_none(monkeypatch):
     def told(cluster, kind="chief"):
         return d.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec(cluster), task_type=kind, task_id=0)

@@ -76,6 +76,7 @@ class SpreadStrategy(Strategy):
     worker_devices = property(lambda self: tuple(self._names), doc="Tuple[str]: the devices of this process.")
     parameter_devices = worker_devices
     local_count = property(lambda self: len(self._names), doc="int: how many replicas this process has.")
+    workers = property(lambda self: self._workers, doc="Workers: the processes.")
     worker_index = property(lambda self: self._workers.index, doc="int: this process's number.")
     worker_count = property(lambda self: self._workers.size, doc="int: how many processes there are.")
 

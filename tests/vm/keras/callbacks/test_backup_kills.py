@@ -1,0 +1,69 @@
+"""Trainings with `BackupAndRestore` that are killed go on as if nothing had been, as those of genuine Keras do."""
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+PROGRAM = pathlib.Path(__file__).with_name("backup_kills.py")
+
+
+def run(*words, ends=0):
+    """Run the program; return what it printed."""
+    done = subprocess.run([sys.executable, str(PROGRAM), *map(str, words)], capture_output=True, text=True, timeout=900,
+                          cwd=tempfile.gettempdir())
+    assert done.returncode == ends, done.stdout + done.stderr[-3000:]
+    return done.stdout
+
+
+def train(face, folder, options, *kills):
+    """Train, die at each of some (epoch, batch), and train to the end; return [(epoch, loss), ...]."""
+    folder.mkdir()
+    for epoch, batch in kills:
+        run("train", face, folder, json.dumps(options), epoch, batch, ends=-signal.SIGKILL)
+    run("train", face, folder, json.dumps(options))
+    assert not (folder / "backup").exists()
+    lines = [line.split() for line in (folder / "losses").read_text().splitlines()]
+    return [(int(epoch), float.fromhex(loss)) for epoch, loss in lines]
+
+
+def test_a_death_in_a_backup_changes_no_loss(tmp_path):
+    assert run("hunt", tmp_path, "{}", 9, 3, 1).endswith(" 3 at random, 0 went wrong\n")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("options", [{}, {"double_checkpoint": True}], ids=str)  # by batches, epochs are begun again
+def test_a_death_at_any_step_of_a_backup_changes_no_loss(options, tmp_path):
+    assert run("hunt", tmp_path, json.dumps(options), 1, 20, 2).endswith(" 20 at random, 0 went wrong\n")
+
+
+@pytest.mark.parametrize("options", [{}, {"save_freq": 3}], ids=str)
+def test_losses_are_those_of_genuine_keras_killed_as_well(options, tmp_path):
+    pytest.importorskip("tensorflow", reason="genuine Keras, the oracle, runs on it")
+    mine, theirs = (train(face, tmp_path / face, options, (2, 2)) for face in ("dragon", "genuine"))
+    assert [epoch for epoch, _ in mine] == [epoch for epoch, _ in theirs] == [0, 1, 2, 3, 4]
+    assert [loss for _, loss in mine] == pytest.approx([loss for _, loss in theirs], rel=1e-5)
+
+
+def test_several_deaths_change_no_loss(tmp_path):
+    calm = train("dragon", tmp_path / "calm", {})
+    assert train("dragon", tmp_path / "killed", {}, (0, 1), (2, 2), (2, 0), (4, 4)) == calm
+
+
+def test_the_epoch_is_known_to_a_training_that_is_killed_twice_in_it(tmp_path):
+    losses = train("dragon", tmp_path / "killed", {"save_freq": 3}, (2, 2), (2, 4))  # genuine Keras begins with 0 then
+    assert [epoch for epoch, _ in losses] == [0, 1, 2, 3, 4]
+
+
+def test_a_backup_without_weights_is_none(tmp_path):
+    calm = train("dragon", tmp_path / "calm", {})
+    (tmp_path / "other" / "backup").mkdir(parents=True)
+    (tmp_path / "other" / "backup" / "training_metadata.json").write_text('{"epoch": 4, "batch": 0}')
+    (tmp_path / "other" / "backup" / "next.weights.h5").write_bytes(b"cut off")
+    run("train", "dragon", tmp_path / "other", "{}")
+    lines = [line.split() for line in (tmp_path / "other" / "losses").read_text().splitlines()]
+    assert [(int(epoch), float.fromhex(loss)) for epoch, loss in lines] == calm
