@@ -71,7 +71,10 @@ class Distribution:
         """Return the processes of a mesh that cuts others than samples between them; raise if one has no part."""
         mesh, axes = self.device_mesh, list(self.device_mesh.axis_names)
         who = f"{type(self).__name__}: got a mesh of the devices {mesh.devices.tolist()}"
-        batch = axes.index(self.batch_dim_name) if self.batch_dim_name in axes else 0
+        if self.batch_dim_name not in axes:
+            raise ValueError(f"{who} with the axes {axes}, expected one of them for batch_dim_name. "
+                             f"Received: batch_dim_name={self.batch_dim_name!r}")
+        batch = axes.index(self.batch_dim_name)
         owners = owners_of(mesh)
         rows = owners.swapaxes(0, batch).reshape(owners.shape[batch], -1)
         if set(owners.flat) != set(range(self.num_processes)):

@@ -216,8 +216,12 @@ def test_each_process_holds_its_part_alone():
     part = wide()
     assert part.weights[0].data.shape == (512, 512)
     assert 0 <= held() - before - all_bytes // 2 < 20_000, (held(), before)
+    from dragon.vm.keras.core.workers import Workers
+    plain, summed = Workers.sum, []
+    Workers.sum = lambda self, value: summed.append(int(np.prod(value.shape))) or plain(self, value)
     part.fit(x, y, verbose=0)
     part.fit(x, y, verbose=0)
+    assert summed and max(summed) <= 1, summed  # no process has another's part, so nobody adds up gradients of it
     part.predict(x, verbose=0)
     assert 0 <= held() - before - all_bytes // 2 < 100_000, (held(), before)
     ''', 2, PLAIN, 100)
@@ -353,5 +357,7 @@ def test_what_is_refused():
     for name in ("Lamb", "Muon", "Adafactor"):
         refuses(lambda: getattr(keras.optimizers, name)().build(make().trainable_variables), NotImplementedError, name,
                 "'dense_a/kernel'", "cut between processes")
+    refuses(lambda: distribution.ModelParallel(layout_map=distribution.LayoutMap(mesh), batch_dim_name="rows"),
+            ValueError, "'batch', 'model'", "'rows'")
     refuses(lambda: type(make().weights[0])(1.0), TypeError, "keras.Variable")
     ''', 2, PLAIN, 100)
