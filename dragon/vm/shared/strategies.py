@@ -11,6 +11,7 @@ class _Local(threading.local):
     replica = None  # the one of several replicas whose code runs
     watcher = None  # who is told of new variables
     assigned = None  # where variables that get a value, rather than an increment, are noted
+    by_parts = False  # whether variables that are cut between processes are this one's parts of them
 
 
 local = _Local()
@@ -79,6 +80,34 @@ def note_made(variable):
         local.watcher(variable)
 
 
+def layout_of(path, shape, layout):
+    """Return (how a new variable lies over devices, how it is cut between processes; None where each has the whole).
+
+    Parameters
+    ----------
+    path : str
+        The variable's path.
+    shape : Sequence[int]
+        Its shape.
+    layout : Any
+        What it was told of its layout.
+
+    """
+    if chosen[0] is None or local.watcher is None:
+        return layout, None
+    return chosen[0].layout_of(path, shape, layout)
+
+
+@contextlib.contextmanager
+def by_parts():
+    """Have variables that are cut between processes be this one's parts of them in a `with` block."""
+    before, local.by_parts = local.by_parts, True
+    try:
+        yield
+    finally:
+        local.by_parts = before
+
+
 def note_written(variable):
     """Have what a replica is about to write be its own."""
     if local.replica is not None:
@@ -114,6 +143,6 @@ def scaled(loss):
 def unscaled(loss):
     """Return a loss as it was before `scaled`."""
     if chosen[0] is not None:
-        return loss / chosen[0].share_of(loss) if as_one() else loss
+        return chosen[0].whole_of(loss) if as_one() else loss
     replicas = count()
     return loss if replicas == 1 else loss * replicas

@@ -39,8 +39,8 @@ class Variable(Base):
         When values from several devices meet.
     name : str, optional
         The name, without slashes.
-    layout : Any, optional
-        Not supported.
+    layout : TensorLayout, optional
+        How it lies over devices; it is cut only between processes, under `keras.distribution.set_distribution`.
 
     Examples
     --------
@@ -72,11 +72,13 @@ class Variable(Base):
                 value = _first_value(initializer, is_made, shape, dtype, path)
         finally:
             modes.set_recording(previous)
-        self = _C.Tensor.__new__(cls, value)
+        layout, cut = strategies.layout_of(path, tuple(value.shape), layout)
+        self = _C.Tensor.__new__(cls, value) if cut is None else strategies.chosen[0].hold(cls, cut, value)
         self._name, self._path, self._dtype = name, path, standardize_dtype(value.dtype)
         self._trainable, self._autocast = bool(trainable), bool(autocast)
         self._aggregation, self._synchronization = aggregation or "none", synchronization or "none"
-        self._regularizer = self._constraint = self._layout = None
+        self._regularizer = self._constraint = None
+        self._layout = layout
         self._overwrite_with_gradient = False
         self._note_trainable()
         living.set(self, None)
@@ -101,10 +103,7 @@ class Variable(Base):
         if scope is not None:
             value = scope.get_current_value(self)
             value = self if value is None else value
-        scope = get_autocast_scope()
-        if scope is None or not self._autocast or scope.dtype is None or not is_float_dtype(self._dtype):
-            return value
-        return value if self._dtype == scope.dtype else ops.cast(value, scope.dtype)
+        return autocasted(self, value)
 
     def snapshot(self):
         """Return the numbers of now: later assignments do not change them."""
@@ -146,7 +145,7 @@ class Variable(Base):
 
     def numpy(self):
         """Return the numbers as an array of its own."""
-        return _numpy_of(self.value)
+        return numpy_of(self.value)
 
     def __array__(self, dtype=None, copy=None):
         array = self.numpy()
@@ -207,7 +206,7 @@ class Variable(Base):
         self._constraint = _check_callable("constraint", value)
 
     def __repr__(self):
-        value = "" if in_symbolic_scope() else f", value={_numpy_of(self)}"
+        value = "" if in_symbolic_scope() else f", value={numpy_of(self)}"
         return f"<Variable path={self._path}, shape={tuple(self.shape)}, dtype={self.dtype}{value}>"
 
     __str__ = __repr__
@@ -224,7 +223,7 @@ class Variable(Base):
 
     def __reduce__(self):
         fields = {key: value for key, value in self.__dict__.items() if key not in ("_keras_mask",)}
-        return _revive, (type(self), _numpy_of(self), fields)
+        return _revive, (type(self), numpy_of(self), fields)
 
     def __deepcopy__(self, memo):
         made = _C.Tensor.__new__(type(self), ops.clone(self.detach()))
@@ -264,11 +263,20 @@ class Variable(Base):
         return ops.round(self.value, decimals=ndigits or 0)
 
 
+def autocasted(variable, value):
+    """Return what a variable is read as, in the dtype that layers of mixed precision compute in."""
+    scope = get_autocast_scope()
+    if scope is None or not variable._autocast or scope.dtype is None or not is_float_dtype(variable._dtype):
+        return value
+    return value if variable._dtype == scope.dtype else ops.cast(value, scope.dtype)
+
+
 def _as_tensor(value):
     return _C.as_class(value, Tensor) if isinstance(value, Variable) else value
 
 
-def _numpy_of(value):
+def numpy_of(value):
+    """Return a value's numbers as an array of its own."""
     import numpy as np
 
     from dragon.vm.shared.tensors.host import host_array

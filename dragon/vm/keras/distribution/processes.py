@@ -1,6 +1,7 @@
 """The processes of `keras.distribution`: each computes its part of a batch, and together what one would compute."""
 import contextlib
 
+from dragon.core.capture import settings
 from dragon.vm.keras.core import global_state, tree
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.shared import strategies
@@ -28,16 +29,19 @@ class Together:
 
     Parameters
     ----------
-    reads_own : bool
-        Whether each process reads batches of its own, rather than all of them the same, of which each takes a part.
+    rules : Distribution
+        Where variables and data lie.
+    grid : Grid
+        Which process has which part of the mesh; None where each has devices here and there.
 
     """
 
     is_spread = True
     is_elsewhere, local_count = False, 1
 
-    def __init__(self, reads_own):
-        self.reads_own, self._workers = reads_own, workers()
+    def __init__(self, rules, grid):
+        self._rules, self._grid, self._workers, self._cuts = rules, grid, workers(), False
+        self.reads_own = not rules.auto_shard_dataset  # rather than all of them the same, of which each takes a part
         self.memory = Memory(1, self._join, self.num_replicas_in_sync)
         self.team = Team(1, self.memory, lambda: contextlib.nullcontext)
         with strategies.unwatched():
@@ -66,9 +70,14 @@ class Together:
         """Return the part that this process's samples are of all, in a loss's dtype."""
         return ops.cast(self._share, loss.dtype)
 
+    def whole_of(self, loss):
+        """Return a loss as it was before it was multiplied with the share; of no samples, nothing."""
+        share = self.share_of(loss)
+        return ops.where(share == 0, ops.zeros_like(loss), loss / share)
+
     def _note(self, variable):
         self.memory.note(variable)
-        if strategies.local.replica is None:
+        if strategies.local.replica is None and getattr(variable, "cut", None) is None:
             self._workers.make_equal(variable)
 
     @contextlib.contextmanager
@@ -92,12 +101,34 @@ class Together:
 
     def run(self, function, args=()):
         """Return what a function returns, called as this process's replica."""
-        return self.team.run([lambda: function(*args)])[0]
+        # A graph that one process alone makes anew, for a part of another size, would meet the others too often.
+        with settings.eager() if self._cuts else contextlib.nullcontext():
+            return self.team.run([lambda: function(*args)])[0]
 
     def reduce(self, kind, value):
         """Return the sum or mean of a value of all processes."""
         return tree.map_structure(lambda item: self._join(str(kind).lower(), [item]), value)
 
     def gather(self, value, axis):
-        """Return the values of all processes one after the other."""
-        return self._workers.gather(convert_to_tensor(value), axis)
+        """Return the values of all processes one after the other: those of one shard of the data side by side."""
+        order = None
+        if self.reads_own and self._grid is not None:
+            batch = self._rules.batch_dim_name
+            order = sorted(range(self._workers.size), key=lambda rank: (self._grid.place_of(rank, batch), rank))
+        return self._workers.gather(convert_to_tensor(value), axis, order)
+
+    @property
+    def sharers(self):
+        """Sequence[int]: the processes that read one shard of the data, and compute a part of it each."""
+        if self._grid is None:
+            return [self._workers.index]
+        return sorted(self._grid.ranks([name for name in self._grid.shape if name != self._rules.batch_dim_name]))
+
+    def layout_of(self, path, shape, layout):
+        """Return how a new variable lies over devices, and how it is cut between processes."""
+        return self._rules._layout_of(path, shape, layout)
+
+    def hold(self, cls, cut, value):
+        """Return a variable that holds this process's part of a value."""
+        self._cuts = self.memory.sees_writes = True
+        return cut.hold(cls, self._workers.of_first(value))

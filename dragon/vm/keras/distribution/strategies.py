@@ -1,15 +1,18 @@
 """Rules for where variables and data lie.
 
 A mesh of devices that one was cut into shares that one's memory: whatever the layouts, tensors are whole there, and
-each number is computed once, which is what the devices would compute together.
+each number is computed once, which is what the devices would compute together. Between processes variables are cut.
 """
 import contextlib
+import types
 
 from dragon.core import config, warnings
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.distribution.devices import list_devices, local_devices, process_of
+from dragon.vm.keras.distribution.grid import Grid, owners_of
 from dragon.vm.keras.distribution.layouts import DeviceMesh, LayoutMap, TensorLayout
+from dragon.vm.keras.distribution.parts import check_sizes, cut_of
 from dragon.vm.shared.letters import expect
 
 CURRENT = "distribution"
@@ -40,13 +43,6 @@ def _process_id():
     return 0 if workers is None else workers.index
 
 
-def _owners(devices):
-    """Return the number of the process that has each device, as an array of the same shape."""
-    import numpy
-    numbers = [(process_of(str(device)) or (0,))[0] for device in devices.flat]
-    return numpy.array(numbers).reshape(devices.shape)
-
-
 def _workers():
     return global_state.get_global_attribute("distribution_workers")
 
@@ -65,27 +61,29 @@ class Distribution:
 
     def __init__(self, device_mesh, batch_dim_name=None, auto_shard_dataset=True):
         self._device_mesh, self._batch_dim_name = device_mesh, batch_dim_name
-        self.auto_shard_dataset, self._together = auto_shard_dataset, None
+        self.auto_shard_dataset, self._together, self._grid = auto_shard_dataset, None, None
         if self.num_processes > 1:
-            self._check_processes()
             from dragon.vm.keras.distribution.processes import Together
-            self._together = Together(not auto_shard_dataset)
+            self._grid = self._check_processes()
+            self._together = Together(self, self._grid)
 
     def _check_processes(self):
-        """Raise where a model would have to be cut between processes, or where one of them has nothing to do."""
+        """Return the processes of a mesh that cuts others than samples between them; raise if one has no part."""
         mesh, axes = self.device_mesh, list(self.device_mesh.axis_names)
         who = f"{type(self).__name__}: got a mesh of the devices {mesh.devices.tolist()}"
-        batch = axes.index(self.batch_dim_name) if self.batch_dim_name in axes else 0
-        owners = _owners(mesh.devices)
+        if self.batch_dim_name not in axes:
+            raise ValueError(f"{who} with the axes {axes}, expected one of them for batch_dim_name. "
+                             f"Received: batch_dim_name={self.batch_dim_name!r}")
+        batch = axes.index(self.batch_dim_name)
+        owners = owners_of(mesh)
         rows = owners.swapaxes(0, batch).reshape(owners.shape[batch], -1)
         if set(owners.flat) != set(range(self.num_processes)):
             raise ValueError(f"{who}, expected devices of all {self.num_processes} processes: {list_devices()}")
         if any(len(set(row)) > 1 for row in rows.tolist()):
-            raise NotImplementedError(f"{who} with the axes {axes}, of which others than {axes[batch]!r} go from "
-                                      "process to process, expected models within processes: variables are not cut "
-                                      "between them")
+            return Grid(mesh)
         if len({sum(row[0] == process for row in rows.tolist()) for process in range(self.num_processes)}) > 1:
             raise ValueError(f"{who}, expected as many of each process")
+        return None
 
     device_mesh = property(lambda self: self._device_mesh, doc="The devices.")
     batch_dim_name = property(lambda self: self._batch_dim_name, doc="The mesh's axis that samples are cut along.")
@@ -98,8 +96,14 @@ class Distribution:
         """How many copies of the model there are."""
         raise NotImplementedError(f"num_model_replicas: a subclass has to define it. Received: {self}")
 
-    data_shard_id = property(lambda self: _process_id(),
-                             doc="The number of the part of the data that this process takes.")
+    @property
+    def data_shard_id(self):
+        """The number of the part of the data that this process takes, alone or with others."""
+        return _process_id() if self._grid is None else self._grid.place[self.batch_dim_name]
+
+    @property
+    def _shard_count(self):
+        return self.num_processes if self._grid is None else self._grid.shape[self.batch_dim_name]
 
     def get_data_layout(self, data_shape):
         """Return the layout of data: cut along the samples."""
@@ -109,6 +113,15 @@ class Distribution:
         """Return the layout of a variable: its own, or whole on each device."""
         own = getattr(variable, "_layout", None)
         return TensorLayout((None,) * len(variable.shape), self.device_mesh) if own is None else own
+
+    def _layout_of(self, path, shape, told):
+        """Return how a new variable lies over devices, and how it is cut between processes."""
+        if isinstance(told, (tuple, list)):
+            told = TensorLayout(told)
+        if told is not None and expect(told, TensorLayout, "keras.Variable", "layout").device_mesh is None:
+            told = TensorLayout(told.axes, self.device_mesh)
+        layout = self.get_variable_layout(types.SimpleNamespace(path=path, shape=shape, _layout=told))
+        return layout, cut_of(path, shape, layout)
 
     def get_tensor_layout(self, path):
         """Return the layout of what is computed on the way, or None."""
@@ -139,7 +152,7 @@ class Distribution:
         if self._together is None or not self.auto_shard_dataset:
             return dataset
         from dragon.vm.keras.core import tree
-        count, number = self.num_processes, self.data_shard_id
+        count, number = self._shard_count, self.data_shard_id
         if any(len(getattr(spec, "shape", ())) == 0 for spec in tree.flatten(dataset.element_spec)):
             raise ValueError("The batch size of the input dataset is unknown. Please config the batch size for the "
                              "input dataset, e.g via `dataset.batch(batch_size)`")
@@ -269,22 +282,9 @@ def distribute_tensor(tensor, layout):
         raise ValueError(f"Cannot create sharding when device mesh is not set for TensorLayout. Received: {layout}")
     from dragon.vm.keras.core.device import device
     from dragon.vm.shared.arrays.creation import identity
-    _check_sizes(tensor, layout)
+    if any(layout.axes) and len(set(owners_of(layout.device_mesh).flat)) > 1:
+        raise NotImplementedError(f"distribute_tensor: got the layout {layout} over several processes, expected one "
+                                  "that cuts nothing: tensors are whole in each of them, variables alone are cut")
+    check_sizes("distribute_tensor", tuple(tensor.shape), layout)
     with device(_the_device(layout.device_mesh)):
         return identity(tensor)
-
-
-def _check_sizes(tensor, layout):
-    """Raise a ValueError where an axis cannot be cut as a layout says."""
-    mesh, shape = layout.device_mesh, tuple(tensor.shape)
-    if any(layout.axes) and len(set(_owners(mesh.devices).flat)) > 1:
-        raise NotImplementedError(f"distribute_tensor: got the layout {layout} over several processes, expected one "
-                                  "that cuts nothing: tensors are whole in each of them")
-    if len(layout.axes) > len(shape):
-        raise ValueError(f"distribute_tensor: got a layout of {len(layout.axes)} axes, {layout.axes}, for a tensor of "
-                         f"shape {shape}, expected at most {len(shape)}")
-    for size, axis in zip(shape, layout.axes):
-        parts = 1 if axis is None else mesh.shape[list(mesh.axis_names).index(axis)]
-        if size % parts:
-            raise ValueError(f"distribute_tensor: got a tensor of shape {shape} for the layout {layout.axes}, expected "
-                             f"a size that is divisible by {parts}, the devices along {axis!r}")

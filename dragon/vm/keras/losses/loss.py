@@ -6,7 +6,7 @@ from dragon.vm.keras.core.configuration import Configured
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.masking import get_keras_mask
 from dragon.vm.keras.core.naming import own_name
-from dragon.vm.shared.strategies import scaled
+from dragon.vm.shared.strategies import as_one, scaled
 from dragon.vm.shared.tensors.tensor import ops
 
 REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None)
@@ -142,7 +142,7 @@ def reduce_weighted_values(values, sample_weight=None, mask=None, reduction="sum
 def reduce_values(values, sample_weight=None, reduction="sum_over_batch_size"):
     """Return values reduced to one, as `Loss` describes."""
     shape = tuple(values.shape)
-    if reduction in (None, "none") or shape in ((), (0,)):
+    if reduction in (None, "none") or shape == () or shape == (0,) and not as_one():
         return values
     if reduction == "mean_with_sample_weight" and sample_weight is not None:
         return scaled(divide_no_nan(ops.sum(values), ops.cast(ops.sum(sample_weight), values.dtype)))

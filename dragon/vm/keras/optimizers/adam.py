@@ -69,7 +69,7 @@ class Adam(Moments):
         """Update all variables in one sweep of the engine, where it has one; else by the formula below."""
         if not self._can_sweep(Adam._change, variables):
             return super()._update(grads, variables)
-        grads, rate, groups = self._clip_gradients(grads), convert_to_tensor(self.learning_rate), {}
+        grads, rate, groups = self._clip_gradients(grads, variables), convert_to_tensor(self.learning_rate), {}
         for gradient, variable in zip(grads, variables):
             key = dtype_of(variable), self._decay_of(variable)
             groups.setdefault(key, []).append((gradient, variable, self._get_variable_index(variable)))
@@ -165,6 +165,8 @@ class Lamb(Moments):
 
     Arguments are as `Adam` has them, without `amsgrad`.
     """
+
+    _looks_at_wholes = True
 
     def _numbers(self, rate, dtype):
         step = self._step(dtype)

@@ -124,6 +124,8 @@ class Adafactor(Rule):
 
     """
 
+    _looks_at_wholes = True
+
     @with_shared_arguments
     def __init__(self, learning_rate=0.001, beta_2_decay=-0.8, epsilon_1=1e-30, epsilon_2=1e-3, clip_threshold=1.0,
                  relative_step=True, *shared, **named):

@@ -2,7 +2,7 @@
 from dragon.vm.shared.tensors.tensor import ops
 
 
-def clip(grads, norm, global_norm, value):
+def clip(grads, norm, global_norm, value, variables=()):
     """Return gradients, each no longer than `norm`, together no longer than `global_norm`, or no number beyond `value`.
 
     Parameters
@@ -11,12 +11,15 @@ def clip(grads, norm, global_norm, value):
         The gradients.
     norm, global_norm, value : Optional[float]
         The limits; at most one is set.
+    variables : Sequence[Variable], optional
+        Whose gradients they are: of those that are cut between processes, parts of gradients are as long as the wholes.
 
     """
+    cuts = [getattr(variable, "cut", None) for variable in variables] or [None] * len(grads)
     if norm and norm > 0:
-        return [_shortened(gradient, norm) for gradient in grads]
+        return [_shortened(gradient, _square(gradient, cut), norm) for gradient, cut in zip(grads, cuts)]
     if global_norm and global_norm > 0:
-        length = ops.sqrt(sum((ops.sum(ops.square(gradient)) for gradient in grads), 0))
+        length = ops.sqrt(sum((_square(gradient, cut) for gradient, cut in zip(grads, cuts)), 0))
         # What is not finite makes all gradients NaN: nothing hides it.
         scale = global_norm * ops.minimum(1.0 / length, 1.0 / global_norm) + (length - length)
         return [gradient * ops.cast(scale, gradient.dtype) for gradient in grads]
@@ -25,6 +28,11 @@ def clip(grads, norm, global_norm, value):
     return grads
 
 
-def _shortened(gradient, norm):
+def _square(gradient, cut):
+    """Return the square of a gradient's length."""
     square = ops.sum(ops.square(gradient))
+    return square if cut is None else cut.sum_parts(square)
+
+
+def _shortened(gradient, square, norm):
     return gradient * norm / ops.maximum(ops.sqrt(square), norm)

@@ -40,6 +40,8 @@ class Muon(Rule):
 
     """
 
+    _looks_at_wholes = True
+
     _arguments = ("adam_beta_1 adam_beta_2 epsilon exclude_layers muon_a muon_b muon_c adam_lr_ratio momentum ns_steps "
                   "nesterov exclude_embeddings ...")
 

@@ -168,13 +168,15 @@ class Optimizer(State, WeightDecay, Configured):
         variables = self._variables_of(grads, trainable_variables)
         with scopes.name_scope(self.name, caller=self), no_grad():
             grads, variables = self._filter_empty_gradients(grads, variables)
-            grads, variables = self._overwrite_variables_directly_with_gradients(grads, variables)
+            with strategies.by_parts():
+                grads, variables = self._overwrite_variables_directly_with_gradients(grads, variables)
             if grads:
                 if self.loss_scale_factor is not None:
                     grads = [gradient / self.loss_scale_factor for gradient in grads]
                 if (group := default_group()) is not None:
                     grads = means(grads, group)
-                self._backend_apply_gradients(grads, variables)
+                with strategies.by_parts():
+                    self._backend_apply_gradients(grads, variables)
                 for variable in variables:
                     if getattr(variable, "constraint", None) is not None:
                         self.assign(variable, variable.constraint(variable))
@@ -238,14 +240,14 @@ class Optimizer(State, WeightDecay, Configured):
         def update(parts):
             object.__setattr__(self, "_clips", is_one)
             try:
-                self._update(replica.memory.sum_all(parts), variables)
+                self._update(replica.memory.sum_all(parts, variables), variables)
             finally:
                 object.__setattr__(self, "_clips", True)
             return [None] * len(parts)
-        replica.merge(update, grads if is_one else self._clip_gradients(grads))
+        replica.merge(update, grads if is_one else self._clip_gradients(grads, variables))
 
     def _update(self, grads, variables):
-        grads = self._clip_gradients(grads)
+        grads = self._clip_gradients(grads, variables)
         self._apply_weight_decay(variables)
         self._backend_update_step(grads, variables, self.learning_rate)
 
@@ -268,8 +270,10 @@ class Optimizer(State, WeightDecay, Configured):
         for gradient, variable in zip(grads, variables):
             self.update_step(gradient, variable, learning_rate)
 
-    def _clip_gradients(self, grads):
-        return clip(grads, self.clipnorm, self.global_clipnorm, self.clipvalue) if self._clips else grads
+    def _clip_gradients(self, grads, variables=()):
+        if not self._clips:
+            return grads
+        return clip(grads, self.clipnorm, self.global_clipnorm, self.clipvalue, variables)
 
     def stateless_apply(self, optimizer_variables, grads, trainable_variables):
         """Refuse: with TensorFlow's tongue, optimizers change their variables."""
@@ -309,7 +313,8 @@ class Optimizer(State, WeightDecay, Configured):
 
         """
         if self.use_ema:
-            self._overwrite_model_variables_with_average_value(var_list)
+            with strategies.by_parts():
+                self._overwrite_model_variables_with_average_value(var_list)
 
     # --- configuration
 

@@ -8,6 +8,7 @@ from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.registry import serialize, with_objects
 from dragon.vm.keras.optimizers.optimizer import SHARED, Optimizer
+from dragon.vm.shared import strategies
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.tensors.slices import whole_all
 from dragon.vm.shared.tensors.tensor import ops
@@ -69,7 +70,7 @@ class LossScaleOptimizer(Optimizer):
             self.built = True
         with no_grad():
             grads = whole_all(grads)
-            finite = self.check_finite(grads)
+            finite = _agreed(self.check_finite(grads))
             variables = trainable_variables or self._trainable_variables
             scale = self.dynamic_scale.value
             grads = [gradient if gradient is None or getattr(variable, "overwrite_with_gradient", False)
@@ -127,3 +128,10 @@ class LossScaleOptimizer(Optimizer):
     def from_config(cls, config, custom_objects=None):
         config = with_objects(config, "inner_optimizer", custom_objects)
         return cls(config.pop("inner_optimizer"), **config)
+
+
+def _agreed(finite):
+    """Return whether gradients are finite in all processes that compute as one: none of them steps alone."""
+    if not strategies.as_one():
+        return finite
+    return strategies.local.replica.memory.join("sum", [ops.cast(ops.logical_not(finite), "int32")]) == 0

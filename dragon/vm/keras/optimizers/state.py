@@ -19,6 +19,8 @@ FOREIGN = frozenset(("_variables", "_trainable_variables", "_trainable_variables
 class State:
     """The part of optimizers that holds variables."""
 
+    _looks_at_wholes = False  # whether the rule takes norms or products of variables, rather than number by number
+
     def _begin(self, name):
         object.__setattr__(self, "_variables", [])
         self.name = name
@@ -65,6 +67,11 @@ class State:
             What will be updated.
 
         """
+        cut = [variable for variable in variables if getattr(variable, "cut", None) is not None]
+        if cut and self._looks_at_wholes:
+            raise NotImplementedError(f"{type(self).__name__}: got the variable {self._path(cut[0])!r}, which is cut "
+                                      "between processes, expected whole ones: its rule looks at all numbers of a "
+                                      "variable at once, that of Adam does not")
         if self.use_ema:
             self._model_variables_moving_average = self.add_optimizer_variables(variables, "average")
         self._trainable_variables_indices = {self._var_key(variable): i for i, variable in enumerate(variables)}
@@ -90,8 +97,8 @@ class State:
             Its shape.
         dtype : str, optional
             Its dtype.
-        layout : Any, optional
-            How it would be spread over devices.
+        layout : TensorLayout, optional
+            How it is spread over devices.
 
         """
         from dragon.vm.keras import initializers
@@ -115,7 +122,8 @@ class State:
         """
         path = self._path(reference_variable).replace("/", "_").replace(":", "_")
         return self.add_variable(shape=reference_variable.shape, initializer=initializer,
-                                 dtype=reference_variable.dtype, name=f"{path}_{name or 'var'}")
+                                 dtype=reference_variable.dtype, layout=getattr(reference_variable, "_layout", None),
+                                 name=f"{path}_{name or 'var'}")
 
     def add_optimizer_variables(self, trainable_variables, name, initializer="zeros"):
         """Return new variables of the state, one for each variable; a tuple of lists for several names.

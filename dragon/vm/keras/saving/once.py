@@ -13,16 +13,21 @@ WORKERS = "distribution_workers"
 def by_one(write):
     """Have a function `write(model, filepath, ...)` be run by the first of several processes; the others wait for it.
 
-    It writes into a folder beside the file, out of which all is moved when it is there.
+    It writes into a folder beside the file, out of which all is moved when it is there. Variables that are cut between
+    processes are put together one by one, as they are written: that takes all.
     """
     @functools.wraps(write)
     def call(model, filepath, *args, **kwargs):
         workers = global_state.get_global_attribute(WORKERS)
         if workers is None or workers.size == 1:
             return write(model, filepath, *args, **kwargs)
+        from dragon.vm.keras.distribution.parts import follow, leading
         try:
             if workers.index == 0:
-                _beside(write, model, os.fspath(filepath), args, kwargs)
+                with leading(model, workers):
+                    _beside(write, model, os.fspath(filepath), args, kwargs)
+            else:
+                follow(model, workers)
         finally:
             workers.group.barrier()
         return None

@@ -79,9 +79,10 @@ def as_array(value):
 
     from dragon import _C
     if isinstance(value, _C.Tensor):
+        from dragon.vm.keras.core.convert import convert_to_tensor
         from dragon.vm.shared.tensors.tensor import ops
         if _C.Tensor.dtype.__get__(value).name == "bfloat16":
-            return ops.view_dtype(value, "int16").numpy().view("V2"), True
+            return ops.view_dtype(convert_to_tensor(value), "int16").numpy().view("V2"), True
         return numpy.asarray(value.numpy()), False
     return numpy.asarray(value), False
 

@@ -21,7 +21,8 @@ def parts_of(batch, strategy):
     if is_spread(batch):
         parts = [select(number, batch) for number in range(here)]
     elif getattr(strategy, "reads_own", False):
-        parts = [batch]
+        sharers = strategy.sharers
+        parts = [split(batch, len(sharers))[sharers.index(strategy.worker_index)] if len(sharers) > 1 else batch]
     else:
         first = strategy.worker_index * here
         parts = split(batch, strategy.num_replicas_in_sync)[first:first + here]

@@ -25,11 +25,17 @@ def meets_when_read(variable):
     return _word(getattr(variable, "synchronization", None)) == "on_read"
 
 
+def _state(value):
+    """Return what differs once a tensor that is held has been written."""
+    return value.storage_ptr, value._version
+
+
 class _Parts:
     """The memory of a variable for each replica."""
 
     def __init__(self, values):
         self.values, self.shown = values, None
+        self.begun = None  # what there was when the turn began
 
 
 class Memory:
@@ -52,6 +58,9 @@ class Memory:
         self.count, self.join, self._total = count, join, total
         self._devices = list(devices) if devices and len(set(devices)) > 1 else None
         self._homes, self._copies = IdentityDictionary(), {}  # what the first device has; what others have of it
+        # Whether what a turn has not written is seen to be as it was, and not joined: graphs write unseen. Of models
+        # that nobody holds, the variables are gone in one process sooner than in another.
+        self.sees_writes = False
         self._made, self._parts, self._turn = IdentityDictionary(), IdentityDictionary(), None
 
     def note(self, variable):
@@ -82,9 +91,20 @@ class Memory:
     def _for_each(self, value):
         return [self.placed(value, number) for number in range(self.count)]
 
-    def sum_all(self, lists):
-        """Return the sums, over all replicas, of the first tensors, of the second ones, and so on."""
-        return [self.join("sum", list(column)) for column in zip(*lists)]
+    def sum_all(self, lists, variables=()):
+        """Return the sums, over all replicas, of the first tensors, of the second ones, and so on.
+
+        Parameters
+        ----------
+        lists : Sequence[Sequence[Tensor]]
+            The tensors of each replica.
+        variables : Sequence[Variable], optional
+            Whose gradients they are: those of variables that are cut are added up by who has the same part.
+
+        """
+        cuts = [getattr(variable, "cut", None) for variable in variables] or [None] * len(lists[0])
+        return [self.join("sum", list(column)) if cut is None else cut.sum_alike(column[0])
+                for cut, column in zip(cuts, zip(*lists))]
 
     def write_together(self, variable, verb, value):
         """Write what becomes of all replicas' values, once, by a method of the variable; return what it is called with.
@@ -135,8 +155,10 @@ class Memory:
                     self._note_writes(variable, parts)
                 if turn is not None:
                     self._put(variable, parts.values[turn])
+                    parts.begun = _state(variable.data)
                 else:
-                    parts.shown = self._seen(variable, parts)
+                    if not self.sees_writes or parts.shown is None or parts.begun != _state(variable.data):
+                        parts.shown = self._seen(variable, parts)
                     self._put(variable, parts.shown)
         finally:
             modes.set_recording(recording)
@@ -159,7 +181,7 @@ class Memory:
         """Return the numbers of a variable on the device of a replica."""
         key = id(variable), self._devices[number].engine_name
         home = variable.data
-        state = home.storage_ptr, home._version
+        state = _state(home)
         if key not in self._copies or self._copies[key][0] != state:
             self._copies[key] = state, home, self.placed(home, number)  # while it is held, nobody else is at its place
         return self._copies[key][2]

@@ -9,6 +9,8 @@ operators = []  # those of TensorFlow's tensors, which show themselves by what i
 def host_array(x):
     """Return a tensor's numbers as a NumPy array, over the same memory where that is possible."""
     ops = operators[0]
+    if getattr(type(x), "reads_together", False):  # a variable that is cut between processes
+        x = x.value
     if x.requires_grad:
         x = x.detach()
     if x.device.type != "cpu":

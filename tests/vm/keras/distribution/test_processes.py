@@ -147,9 +147,7 @@ def test_training_goes_on_from_the_backup_of_the_first_process(tmp_path):
 def test_what_is_refused():
     run_ranks('''
     mesh = distribution.DeviceMesh((1, 2), ("batch", "model"))
-    layouts = distribution.LayoutMap(mesh)
     for make_rule, kind, text in (
-            (lambda: distribution.ModelParallel(layout_map=layouts), NotImplementedError, "not cut between them"),
             (lambda: distribution.DataParallel(devices=["cpu:0"]), ValueError, "devices of all 2 processes"),
             (lambda: distribution.initialize(f"127.0.0.1:{port}", 2, rank), RuntimeError, "second call"),
             (lambda: distribution.distribute_tensor(np.ones((2, 2)), distribution.TensorLayout(("model", None), mesh)),

@@ -87,7 +87,8 @@ class Status:
         array = self._bundle.read(key)
         try:
             value = convert_to_tensor(array, variable.dtype)
-            takes = isinstance(variable, Variable) or hasattr(variable, "is_string_variable")
+            takes = (isinstance(variable, Variable) or hasattr(variable, "is_string_variable")
+                     or getattr(type(variable), "reads_together", False))
             if tuple(value.shape) != tuple(variable.shape) and not takes:
                 raise ValueError("shapes differ")
             if takes:
