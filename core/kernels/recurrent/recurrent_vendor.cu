@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/device/accelerator.h"
 #include "core/device/cuda/check.h"
 #include "core/device/cuda/cudnn_rnn.h"
 #include "core/device/cuda/launch.h"
@@ -20,7 +21,8 @@ namespace {
 
 using namespace cudnn;  // NOLINT: this file is about nothing else
 
-constexpr const char* kWho = "recurrent_network";
+constexpr const char* kForward = "recurrent_network";
+constexpr const char* kBackward = "recurrent_network_backward";
 constexpr int64_t kMostElements = INT32_MAX;  // of anything, to cuDNN
 constexpr size_t kMostPlans = 1024;
 
@@ -218,6 +220,7 @@ Plan* PlanFor(const Context& ctx, Handle handle, DType dtype, const RecurrentNet
   const std::string key = KeyOf(ctx, dtype, n);
   auto at = plans->find(key);
   if (at == plans->end()) {
+    if (CapturesUnderWay() > 0) return nullptr;  // while a graph of CUDA's is noted down, nothing may be loaded
     if (plans->size() >= kMostPlans) {
       for (const auto& [old, plan] : *plans) plan.Destroy();
       plans->clear();
@@ -234,22 +237,23 @@ Plan* PlanFor(const Context& ctx, Handle handle, DType dtype, const RecurrentNet
 }
 
 /// The plan of a network that was found to be taken before, with room for so many bytes.
-Plan& KnownPlan(const Context& ctx, Handle handle, DType dtype, const RecurrentNetwork& n, int64_t room) {
+Plan& KnownPlan(const char* who, const Context& ctx, Handle handle, DType dtype, const RecurrentNetwork& n,
+                int64_t room) {
   Plan* const plan = Counts(n) && Usable() ? PlanFor(ctx, handle, dtype, n) : nullptr;
-  if (!plan) throw NotImplementedError(kWho).Got("a network that cuDNN does not take").Expected("other sizes");
+  if (!plan) throw NotImplementedError(who).Got("a network that cuDNN does not take").Expected("other sizes");
   if (room > 0 && static_cast<size_t>(room) < plan->reserve)
-    throw ValueError(kWho).Got("room for ", room, " bytes").Expected("at least ", plan->reserve);
+    throw ValueError(who).Got("room for ", room, " bytes").Expected("at least ", plan->reserve);
   return *plan;
 }
 
-[[noreturn]] void Refuse(Status status, Plan* plan) {
+[[noreturn]] void Refuse(const char* who, Status status, Plan* plan) {
   (void)cudaGetLastError();  // what cuDNN could not launch is not for the next launch to answer for
   plan->works = false;
-  throw NotImplementedError(kWho).Says("cuDNN: ", RnnFunctions().GetErrorString(status));
+  throw NotImplementedError(who).Says("cuDNN: ", RnnFunctions().GetErrorString(status));
 }
 
 void Move(const Context& ctx, void* to, const void* from, int64_t bytes) {
-  CheckCuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda::StreamOf(ctx)), kWho);
+  CheckCuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, cuda::StreamOf(ctx)), kForward);
 }
 
 /// The weights in cuDNN's order.
@@ -289,7 +293,7 @@ template <typename T>
 void RecurrentNetworkForward(Context& ctx, const kernels::RecurrentNetworkViews& v, const RecurrentNetwork& network) {
   const CudaGuard guard(ctx.device.index);
   const Handle handle = HandleFor(ctx);
-  Plan& plan = KnownPlan(ctx, handle, kDTypeOf<T>, network, v.kept.numel);
+  Plan& plan = KnownPlan(kForward, ctx, handle, kDTypeOf<T>, network, v.kept.numel);
   const bool trains = v.kept.numel > 0;
   const size_t bytes = trains ? plan.training_workspace : plan.inference_workspace;
   const Scratch weights = Laid(ctx, plan, v.params), workspace = ctx.Allocate<char>(bytes);
@@ -297,7 +301,7 @@ void RecurrentNetworkForward(Context& ctx, const kernels::RecurrentNetworkViews&
       handle, plan.rnn, trains ? kTraining : kInference, nullptr, plan.x, v.x.data, plan.y, v.y.data, plan.state,
       v.h0.data, v.hn.data, plan.state, v.c0.data, v.cn.data, plan.weights, weights.data(), bytes, workspace.data(),
       trains ? plan.reserve : 0, trains ? v.kept.data : nullptr);
-  if (status != kSuccess) Refuse(status, &plan);
+  if (status != kSuccess) Refuse(kForward, status, &plan);
   CountVendorRecurrent();
 }
 
@@ -306,7 +310,7 @@ void RecurrentNetworkBackward(Context& ctx, const kernels::RecurrentNetworkGradi
                               const kernels::RecurrentNetworkViews& v, const RecurrentNetwork& network) {
   const CudaGuard guard(ctx.device.index);
   const Handle handle = HandleFor(ctx);
-  Plan& plan = KnownPlan(ctx, handle, kDTypeOf<T>, network, std::max<int64_t>(1, v.kept.numel));
+  Plan& plan = KnownPlan(kBackward, ctx, handle, kDTypeOf<T>, network, std::max<int64_t>(1, v.kept.numel));
   const RnnApi& api = RnnFunctions();
   const Scratch weights = Laid(ctx, plan, v.params), workspace = ctx.Allocate<char>(plan.training_workspace);
   // cuDNN writes to what it kept, and gradients may be asked for again.
@@ -316,13 +320,13 @@ void RecurrentNetworkBackward(Context& ctx, const kernels::RecurrentNetworkGradi
       api.RNNBackwardData(handle, plan.rnn, nullptr, plan.y, v.y.data, dy.data, plan.x, d.x.data, plan.state, v.h0.data,
                           dhn.data, d.h0.data, plan.state, v.c0.data, dcn.data, d.c0.data, plan.weights, weights.data(),
                           plan.training_workspace, workspace.data(), plan.reserve, kept.data());
-  if (status != kSuccess) Refuse(status, &plan);
+  if (status != kSuccess) Refuse(kBackward, status, &plan);
   if (d.params.numel > 0) {
-    CheckCuda(cudaMemsetAsync(weights.data(), 0, plan.weights, cuda::StreamOf(ctx)), kWho);
+    CheckCuda(cudaMemsetAsync(weights.data(), 0, plan.weights, cuda::StreamOf(ctx)), kBackward);
     status = api.RNNBackwardWeights(handle, plan.rnn, kAddGradients, nullptr, plan.x, v.x.data, plan.state, v.h0.data,
                                     plan.y, v.y.data, plan.weights, weights.data(), plan.training_workspace,
                                     workspace.data(), plan.reserve, kept.data());
-    if (status != kSuccess) Refuse(status, &plan);
+    if (status != kSuccess) Refuse(kBackward, status, &plan);
     Gather(ctx, plan, v.params, weights, d.params);
   }
   CountVendorRecurrent();

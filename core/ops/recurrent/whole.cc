@@ -69,7 +69,8 @@ std::optional<Tensors> Attempt(const Network& n, const Tensor& x, const Tensor& 
   try {
     return OpN<"recurrent_network">(x, h0, c0, n.params, n.mode, n.biases, n.layers, n.directions == 2, n.batch_sizes,
                                     sizes->tf32, room);
-  } catch (const NotImplementedError&) {  // the library has changed its mind
+  } catch (const Error& error) {  // the library may have changed its mind
+    if (error.kind() != ErrorKind::kNotImplemented) throw;
     return std::nullopt;
   }
 }
@@ -249,7 +250,8 @@ void GradNetwork(Grad& g) {
     d = OpN<"recurrent_network_backward">(given(0), given(1), given(2), g.y(0), g.y(3), g.x("x"), g.x("h0"), g.x("c0"),
                                           g.list("params"), g.attr("mode"), g.Bool("has_biases"), g.attr("num_layers"),
                                           g.Bool("bidirectional"), g.attr("batch_sizes"), g.Bool("tf32"), weights);
-  } catch (const NotImplementedError&) {  // the library has changed its mind
+  } catch (const Error& error) {  // the library may have changed its mind
+    if (error.kind() != ErrorKind::kNotImplemented) throw;
     return GradByLayers(g);
   }
   for (int i = 0; i < kParams; ++i) {

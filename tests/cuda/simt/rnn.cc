@@ -118,6 +118,8 @@ struct Pass {
   float* kept = nullptr;
   std::vector<float> own;  // instead of what is kept, where nothing is
 
+  Pass(RnnDescriptor rnn, RnnDataDescriptor x_rows, RnnDataDescriptor y_rows)
+      : n(*rnn), x_data(*x_rows), y_data(*y_rows) {}
   int64_t rows() const { return x_data.Rows(); }
   int64_t units() const { return n.units; }
   int64_t batch() const { return static_cast<int64_t>(x_data.lengths.size()); }
@@ -378,7 +380,7 @@ Status Forward(Handle, RnnDescriptor n, RnnPass pass, const int32_t* lengths, Rn
   if (reserve_bytes != (trains ? ReserveOf(n, x_data) : 0) || trains != (reserve != nullptr)) return kWrong;
   AllOnDevice({x, y, h0, hn, weights, workspace});
   if (n->mode == kRnnLstm) AllOnDevice({c0, cn});
-  Pass p{*n, *x_data, *y_data};
+  Pass p(n, x_data, y_data);
   p.x = {x, n->type}, p.y = {y, n->type}, p.h0 = {h0, n->type}, p.hn = {hn, n->type}, p.c0 = {c0, n->type};
   p.cn = {cn, n->type}, p.weights = {weights, n->type}, p.kept = static_cast<float*>(reserve);
   simt::Queue([p] { RunForward(p); });
@@ -395,7 +397,7 @@ Status BackwardData(Handle, RnnDescriptor n, const int32_t* lengths, RnnDataDesc
   if (reserve_bytes != ReserveOf(n, x_data)) return kWrong;
   AllOnDevice({y, dy, dx, h0, dhn, dh0, weights, workspace, reserve});
   if (n->mode == kRnnLstm) AllOnDevice({c0, dcn, dc0});
-  Pass p{*n, *x_data, *y_data};
+  Pass p(n, x_data, y_data);
   p.y = {y, n->type}, p.dy = {dy, n->type}, p.dx = {dx, n->type}, p.h0 = {h0, n->type}, p.dhn = {dhn, n->type};
   p.dh0 = {dh0, n->type}, p.c0 = {c0, n->type}, p.dcn = {dcn, n->type}, p.dc0 = {dc0, n->type};
   p.weights = {weights, n->type}, p.kept = static_cast<float*>(reserve);
@@ -410,7 +412,7 @@ Status BackwardWeights(Handle, RnnDescriptor n, RnnGradients, const int32_t* len
   if (lengths || !Fits(n, x_data, y_data, h, weight_bytes, workspace_bytes)) return kWrong;
   if (reserve_bytes != ReserveOf(n, x_data)) return kWrong;
   AllOnDevice({x, h0, y, dweights, workspace, reserve});
-  Pass p{*n, *x_data, *y_data};
+  Pass p(n, x_data, y_data);
   p.x = {x, n->type}, p.h0 = {h0, n->type}, p.dweights = {dweights, n->type}, p.kept = static_cast<float*>(reserve);
   simt::Queue([p] { RunBackwardWeights(p); });
   return kSuccess;
