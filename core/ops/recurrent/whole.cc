@@ -165,6 +165,9 @@ void InferBackward(Infer& i) {
     expect(name, {i.x("x").size(0), sizes.directions * sizes.units});
   expect("dhn", i.x("h0").shape());
   expect("dcn", CellsOf(i));
+  if (const Tensor& kept = i.x("kept"); kept.ndim() != 1 || kept.dtype() != DType::kUInt8) {
+    throw ValueError(i.name()).Got("kept ", kept.shape(), " of ", kept.dtype()).Expected("bytes in a row");
+  }
   int64_t numbers = 0;
   for (const Tensor& param : i.list("params")) numbers += param.numel();
   i.y(0, i.x("x").shape(), dtype);
