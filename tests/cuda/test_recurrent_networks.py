@@ -143,11 +143,13 @@ def test_batch_first_and_strides(device, taken, genuine):
 def test_no_batch(device, taken, kind):
     """An empty batch has empty results, and parameters have gradients of zero."""
     network = make(dt, kind, (4, 2, 3, 5, 2, True)).to(device)
-    out, last = network(dt.zeros(4, 0, 3, device=device))
+    x = dt.zeros(4, 0, 3, device=device, requires_grad=True)
+    out, last = network(x)
     h = last[0] if kind == "LSTM" else last
     assert out.shape == (4, 0, 10) and h.shape == (4, 0, 5)
     (out.sum() + h.sum()).backward()
-    assert taken() == 2 and all(float(p.grad.abs().sum()) == 0 for p in network.parameters())
+    assert taken() == 2 and x.grad.shape == x.shape
+    assert all(float(p.grad.abs().sum()) == 0 for p in network.parameters())
 
 
 def test_without_gradients(device, taken):
@@ -159,8 +161,7 @@ def test_without_gradients(device, taken):
     assert taken() == 1 and not out.requires_grad
     trained, (h2, c2) = network(x)
     assert taken() == 1 and trained.requires_grad
-    for a, b in ((out, trained), (h, h2), (c, c2)):
-        assert numpy.array_equal(a.cpu().numpy(), b.detach().cpu().numpy())
+    same([t.cpu().numpy() for t in (out, h, c)], [t.detach().cpu().numpy() for t in (trained, h2, c2)])
 
 
 def test_gradients_of_some(device, taken, genuine):
@@ -187,7 +188,7 @@ def test_twice(device, taken):
     first = dt.autograd.grad(loss, list(network.parameters()), retain_graph=True)
     second = dt.autograd.grad(loss, list(network.parameters()))
     assert taken() == 3
-    assert all(numpy.array_equal(a.cpu().numpy(), b.cpu().numpy()) for a, b in zip(first, second, strict=True))
+    same(*([t.cpu().numpy() for t in grads] for grads in (first, second)))
 
 
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN tanh"])
@@ -292,7 +293,9 @@ def test_threads(device, taken):
         thread.start()
     for thread in threads:
         thread.join()
-    assert taken() == 4 and len(found) == 4 and all(numpy.array_equal(found[0], y) for y in found)
+    assert taken() == 4 and len(found) == 4
+    for y in found:
+        same([y], found[:1])
 
 
 def test_many_shapes(device, taken):

@@ -246,6 +246,9 @@ Plan& KnownPlan(const char* who, const Context& ctx, Handle handle, DType dtype,
   return *plan;
 }
 
+/// Where a tensor of cells lies; nowhere, but in an LSTM.
+void* CellsAt(const View& cells) { return cells.numel > 0 ? cells.data : nullptr; }
+
 [[noreturn]] void Refuse(const char* who, Status status, Plan* plan) {
   (void)cudaGetLastError();  // what cuDNN could not launch is not for the next launch to answer for
   plan->works = false;
@@ -299,8 +302,8 @@ void RecurrentNetworkForward(Context& ctx, const kernels::RecurrentNetworkViews&
   const Scratch weights = Laid(ctx, plan, v.params), workspace = ctx.Allocate<char>(bytes);
   const Status status = RnnFunctions().RNNForward(
       handle, plan.rnn, trains ? kTraining : kInference, nullptr, plan.x, v.x.data, plan.y, v.y.data, plan.state,
-      v.h0.data, v.hn.data, plan.state, v.c0.data, v.cn.data, plan.weights, weights.data(), bytes, workspace.data(),
-      trains ? plan.reserve : 0, trains ? v.kept.data : nullptr);
+      v.h0.data, v.hn.data, plan.state, CellsAt(v.c0), CellsAt(v.cn), plan.weights, weights.data(), bytes,
+      workspace.data(), trains ? plan.reserve : 0, trains ? v.kept.data : nullptr);
   if (status != kSuccess) Refuse(kForward, status, &plan);
   CountVendorRecurrent();
 }
@@ -318,8 +321,8 @@ void RecurrentNetworkBackward(Context& ctx, const kernels::RecurrentNetworkGradi
   Move(ctx, kept.data(), v.kept.data, v.kept.numel);
   Status status =
       api.RNNBackwardData(handle, plan.rnn, nullptr, plan.y, v.y.data, dy.data, plan.x, d.x.data, plan.state, v.h0.data,
-                          dhn.data, d.h0.data, plan.state, v.c0.data, dcn.data, d.c0.data, plan.weights, weights.data(),
-                          plan.training_workspace, workspace.data(), plan.reserve, kept.data());
+                          dhn.data, d.h0.data, plan.state, CellsAt(v.c0), CellsAt(dcn), CellsAt(d.c0), plan.weights,
+                          weights.data(), plan.training_workspace, workspace.data(), plan.reserve, kept.data());
   if (status != kSuccess) Refuse(kBackward, status, &plan);
   if (d.params.numel > 0) {
     CheckCuda(cudaMemsetAsync(weights.data(), 0, plan.weights, cuda::StreamOf(ctx)), kBackward);

@@ -1,4 +1,6 @@
 // RNN, GRU and LSTM as users call them: over padded or packed sequences; and single cells.
+#include <vector>
+
 #include "core/framework/infer.h"
 #include "core/ops/recurrent/network.h"
 
@@ -38,10 +40,11 @@ Tensors Stacked(const CallReader& c, const Tensor& x, const Dims& batch_sizes, c
 /// A longer sequence is nobody's: the list of its batches' sizes would only eat memory.
 constexpr int64_t kMostSteps = 1 << 24;
 
-/// Zeros for one sequence where a tensor, with the batch on axis 1, has none.
+/// Zeros for one sequence where a tensor, with the batch on axis 1, has none. It is a part of them, for its gradient.
 Tensor ForOne(const Tensor& x) {
   if (!x.defined() || x.ndim() != 3 || x.size(1) != 0) return x;
-  return Op<"zeros">(Dims{x.size(0), 1, x.size(2)}, x.dtype(), x.device());
+  const Tensor one = Op<"zeros">(Dims{x.size(0), 1, x.size(2)}, x.dtype(), x.device());
+  return Op<"cat">(std::vector<Tensor>{x, one}, 1);
 }
 
 /// Sequences of one length, (T, B, size) or with the batch first.
