@@ -249,6 +249,38 @@ def _(torch):
     return _attention(torch, True)
 
 
+def _lstm(torch, dtype, backward):
+    """Two layers of 512 units over 64 sequences of 100 steps."""
+    network = torch.nn.LSTM(512, 512, 2, device="cuda", dtype=getattr(torch, dtype))
+    x = torch.randn(100, 64, 512, device="cuda").to(getattr(torch, dtype))
+
+    def run():
+        with torch.set_grad_enabled(backward):
+            y, _ = network(x)
+        if backward:
+            network.zero_grad()
+            y.sum().backward()
+    return run
+
+
+LSTM_FLOPS = 2 * 2 * 6400 * 4 * 512 * 1024
+
+
+@case("LSTM float32 forward", flops=LSTM_FLOPS)
+def _(torch):
+    return _lstm(torch, "float32", False)
+
+
+@case("LSTM float32 forward and backward", flops=3 * LSTM_FLOPS)
+def _(torch):
+    return _lstm(torch, "float32", True)
+
+
+@case("LSTM float16 forward and backward", flops=3 * LSTM_FLOPS)
+def _(torch):
+    return _lstm(torch, "float16", True)
+
+
 @case("sort", bytes_moved=0)
 def _(torch):
     x = torch.randn(1 << 22, device="cuda")

@@ -49,10 +49,14 @@ void RegisterDevices(py::module_& m) {
         "Set whether attention on a device may be computed by a library of its vendor's.", py::arg("allowed"));
   m.def("set_allows_vendor_convolution", &SetAllowsVendorConvolution,
         "Set whether convolutions on a device may be computed by a library of its vendor's.", py::arg("allowed"));
+  m.def("set_allows_vendor_recurrent", &SetAllowsVendorRecurrent,
+        "Set whether recurrent networks on a device may be computed by a library of its vendor's.", py::arg("allowed"));
   m.def("set_measures_vendors", &SetMeasuresVendors,
         "Set whether ways of a vendor's library are measured the first time that a shape comes.", py::arg("measures"));
   m.def("vendor_attention_calls", &VendorAttentionCalls,
         "How many calls of attention, forward and backward, a vendor's library has computed.");
+  m.def("vendor_recurrent_calls", &VendorRecurrentCalls,
+        "How many calls of recurrent networks, forward and backward, a vendor's library has computed.");
   m.def(
       "device_count",
       [](const std::string& type) {

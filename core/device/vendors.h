@@ -15,6 +15,10 @@ DRAGON_API void SetAllowsVendorConvolution(bool allowed);
 DRAGON_API bool MeasuresVendors();
 DRAGON_API void SetMeasuresVendors(bool measures);
 
+/// Whether recurrent networks may be computed by a vendor's library: they may, unless told otherwise.
+DRAGON_API bool AllowsVendorRecurrent();
+DRAGON_API void SetAllowsVendorRecurrent(bool allowed);
+
 /// Whether attention may be computed by a vendor's library: it may, unless told otherwise.
 DRAGON_API bool AllowsVendorAttention();
 DRAGON_API void SetAllowsVendorAttention(bool allowed);
@@ -24,5 +28,8 @@ DRAGON_API void SetAllowsVendorAttention(bool allowed);
 DRAGON_API int64_t VendorAttentionCalls();
 /// To be called by kernels, for each.
 DRAGON_API void CountVendorAttention();
+/// The same of recurrent networks.
+DRAGON_API int64_t VendorRecurrentCalls();
+DRAGON_API void CountVendorRecurrent();
 
 }  // namespace dragon

@@ -1,5 +1,7 @@
-// Kernels of one recurrent layer in one direction, over packed sequences.
+// Kernels of one recurrent layer in one direction, and of whole networks of them, over packed sequences.
 #pragma once
+
+#include <span>
 
 #include "core/kernels/kernel.h"
 
@@ -47,6 +49,25 @@ struct RecurrentWeights {
   View projection;  ///< (P, H), optional, LSTM only
 };
 
+/// Layers of one or two directions, for libraries that take all of them at once. Nothing is projected.
+struct RecurrentNetwork {
+  RecurrentSteps steps;  ///< of the forward direction
+  int64_t layers = 1, directions = 1, inputs = 0, units = 0, batch = 0;
+  bool biases = true;
+  bool tf32 = false;  ///< whether float32 products may round their operands to TensorFloat32
+
+  int64_t rows() const {
+    int64_t sum = 0;
+    for (int64_t t = 0; t < steps.steps; ++t) sum += steps.batch_sizes[t];
+    return sum;
+  }
+  /// Numbers that a row of a layer's input has.
+  int64_t InputsOf(int64_t layer) const { return layer == 0 ? inputs : directions * units; }
+};
+
+/// What networks are computed in.
+using NetworkTypes = TypeList<float16, bfloat16, float>;
+
 }  // namespace dragon
 
 namespace dragon::kernels {
@@ -64,5 +85,29 @@ struct RecurrentGradients {
 inline const Kernel<void(const RecurrentGradients& d, View dy, View dhn, View dcn, View y, View gates, View cells,
                          View h0, View c0, const RecurrentWeights& weights, const RecurrentSteps& steps)>
     RecurrentBackward{"recurrent_backward"};
+
+/// The bytes that a network keeps for its way back; -1 where nobody takes it, as wherever this kernel is missing.
+inline const Kernel<void(int64_t* bytes, const RecurrentNetwork& network)> RecurrentNetworkRoom{
+    "recurrent_network_room"};
+
+/// A network's tensors, row-major: x (N, inputs); y (N, D * H); h0, c0, hn, cn (layers * D, B, H), the cells of LSTMs
+/// only; per layer and direction w_ih, w_hh and, if there are biases, b_ih, b_hh. Kept is what the way back needs,
+/// bytes of that room; without it, there is none.
+struct RecurrentNetworkViews {
+  View x, h0, c0, y, hn, cn, kept;
+  std::span<const View> params;
+};
+/// y, hn, cn and what is kept. A NotImplementedError, with nothing written, from who refuses only now.
+inline const Kernel<void(const RecurrentNetworkViews& views, const RecurrentNetwork& network)> RecurrentNetworkForward{
+    "recurrent_network"};
+
+struct RecurrentNetworkGradients {
+  View x, h0, c0;
+  View params;  ///< all in a row, one after the other, or empty
+};
+/// Gradients from those of y, hn and cn.
+inline const Kernel<void(const RecurrentNetworkGradients& d, View dy, View dhn, View dcn,
+                         const RecurrentNetworkViews& views, const RecurrentNetwork& network)>
+    RecurrentNetworkBackward{"recurrent_network_backward"};
 
 }  // namespace dragon::kernels

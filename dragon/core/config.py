@@ -42,6 +42,11 @@ def set_allows_vendor_convolution(allowed):
     _C.set_allows_vendor_convolution(allowed)
 
 
+def set_allows_vendor_recurrent(allowed):
+    """Set whether recurrent networks on a device may be computed by a library of its vendor's."""
+    _C.set_allows_vendor_recurrent(allowed)
+
+
 def set_measures_vendors(measures):
     """Set whether ways of a vendor's library are measured the first time that a shape comes, instead of believed."""
     _C.set_measures_vendors(measures)

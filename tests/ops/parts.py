@@ -54,6 +54,7 @@ WHOLE_OF = {
 
 # Operators whose work is not theirs to prove: a test of their own says which.
 PROVED_APART = {
-    "host_call": "tests/ops/control/test_host_call.py", "scaled_mm": "tests/ops/matmul/test_scaled.py",
+    "host_call": "tests/ops/control/test_host_call.py", "recurrent_network": "tests/cuda/test_recurrent_networks.py",
+    "scaled_mm": "tests/ops/matmul/test_scaled.py",
     **dict.fromkeys("all_gather all_reduce all_to_all broadcast_from gather_to reduce_scatter reduce_to "
                     "scatter_from".split(), "tests/distributed/test_collectives.py")}

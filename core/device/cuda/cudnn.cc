@@ -17,9 +17,10 @@ bool Usable() {
     // It looks for these by name, and runs without what of it needs them if nobody has opened them.
     for (auto* library : {&cuda::CublasLt(), &cuda::Cublas(), &cuda::Nvrtc()}) (void)library->found();
     if (cuda::Cudnn().found()) return true;
-    std::fprintf(stderr,
-                 "dragon: cuDNN was not found, so convolutions and attention are slow: `pip install "
-                 "nvidia-cudnn-cu13`\n");
+    std::fprintf(
+        stderr,
+        "dragon: cuDNN was not found, so convolutions, attention and recurrent networks are slow: `pip install "
+        "nvidia-cudnn-cu13`\n");
     return false;
   }();
   return usable;

@@ -1,5 +1,5 @@
-// What we use of cuDNN 9: its classic interface to convolution; cudnn_graph.h has its graphs. The library is opened
-// when a kernel first asks for it.
+// What we use of cuDNN 9: its classic interface to convolution; cudnn_graph.h has its graphs and cudnn_rnn.h its
+// recurrent networks. The library is opened when a kernel first asks for it.
 #pragma once
 
 #include <cuda_runtime.h>

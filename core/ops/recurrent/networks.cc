@@ -1,8 +1,8 @@
-// RNN, GRU and LSTM as users call them: layers stacked, directions joined, dropout between layers; and single cells.
+// RNN, GRU and LSTM as users call them: over padded or packed sequences; and single cells.
 #include <vector>
 
 #include "core/framework/infer.h"
-#include "core/ops/recurrent/layer.h"
+#include "core/ops/recurrent/network.h"
 
 namespace dragon {
 namespace {
@@ -27,86 +27,24 @@ struct Settings {
   int directions() const { return bidirectional ? 2 : 1; }
 };
 
-/// 16-bit floats run in float32: the states of long sequences would lose their digits otherwise.
-Tensor Widened(const Tensor& x) {
-  const bool half = IsHalf(x.dtype());
-  return half ? Op<"cast">(x, DType::kFloat32) : x;
-}
-
-/// Parameters of one layer and direction, in PyTorch's order: w_ih, w_hh, b_ih, b_hh, w_hr.
-struct Parameters {
-  Tensor w_ih, w_hh, b_ih, b_hh, w_hr;
-};
-
-std::vector<Parameters> Sorted(const CallReader& c, std::span<const Tensor> params, const Settings& s, bool lstm) {
-  const int64_t places = s.layers * s.directions(), least = s.biases ? 4 : 2;
-  const int64_t each = static_cast<int64_t>(params.size()) / places;
-  const bool projected = lstm && each == least + 1;
-  if (static_cast<int64_t>(params.size()) != places * each || (each != least && !projected)) {
-    throw ValueError(c.name())
-        .Got(params.size(), " parameters")
-        .Expected(least, lstm ? " (one more with a projection)" : "", " for each of ", places,
-                  " layers and directions");
-  }
-  std::vector<Parameters> sorted(places);
-  size_t next = 0;
-  for (Parameters& p : sorted) {
-    p.w_ih = Widened(params[next++]);
-    p.w_hh = Widened(params[next++]);
-    if (s.biases) p.b_ih = Widened(params[next++]), p.b_hh = Widened(params[next++]);
-    if (projected) p.w_hr = Widened(params[next++]);
-  }
-  return sorted;
-}
-
-Tensors RunLayer(const Tensor& x, const Parameters& p, const Tensor& h0, const Tensor& c0, const char* mode,
-                 bool reverse, const Dims& batch_sizes) {
-  const Tensor gates_x = Op<"linear">(x, p.w_ih, p.b_ih);
-  return OpN<"recurrent_layer">(gates_x, h0, c0, p.w_hh, p.b_hh, p.w_hr, mode, reverse, batch_sizes);
-}
-
 /// All layers over packed rows; returns out, hn and, for LSTMs, cn.
-Tensors Stacked(const CallReader& c, Tensor x, const Dims& batch_sizes, const Tensor& h0, const Tensor& c0,
+Tensors Stacked(const CallReader& c, const Tensor& x, const Dims& batch_sizes, const Tensor& h0, const Tensor& c0,
                 std::span<const Tensor> params, const char* mode) {
   const Settings s(c);
-  const std::vector<Parameters> parameters = Sorted(c, params, s, c0.defined());
-  const int64_t places = static_cast<int64_t>(parameters.size());
-  for (const Tensor* state : {&h0, &c0}) {
-    if (!state->defined() || (state->ndim() == 3 && state->size(0) == places)) continue;
-    throw ValueError(c.name()).Got("first state ", state->shape()).Expected("(", places, ", batch, size)");
-  }
-  const DType dtype = x.dtype();
-  x = Widened(x);
-  std::vector<Tensor> hn, cn;
-  for (int64_t layer = 0; layer < s.layers; ++layer) {
-    std::vector<Tensor> outs;
-    for (int direction = 0; direction < s.directions(); ++direction) {
-      const int64_t place = layer * s.directions() + direction;
-      const Tensor first_c = c0.defined() ? Widened(Op<"select">(c0, 0, place)) : Tensor();
-      const Tensors results = RunLayer(x, parameters[place], Widened(Op<"select">(h0, 0, place)), first_c, mode,
-                                       /*reverse=*/direction == 1, batch_sizes);
-      outs.push_back(results[0]);
-      hn.push_back(results[1]);
-      cn.push_back(results[2]);
-    }
-    x = outs.size() == 1 ? outs[0] : Op<"cat">(outs, 1);
-    if (s.train && s.dropout > 0 && layer + 1 < s.layers) x = Op<"dropout">(x, s.dropout, true);
-  }
-  const auto narrowed = [&](const Tensor& y) { return y.dtype() == dtype ? y : Op<"cast">(y, dtype); };
-  Tensors results;
-  results.push_back(narrowed(x));
-  results.push_back(narrowed(Op<"stack">(hn, 0)));
-  if (c0.defined()) results.push_back(narrowed(Op<"stack">(cn, 0)));
-  return results;
+  const Network network{c.name(),   mode, params, s.biases, s.layers, s.directions(), s.train ? s.dropout : 0,
+                        batch_sizes};
+  if (std::optional<Tensors> results = InOneCall(network, x, h0, c0)) return std::move(*results);
+  return ByLayers(network, x, h0, c0);
 }
 
 /// A longer sequence is nobody's: the list of its batches' sizes would only eat memory.
 constexpr int64_t kMostSteps = 1 << 24;
 
-/// Zeros for one sequence where a tensor, with the batch on axis 1, has none.
+/// Zeros for one sequence where a tensor, with the batch on axis 1, has none. It is a part of them, for its gradient.
 Tensor ForOne(const Tensor& x) {
   if (!x.defined() || x.ndim() != 3 || x.size(1) != 0) return x;
-  return Op<"zeros">(Dims{x.size(0), 1, x.size(2)}, x.dtype(), x.device());
+  const Tensor one = Op<"zeros">(Dims{x.size(0), 1, x.size(2)}, x.dtype(), x.device());
+  return Op<"cat">(std::vector<Tensor>{x, one}, 1);
 }
 
 /// Sequences of one length, (T, B, size) or with the batch first.

@@ -36,7 +36,7 @@ def products(name, shapes, results):
         return math.prod(shapes[0]) * math.prod(shapes[1][1:])
     if name == "attention_backward" and len(shapes) > 1:
         return 5 * math.prod(shapes[0]) * (shapes[0][-2] if len(shapes[0]) > 1 else 1)
-    if name == "recurrent_layer" and shapes:
+    if name in ("recurrent_layer", "recurrent_network") and shapes:
         return math.prod(shapes[0][:-1]) * sum(math.prod(shape) for shape in shapes[1:] if len(shape) == 2)
     found = multiply_adds(name, [tuple(shape) for shape in shapes], results)
     return found or None

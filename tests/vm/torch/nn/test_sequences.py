@@ -98,6 +98,18 @@ def test_refused_options(call):
             call(guest)
 
 
+@pytest.mark.parametrize("name", ["LSTM", "GRU"])
+def test_gradients_without_sequences(name):
+    """An empty batch has gradients as empty as it is, states among them, and parameters have zeros."""
+    def play(g):
+        layer, x = getattr(g.nn, name)(2, 3, bidirectional=True), g.zeros(4, 0, 2).requires_grad_()
+        h = [g.zeros(2, 0, 3).requires_grad_() for _ in range(2 if name == "LSTM" else 1)]
+        out, _ = layer(x, tuple(h) if len(h) == 2 else h[0])
+        out.sum().backward()
+        return out, x.grad, [state.grad for state in h], [p.grad for p in layer.parameters()]
+    agree(play)
+
+
 @pytest.mark.parametrize("name, options", [
     ("RNN", {}), ("RNN", {"nonlinearity": "relu", "bias": False}), ("GRU", {"num_layers": 2, "bidirectional": True}),
     ("LSTM", {"num_layers": 2, "dropout": 0.5}), ("LSTM", {"bidirectional": True, "proj_size": 2})])

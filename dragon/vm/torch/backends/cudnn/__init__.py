@@ -1,4 +1,7 @@
-"""Switches of cuDNN, which convolutions of a CUDA device go to. `deterministic` is kept: no other way is ever taken."""
+"""Switches of cuDNN, which convolutions and recurrent networks of a CUDA device go to.
+
+`deterministic` is kept: no other way is ever taken.
+"""
 import sys
 import types
 
@@ -13,6 +16,7 @@ benchmark_limit, fp32_precision = 10, "none"
 def _tell():
     config.set_convolutions_allow_tf32(bool(allow_tf32))
     config.set_allows_vendor_convolution(bool(enabled))
+    config.set_allows_vendor_recurrent(bool(enabled))
     config.set_measures_vendors(bool(benchmark))
 
 
