@@ -1,5 +1,6 @@
 """What holds for every test."""
 import contextlib
+import gc
 import os
 
 import pytest
@@ -18,6 +19,12 @@ def pytest_collection_modifyitems(items):
     named = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if named:
         raise pytest.UsageError(f"got test names that hold an address, expected the same everywhere: {named}")
+
+
+def pytest_collection_finish():
+    """Have garbage be looked for among what tests make, not among all that collecting them has made: seconds each."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
