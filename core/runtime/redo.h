@@ -27,7 +27,7 @@ struct GradientFlow {
   std::vector<int> roots;                  ///< which results have gradients
   std::vector<int> wanted;                 ///< of which inputs gradients may be wanted
   std::vector<std::vector<char>> reaches;  ///< by root: to which of the wanted inputs they flow
-  std::vector<int> grad_index;             ///< by wanted input: output of the backward plan; -1: no gradient flows
+  std::vector<int> grad_index{};           ///< by wanted input: output of the backward plan; -1: no gradient flows
 };
 
 /// What is needed to do one call again.

@@ -177,7 +177,8 @@ bool Mail::Write(int to) {
       message.begun = true, room -= sizeof(head);
       moved = true;
     }
-    const uint64_t count = std::min<uint64_t>({room, ring_bytes_ / kPieces, message.bytes - message.moved});
+    const uint64_t count =
+        std::min<uint64_t>({room, ring_bytes_ / kPieces, static_cast<uint64_t>(message.bytes - message.moved)});
     ring.Put(ring_bytes_, message.data + message.moved, count);
     message.moved += static_cast<int64_t>(count);
     moved |= count > 0;
@@ -195,7 +196,8 @@ bool Mail::Read(int from) {
   for (;;) {
     Reading& reading = reading_[from];
     if (!reading.begun && !BeginReading(from)) break;
-    const uint64_t count = std::min<uint64_t>({ring.Ready(), ring_bytes_ / kPieces, reading.bytes - reading.moved});
+    const uint64_t count =
+        std::min<uint64_t>({ring.Ready(), ring_bytes_ / kPieces, static_cast<uint64_t>(reading.bytes - reading.moved)});
     char* there = reading.into ? reading.into->data : reading.early.data();
     const bool dropped = reading.into && !reading.into->trouble.empty();
     ring.Get(ring_bytes_, dropped ? nullptr : there + reading.moved, count);

@@ -83,7 +83,7 @@ bool RunSums(Context& ctx, const View& y, const ScaledOperands& x, const Lines& 
   std::optional<Scratch> memory;
   if (!here) memory.emplace(ctx.device, static_cast<size_t>(y.numel) * sizeof(float));
   const OwnedView sums(here ? y.data : memory->data(), DType::kFloat32, Dims{y.dim(0), y.dim(1)}, Dims{y.dim(1), 1});
-  if (!RunLt(ctx, sums.view, {x.a, x.b}, a, b, fast)) return false;
+  if (!RunLt(ctx, sums.view, {x.a, x.b, View{}, View{}, View{}}, a, b, fast)) return false;
   mul(ctx, DType::kFloat32, sums.view, sums.view, x.a_scale);
   mul(ctx, DType::kFloat32, x.bias ? sums.view : y, sums.view, x.b_scale);
   if (x.bias) add(ctx, DType::kFloat32, y, sums.view, x.bias);
