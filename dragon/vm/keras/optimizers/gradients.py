@@ -15,11 +15,10 @@ def clip(grads, norm, global_norm, value, variables=()):
         Whose gradients they are: of those that are cut between processes, parts of gradients are as long as the wholes.
 
     """
-    cuts = [getattr(variable, "cut", None) for variable in variables] or [None] * len(grads)
     if norm and norm > 0:
-        return [_shortened(gradient, _square(gradient, cut), norm) for gradient, cut in zip(grads, cuts)]
+        return [_shortened(gradient, square, norm) for gradient, square in zip(grads, _squares(grads, variables))]
     if global_norm and global_norm > 0:
-        length = ops.sqrt(sum((_square(gradient, cut) for gradient, cut in zip(grads, cuts)), 0))
+        length = ops.sqrt(sum(_squares(grads, variables), 0))
         # What is not finite makes all gradients NaN: nothing hides it.
         scale = global_norm * ops.minimum(1.0 / length, 1.0 / global_norm) + (length - length)
         return [gradient * ops.cast(scale, gradient.dtype) for gradient in grads]
@@ -28,10 +27,11 @@ def clip(grads, norm, global_norm, value, variables=()):
     return grads
 
 
-def _square(gradient, cut):
-    """Return the square of a gradient's length."""
-    square = ops.sum(ops.square(gradient))
-    return square if cut is None else cut.sum_parts(square)
+def _squares(grads, variables):
+    """Return the squares of gradients' lengths."""
+    cuts = [getattr(variable, "cut", None) for variable in variables] or [None] * len(grads)
+    squares = [ops.sum(ops.square(gradient)) for gradient in grads]
+    return [square if cut is None else cut.sum_parts(square) for square, cut in zip(squares, cuts)]
 
 
 def _shortened(gradient, square, norm):
