@@ -18,6 +18,8 @@ def _get_default_timeout(backend):
 
 def _set_pg_timeout(timeout, group=None):
     """Set how long a group's members wait for others, as datetime.timedelta, where nobody says otherwise."""
+    if timeout is None:
+        raise TypeError("_set_pg_timeout: got None, expected the time to wait, as datetime.timedelta")
     _check_timeout(timeout)
     if group is not None and _rank_not_in_group(group):
         raise ValueError("Invalid process group specified")

@@ -76,7 +76,7 @@ import time
 from torch.distributed.distributed_c10d import _set_pg_timeout
 group = dist.new_group([0, 1])
 dist.all_reduce(torch.ones(2), group=group)
-for wrong in (3, "1"):
+for wrong in (3, "1", None):
     try:
         _set_pg_timeout(wrong, group)
         raise SystemExit("no error")
