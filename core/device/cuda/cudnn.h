@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "core/base/error.h"
+#include "core/base/types.h"
 #include "core/device/context.h"
 #include "core/device/cuda/vendor.h"
 
@@ -22,6 +23,19 @@ using ConvDescriptor = struct ConvOfCudnn*;
 using Status = int;
 inline constexpr Status kSuccess = 0;
 enum DataType : int { kFloat = 0, kDouble = 1, kHalf = 2, kInt32 = 4, kBFloat16 = 9, kBool = 11 };
+/// cuDNN's name of a dtype that it computes in.
+inline DataType TypeOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat64:
+      return kDouble;
+    case DType::kFloat16:
+      return kHalf;
+    case DType::kBFloat16:
+      return kBFloat16;
+    default:
+      return kFloat;
+  }
+}
 enum Format : int { kNchw = 0, kNhwc = 1 };
 /// Default math may round float32 to TF32; `kFmaMath` does not.
 enum MathType : int { kDefaultMath = 0, kTensorMath = 1, kTensorMathWithConversion = 2, kFmaMath = 3 };

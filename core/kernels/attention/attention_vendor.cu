@@ -103,7 +103,7 @@ AttentionProblem ProblemOf(const Context& ctx, const Operands& o, const Attentio
   const int64_t key_heads = share.heads / (o.q.shape[1] / o.k.shape[1]);
   AttentionProblem p;
   p.device = ctx.device.index;
-  p.dtype = o.q.dtype == DType::kFloat16 ? kHalf : kBFloat16;
+  p.dtype = TypeOf(o.q.dtype);
   p.backward = static_cast<bool>(o.dq);
   p.causal = options.causal;
   p.q = SizesOf(o.q, share.samples, share.heads);

@@ -46,19 +46,6 @@ struct Plan {
   bool is_measured = false;
 };
 
-DataType TypeOf(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat64:
-      return kDouble;
-    case DType::kFloat16:
-      return kHalf;
-    case DType::kBFloat16:
-      return kBFloat16;
-    default:
-      return kFloat;
-  }
-}
-
 /// Strides of (N, C, spatial...) in row-major order, or with channels side by side.
 Dims StridesIn(const Dims& shape, bool channels_last) {
   Dims strides = shape;

@@ -26,10 +26,6 @@ constexpr const char* kBackward = "recurrent_network_backward";
 constexpr int64_t kMostElements = INT32_MAX;  // of anything, to cuDNN
 constexpr size_t kMostPlans = 1024;
 
-DataType TypeOf(DType dtype) {
-  return dtype == DType::kFloat16 ? kHalf : dtype == DType::kBFloat16 ? kBFloat16 : kFloat;
-}
-
 RnnMode ModeOf(RecurrentMode mode) {
   switch (mode) {
     case RecurrentMode::kTanh:
