@@ -432,6 +432,24 @@ def test_who_does_not_read_holds_nobody_up(introducer):
     assert introducing.Watch("127.0.0.1", introducer, "right", 10).gone() == []
 
 
+def test_who_meets_is_told_of_those_who_do_not():
+    process, port = introducing.start(2, "right")
+    try:
+        first = introducing.Watch("127.0.0.1", port, "right", rank=0)
+        assert not first.meet(0.2) and first.gone() == []  # the other one is late
+        second = introducing.Watch("127.0.0.1", port, "right", rank=1)
+        assert second.meet(10) and first.meet(-1)
+        second.close()
+        end = time.monotonic() + 10
+        while not first.gone() and time.monotonic() < end:
+            time.sleep(0.02)
+        assert first.gone() == [1]
+    finally:
+        process.kill()
+        process.wait()
+    assert first.gone() == [1, 0]  # with the introducer its rank has gone
+
+
 def test_the_introducer_leaves_with_the_last():
     process, port = introducing.start(1, "right")
     with socket.create_connection(("127.0.0.1", port)) as member:

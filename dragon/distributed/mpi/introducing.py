@@ -67,7 +67,6 @@ class Introducer:
         self.size, self.token, self.values, self.gone = size, token, {}, []
         self._members = set()  # the ranks that have begun MPI
         self._clients, self._selector = [], selectors.DefaultSelector()
-        self._has_come = False  # whether anybody has begun MPI
         self._listener = socket.create_server(("", 0), backlog=1024)
         self.port = self._listener.getsockname()[1]
         self._selector.register(self._listener, selectors.EVENT_READ, None)
@@ -83,7 +82,7 @@ class Introducer:
                     self._selector.register(client.connection, selectors.EVENT_READ, client)
                 else:
                     self._read(key.data)
-            if not self._clients and (self._has_come or os.getppid() != parent):
+            if not self._clients and (self._members or os.getppid() != parent):
                 return
 
     def _read(self, client):
@@ -116,7 +115,7 @@ class Introducer:
             number = words.get("pmiid", "")
             if not number.isdecimal() or int(number) >= self.size:
                 return client.say("cmd=initack rc=-1")
-            client.rank, client.is_member, self._has_come = int(number), True, True
+            client.rank, client.is_member = int(number), True
             self._members.add(client.rank)
             for line in ("cmd=initack rc=0", f"cmd=set size={self.size}", f"cmd=set rank={client.rank}",
                          "cmd=set debug=0"):
@@ -229,11 +228,19 @@ class Watch:
         self._connection.setblocking(False)
 
     def meet(self, seconds):
-        """Return whether all processes have come here; not where one has gone, or is not here after some seconds."""
-        end = time.monotonic() + seconds
-        self._connection.sendall(b"cmd=meet\n")
+        """Return whether all processes have come here; not where one has gone, or is not here after some seconds.
+
+        Negative seconds are no limit.
+        """
+        end = time.monotonic() + seconds if seconds >= 0 else float("inf")
+        try:
+            self._connection.sendall(b"cmd=meet\n")
+        except OSError:  # the introducer has gone, which is told as one of them
+            return False
+        poll = select.poll()  # which takes any number of open files
+        poll.register(self._connection, select.POLLIN)
         while not self.gone() and not self._has_met and time.monotonic() < end:
-            select.select([self._connection], [], [], min(LOOK_SECONDS, max(end - time.monotonic(), 0)))
+            poll.poll(1000 * min(LOOK_SECONDS, max(end - time.monotonic(), 0)))
         return self._has_met
 
     def gone(self):
