@@ -6,6 +6,8 @@
 
 #include <atomic>
 
+#include "core/framework/thread_wait.h"
+
 namespace dragon::python {
 
 namespace {
@@ -27,6 +29,17 @@ bool Ending() {
 void AwaitThreads() {
   const timespec pause{0, 1000000};
   for (int64_t i = 0; i < kPatienceSeconds * int64_t{1000} && g_outside.load() > 0; ++i) nanosleep(&pause, nullptr);
+}
+
+/// The thread that is waited for may have to take the lock to go on.
+void LendLock() {
+  const timespec pause{0, 20000};
+  if (!PyGILState_Check()) {
+    nanosleep(&pause, nullptr);
+    return;
+  }
+  const WithoutGil lent;
+  nanosleep(&pause, nullptr);
 }
 
 }  // namespace
@@ -76,6 +89,9 @@ std::function<std::string()> Asking(pybind11::function function) {
   };
 }
 
-void RegisterEnd() { Py_AtExit(&AwaitThreads); }
+void RegisterEnd() {
+  SetThreadWait(&LendLock);
+  Py_AtExit(&AwaitThreads);
+}
 
 }  // namespace dragon::python

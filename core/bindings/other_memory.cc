@@ -41,7 +41,7 @@ void TakeOver(TensorImpl& mine, const TensorImpl& other) {
   mine.dtype = other.dtype;
   mine.device = other.device;
   mine.contiguous = other.contiguous;
-  mine.free_layout = other.free_layout;
+  mine.free_layout = other.free_layout.load(std::memory_order_relaxed);
   mine.parts = other.parts;
   mine.base = nullptr;
 }

@@ -6,6 +6,7 @@
 #include "core/framework/across.h"
 #include "core/framework/known.h"
 #include "core/framework/known_call.h"
+#include "core/framework/layout.h"
 #include "core/framework/op.h"
 #include "core/framework/promotion.h"
 #include "core/framework/stand_in.h"
@@ -117,7 +118,7 @@ Tensor Place(const Call& call, const OutputSpec& spec, const Tensor& out, Device
   if (!shapes_only && spec.strides.empty()) return Tensor::Empty(spec.shape, spec.dtype, device);
   const Tensor y = DRAGON_UNLIKELY(shapes_only) ? Tensor::Phantom(spec.shape, spec.strides, spec.dtype, device)
                                                 : Tensor::EmptyStrided(spec.shape, spec.strides, spec.dtype, device);
-  y.impl()->free_layout = spec.free_layout && !y.is_contiguous();
+  y.impl()->free_layout.store(spec.free_layout && !y.is_contiguous(), std::memory_order_relaxed);
   return y;
 }
 
@@ -152,6 +153,7 @@ void DeliverAll(const Call& call, std::span<const Tensor> outs, Tensors& outputs
 
 Tensors Compute(const Call& call, std::span<const Tensor> outs, DoorState& door, Tensors* computed) {
   const Operator& op = *call.op;
+  const LayoutReaders reading(call.inputs);
   if (DRAGON_UNLIKELY(IsCopyAcross(call, outs)) && !door.phantom) {
     CheckDestination(call, call.inputs[0].shape(), call.inputs[0].dtype(), outs[0]);
     BehindTheDoor behind(door);

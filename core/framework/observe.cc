@@ -1,6 +1,7 @@
 // Looking at a tensor's numbers, or at how they lie: whoever traces hears of it, and they may have to be moved first.
 #include "core/framework/batching.h"
 #include "core/framework/findings.h"
+#include "core/framework/layout.h"
 #include "core/framework/op.h"
 #include "core/framework/parts.h"
 
@@ -24,8 +25,9 @@ Tensor Tensor::Detach() const {
   if (DRAGON_UNLIKELY(is_meta())) {
     if (Tensor stand_in = DetachSlices(*this)) return stand_in;
   }
+  const LayoutReaders reading(*this);
   Tensor alias = Alias(shape(), strides(), offset(), dtype());
-  alias.impl()->free_layout = impl_->free_layout;
+  alias.impl()->free_layout.store(impl_->free_layout.load(std::memory_order_relaxed), std::memory_order_relaxed);
   return alias;
 }
 
@@ -87,12 +89,13 @@ void* Tensor::NoData() const {
 
 void Tensor::Settle() const {
   TensorImpl& me = *impl_;
-  if (DRAGON_LIKELY(!me.free_layout)) return;
-  me.free_layout = false;
-  if (me.contiguous) return;
-  if (!me.storage) {  // a meta tensor: there is nothing to move
+  if (DRAGON_LIKELY(!me.free_layout.load(std::memory_order_acquire))) return;
+  const LayoutWriter moving(&me);
+  if (!me.free_layout.load(std::memory_order_acquire)) return;  // another thread was here before
+  if (me.contiguous || !me.storage) {                           // a meta tensor has nothing to move
     me.strides = ContiguousStrides(me.shape);
     me.contiguous = true;
+    me.free_layout.store(false, std::memory_order_release);
     return;
   }
   GradMode off(false);
@@ -106,6 +109,7 @@ void Tensor::Settle() const {
   me.strides = row_major.strides();
   me.offset = 0;
   me.contiguous = true;
+  me.free_layout.store(false, std::memory_order_release);
 }
 
 }  // namespace dragon

@@ -160,7 +160,7 @@ std::vector<Tensor> PhantomsOf(std::span<const Tensor> arguments) {
       continue;
     }
     phantoms.push_back(Tensor::Phantom(x.shape(), x.strides(), x.dtype(), x.device()));
-    phantoms.back().impl()->free_layout = x.impl()->free_layout;
+    phantoms.back().impl()->free_layout = x.impl()->free_layout.load(std::memory_order_relaxed);
     phantoms.back().impl()->weak = x.impl()->weak;
     if (!x.requires_grad()) continue;
     phantoms.back().set_requires_grad(true);

@@ -88,11 +88,13 @@ class DRAGON_API TensorImpl : public RefCounted<TensorImpl> {
   DType dtype = DType::kFloat32;
   Device device;
   bool contiguous = true;
-  bool weak = false;                ///< stands for a bare Python number: yields to other dtypes
-  bool free_layout = false;         ///< strides were our choice, not the user's; whoever looks at them gets row-major
-  Ref<TensorImpl> base;             ///< the tensor this one is a view of
-  uint32_t view_version = 0;        ///< version of the memory when this view's history was written
-  Ref<VersionCounter> own_version;  ///< for aliases whose writes autograd must not see (`.data`)
+  bool weak = false;  ///< stands for a bare Python number: yields to other dtypes
+  /// Strides were our choice, not the user's; whoever looks at them gets row-major.
+  std::atomic<bool> free_layout{false};
+  std::atomic<int32_t> layout_readers{0};  ///< threads that read how it lies; see core/framework/layout.h
+  Ref<TensorImpl> base;                    ///< the tensor this one is a view of
+  uint32_t view_version = 0;               ///< version of the memory when this view's history was written
+  Ref<VersionCounter> own_version;         ///< for aliases whose writes autograd must not see (`.data`)
   std::unique_ptr<AutogradMeta> autograd;
   std::shared_ptr<TensorParts> parts;  ///< what it is made of instead of memory
   std::atomic<void*> python{nullptr};  ///< the Python object that shows this tensor, while it lives

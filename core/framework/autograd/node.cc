@@ -6,6 +6,7 @@
 
 #include "core/framework/autograd/meta.h"
 #include "core/framework/op.h"
+#include "core/framework/thread_wait.h"
 
 namespace dragon {
 
@@ -404,6 +405,10 @@ void SetHistory(const Tensor& tensor, Ref<Node> node, int index) {
 Ref<Node> GradNode(const Tensor& tensor) {
   TensorImpl& impl = *tensor.impl();
   if (impl.base && impl.view_version != impl.version_value()) {
+    static std::recursive_mutex looking;  // threads that read the same view; the base may be a view as well
+    std::unique_lock<std::recursive_mutex> lock(looking, std::defer_lock);
+    while (!lock.try_lock()) WaitForThread();
+    if (impl.view_version == impl.version_value()) return impl.autograd ? impl.autograd->node : nullptr;
     const Tensor base(impl.base);
     if (base.requires_grad() && impl.dtype == base.dtype()) {
       // The memory was written through another alias: this view's history is that of the base, looked at again.

@@ -53,7 +53,8 @@ void InferCat(Infer& i) {
   i.y(0, shape, sample.dtype());
   if (!AreChannelsLast(xs)) return;
   i.outputs[0].strides = StridesInOrder(shape, sample.strides());
-  i.outputs[0].free_layout = std::all_of(xs.begin(), xs.end(), [](const Tensor& x) { return x.impl()->free_layout; });
+  i.outputs[0].free_layout = std::all_of(
+      xs.begin(), xs.end(), [](const Tensor& x) { return x.impl()->free_layout.load(std::memory_order_relaxed); });
 }
 
 void RunCat(Run& r) {

@@ -53,7 +53,7 @@ void InferFused(Infer& i) {
     const int at = static_cast<int>(k);
     i.y(at, y.shape(), y.dtype());
     if (!y.is_contiguous()) i.outputs[k].strides = y.strides();
-    i.outputs[k].free_layout = y.impl()->free_layout;
+    i.outputs[k].free_layout = y.impl()->free_layout.load(std::memory_order_relaxed);
   }
 }
 
