@@ -10,7 +10,7 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 't
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: help demo test quick hunt hunt-files hunt-ranks build install lint format sanitize sanitize-all docs site-check bench \
+.PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all sanitize-threads docs site-check bench \
   wheel sdist cuda simt simt-sanitize ray clean
 
 help:
@@ -21,8 +21,10 @@ help:
 	@echo "make build     compile in place for this machine only; after a change, seconds"
 	@echo "make lint      flake8 and clang-format, in check mode;  make format: rewrite"
 	@echo "make sanitize  the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make sanitize-threads  threads that share programs and tensors, under ThreadSanitizer"
 	@echo "make sanitize-all   kernels, bindings and Python's tests under AddressSanitizer; hours, and it goes on where it was"
 	@echo "make hunt-ranks  trainings in several processes, killed ROUNDS times and begun anew: the same losses, nothing left"
+	@echo "make hunt-threads  programs of every face, called by many threads at the same time"
 	@echo "make hunt-files  every writer of files killed a hundred times, and on full disks"
 	@echo "make ray       trainers on clusters of Ray's, which pip brings"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
@@ -87,6 +89,14 @@ sanitize: $(VENV)/.tools
 	$(BIN)/cmake --build build/sanitize --target cpp_tests
 	$(BIN)/ctest --test-dir build/sanitize --output-on-failure
 
+# Threads that meet in programs, tensors and graphs. libgomp is not instrumented, so that kernels run in one thread each.
+sanitize-threads: $(VENV)/.tools
+	$(BIN)/cmake -S . -B build/sanitize-threads -G Ninja -DDRAGON_SANITIZE=ON -DDRAGON_SANITIZERS=thread -DDRAGON_TESTS=ON \
+	  -DDRAGON_PYTHON=OFF -DDRAGON_UNITY=ON -DDRAGON_CPU_LEVELS=v3 -DDRAGON_LIB_DIR=$(abspath build/sanitize-threads/lib) \
+	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python
+	$(BIN)/cmake --build build/sanitize-threads --target threads_test
+	OMP_NUM_THREADS=1 build/sanitize-threads/tests/cpp/threads_test
+
 # A build of everything, the Python module included, beside a copy of the package. PIECES are paths of tests, or `hunt`.
 PIECES ?= hunt $(shell ls -d tests/native tests/device tests/ops tests/random tests/training tests/graph tests/io \
   tests/onnx tests/files tests/vm/torch/* tests/vm/torchvision tests/vm/mixing tests/vm/keras* tests/vm/tensorflow* 2>/dev/null)
@@ -111,6 +121,14 @@ ROUNDS ?= 100
 
 hunt-ranks: install $(VENV)/.test
 	$(BIN)/python tests/distributed/rank_kills.py $(ROUNDS) --seed $(SEED)
+
+# Programs of every face, each called by THREADS threads at the same time; the results are those of one thread.
+THREADS ?= 8
+THREAD_CALLS ?= 1000000
+hunt-threads: install $(VENV)/.test
+	$(BIN)/python tests/fuzz/threads.py --calls $(THREAD_CALLS) --threads $(THREADS) --seed $(SEED)
+	$(BIN)/python tests/fuzz/threads.py --calls $$(( $(THREAD_CALLS) / 50 )) --threads $(THREADS) --seed $(SEED) \
+	  --only compile --yields
 
 hunt-files: install $(VENV)/.test
 	DRAGON_KILLS=$(KILLS) DRAGON_KILLS_SEED=$(SEED) DRAGON_MUTATIONS=$(MUTATIONS) DRAGON_MUTATIONS_SEED=$(SEED) \

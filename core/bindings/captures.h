@@ -42,12 +42,12 @@ struct ProgramFace {
   std::shared_ptr<Program> program;
   std::vector<const Frontend*> frontends;
 
-  py::list Run(const py::sequence& arguments) const {
+  py::list Run(const py::sequence& arguments, const std::vector<double>& symbols) const {
     const std::vector<Tensor> inputs = TensorsOf(arguments, "compiled");
     std::vector<Tensor> results;
     {
       WithoutGil outside;
-      results = program->Run(inputs);
+      results = program->Run(inputs, symbols);
     }
     py::list list(results.size());
     for (size_t i = 0; i < results.size(); ++i) {

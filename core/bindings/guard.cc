@@ -5,6 +5,18 @@
 
 namespace dragon::python {
 
+namespace {
+
+/// As `==` says, which may run code of anybody's; that may let go of what is compared.
+bool EqualByPython(PyObject* a, PyObject* b) {
+  const auto held = py::reinterpret_borrow<py::object>(a), other = py::reinterpret_borrow<py::object>(b);
+  const int equal = PyObject_RichCompareBool(a, b, Py_EQ);
+  if (equal < 0) PyErr_Clear();
+  return equal == 1;
+}
+
+}  // namespace
+
 bool Equal(PyObject* a, PyObject* b) {
   if (a == b) return true;
   if (Py_TYPE(a) != Py_TYPE(b) || IsTensor(a)) return false;
@@ -24,9 +36,7 @@ bool Equal(PyObject* a, PyObject* b) {
     }
     return true;
   }
-  const int equal = PyObject_RichCompareBool(a, b, Py_EQ);
-  if (equal < 0) PyErr_Clear();
-  return equal == 1;
+  return EqualByPython(a, b);
 }
 
 bool Matches(const Check& check, PyObject* now) {
@@ -73,12 +83,18 @@ int FirstInDict(const GuardPlace& place, int first) {
   if (PyDict_GET_SIZE(place.container) != count) return kSizeChanged;
   PyObject *key, *value;
   Py_ssize_t position = 0;
-  for (int i = 0; PyDict_Next(place.container, &position, &key, &value); ++i) {
+  int i = 0;
+  for (; i < count && PyDict_Next(place.container, &position, &key, &value); ++i) {
     if (i < first) continue;
-    if (key != place.keys[i] && !Equal(key, place.keys[i])) return kSizeChanged;
-    if (!Matches(place.checks[i], value)) return i;
+    if (key != place.keys[i]) {
+      const auto held = py::reinterpret_borrow<py::object>(value);
+      if (!Equal(key, place.keys[i])) return kSizeChanged;
+      if (!Matches(place.checks[i], value)) return i;
+    } else if (!Matches(place.checks[i], value)) {
+      return i;
+    }
   }
-  return kFits;
+  return i == count && PyDict_GET_SIZE(place.container) == count ? kFits : kSizeChanged;
 }
 
 int FirstAmongKeys(const GuardPlace& place, PyObject* dict, int first) {
@@ -93,10 +109,10 @@ int FirstAmongKeys(const GuardPlace& place, PyObject* dict, int first) {
 int FirstInList(const GuardPlace& place, int first) {
   const int count = static_cast<int>(place.checks.size());
   if (PyList_GET_SIZE(place.container) != count) return kSizeChanged;
-  for (int i = first; i < count; ++i) {
+  for (int i = first; i < count && PyList_GET_SIZE(place.container) == count; ++i) {
     if (!Matches(place.checks[i], PyList_GET_ITEM(place.container, i))) return i;
   }
-  return kFits;
+  return PyList_GET_SIZE(place.container) == count ? kFits : kSizeChanged;
 }
 
 int FirstAmongAttributes(const GuardPlace& place, int first) {
@@ -110,11 +126,7 @@ int FirstAmongAttributes(const GuardPlace& place, int first) {
   return kFits;
 }
 
-bool FitsSet(const GuardPlace& place) {
-  const int equal = PyObject_RichCompareBool(place.container, place.checks[0].expected, Py_EQ);
-  if (equal < 0) PyErr_Clear();
-  return equal == 1;
-}
+bool FitsSet(const GuardPlace& place) { return EqualByPython(place.container, place.checks[0].expected); }
 
 bool FitsArray(const GuardPlace& place) {
   Py_buffer view;

@@ -3,7 +3,9 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <optional>
 #include <set>
 
 #include "core/bindings/guard.h"
@@ -24,6 +26,104 @@ struct Watched {
   std::vector<PyObject*> keys;
   std::vector<Watched> children;
   std::unique_ptr<ObjectForm> form;
+};
+
+/// (number of a tensor among the arguments, axis) of each.
+using Axes = std::vector<std::pair<int, int>>;
+
+uint64_t OpenAxesOf(const Axes& axes, size_t number) {
+  uint64_t open = 0;
+  for (const auto& [tensor, axis] : axes) {
+    if (static_cast<size_t>(tensor) == number) open |= uint64_t{1} << axis;
+  }
+  return open;
+}
+
+/// What one check finds among the arguments. It holds what it looks at, since Python may run meanwhile, in this thread
+/// or in others, and let go of it.
+struct Arguments {
+  std::vector<py::object> tensors;
+  const Axes* axes = nullptr;  ///< open instead of those of the forms
+  bool explains = false;       ///< whether the first difference is put into words
+  std::string difference;
+
+  bool Say(const Watched& argument, const std::string& text) {
+    if (explains && difference.empty()) difference = argument.path + ": " + text;
+    return false;
+  }
+
+  /// Whether an argument looks like this; the tensors in it are noted.
+  bool Take(const Watched& argument, PyObject* now) {
+    switch (argument.kind) {
+      case Watched::kTensor:
+        if (!IsTensor(now) || !Fits(*argument.form, now)) {
+          return Say(argument, explains ? argument.form->Difference(now) : "");
+        }
+        tensors.push_back(py::reinterpret_borrow<py::object>(now));
+        return true;
+      case Watched::kConstant:
+        if (Matches(argument.check, now)) return true;
+        return Say(argument, explains ? "was " + Text(argument.check.expected) + ", now " + Text(now) : "");
+      default:
+        break;
+    }
+    if (reinterpret_cast<PyObject*>(Py_TYPE(now)) != argument.type) {
+      if (argument.kind == Watched::kFields) return Say(argument, "is of another class");
+      return Say(argument, explains ? std::string("was ") + reinterpret_cast<PyTypeObject*>(argument.type)->tp_name +
+                                          ", now " + Py_TYPE(now)->tp_name
+                                    : "");
+    }
+    if (argument.kind == Watched::kTuple || argument.kind == Watched::kList) return TakeItems(argument, now);
+    if (argument.kind == Watched::kDict) return TakeEntries(argument, now);
+    const py::object fields = py::reinterpret_steal<py::object>(PyObject_GetAttrString(now, "__dict__"));
+    if (!fields || !PyDict_Check(fields.ptr())) return PyErr_Clear(), Say(argument, "has no fields");
+    return TakeEntries(argument, fields.ptr());
+  }
+
+ private:
+  bool Fits(const ObjectForm& form, PyObject* now) const {
+    if (!axes) return form.Fits(now);
+    ObjectForm opened = form;
+    opened.open_axes = OpenAxesOf(*axes, tensors.size());
+    return opened.Fits(now);
+  }
+
+  static std::string Text(PyObject* object) {
+    py::object text = py::reinterpret_steal<py::object>(PyObject_Repr(object));
+    if (!text) return PyErr_Clear(), Py_TYPE(object)->tp_name;
+    return text.cast<std::string>().substr(0, 200);
+  }
+
+  bool SaySize(const Watched& argument, Py_ssize_t size) {
+    return Say(argument, "had " + std::to_string(argument.children.size()) + " entries, now " + std::to_string(size));
+  }
+
+  bool TakeItems(const Watched& argument, PyObject* now) {
+    const bool is_tuple = argument.kind == Watched::kTuple;
+    const auto size = [&] { return is_tuple ? PyTuple_GET_SIZE(now) : PyList_GET_SIZE(now); };
+    const auto count = static_cast<Py_ssize_t>(argument.children.size());
+    for (Py_ssize_t i = 0; i < count && size() == count; ++i) {
+      const auto item =
+          py::reinterpret_borrow<py::object>(is_tuple ? PyTuple_GET_ITEM(now, i) : PyList_GET_ITEM(now, i));
+      if (!Take(argument.children[i], item.ptr())) return false;
+    }
+    return size() == count || SaySize(argument, size());
+  }
+
+  bool TakeEntries(const Watched& argument, PyObject* now) {
+    const auto count = static_cast<Py_ssize_t>(argument.children.size());
+    if (PyDict_GET_SIZE(now) != count) return SaySize(argument, PyDict_GET_SIZE(now));
+    PyObject *name, *entry;
+    Py_ssize_t position = 0, i = 0;
+    for (; i < count && PyDict_Next(now, &position, &name, &entry); ++i) {
+      const auto key = py::reinterpret_borrow<py::object>(name), value = py::reinterpret_borrow<py::object>(entry);
+      if (!Equal(key.ptr(), argument.keys[i])) {
+        return Say(argument, explains ? "had key " + Text(argument.keys[i]) + ", now " + Text(key.ptr()) : "");
+      }
+      if (!Take(argument.children[i], value.ptr())) return false;
+    }
+    return (i == count && PyDict_GET_SIZE(now) == count) || SaySize(argument, PyDict_GET_SIZE(now));
+  }
 };
 
 class Guards {
@@ -79,9 +179,9 @@ class Guards {
   void SetAliases(py::handle args, py::handle kwargs, py::handle implicit) {
     implicit_.clear();
     for (py::handle tensor : py::iter(implicit)) implicit_.push_back(AsTensor(tensor.ptr()));
-    explicit_.clear();
-    Collect(args.ptr(), kwargs.ptr());
-    aliases_ = Aliases();
+    Arguments found;
+    Collect(args.ptr(), kwargs.ptr(), &found);
+    aliases_ = Aliases(found.tensors);
     heeds_scopes_ = TimesAsked() != times_asked_;
   }
 
@@ -112,63 +212,61 @@ class Guards {
   }
 
   /// These axes of tensor arguments (number, axis), and no others, may have any size.
-  void OpenSizes(const std::vector<std::pair<int, int>>& axes) {
-    EachForm([&](TensorForm& form, int position) {
-      form.open_axes = 0;
-      for (const auto& [number, axis] : axes) {
-        if (number == position) form.open_axes |= uint64_t{1} << axis;
-      }
-    });
+  void OpenSizes(const Axes& axes) {
+    EachForm([&](TensorForm& form, int position) { form.open_axes = OpenAxesOf(axes, position); });
   }
 
-  /// The tensors among the arguments, or None where something differs.
-  py::object Run(py::handle args, py::handle kwargs) {
-    explicit_.clear();
-    sizes_.clear();
-    failure_ = {kSwitches, 0};
-    if (!(switches_ == Now())) return py::none();
-    failure_ = {kArguments, 0};
-    if (!Collect(args.ptr(), kwargs.ptr())) return py::none();
-    for (size_t i = 0; i < places_.size(); ++i) {
-      GuardPlace& place = places_[i];
-      const uint64_t version = VersionOf(place);
-      if (version && version == place.version) continue;
-      const int failed = FirstFailure(place);
-      if (failed != kFits) {
-        failure_ = {static_cast<int>(i), failed};
-        return py::none();
-      }
-      place.version = version;
-    }
-    failure_ = {kAliases, 0};
-    if (Aliases() != aliases_) return py::none();
-    failure_ = {kNothing, 0};
-    return Collected();
+  /// The tensors among the arguments, or None where something differs. `axes`: open instead of those that are.
+  ///
+  /// Any number of threads may ask at the same time, and what is looked at may run Python and ask again: nothing is
+  /// kept from one check to the next but the versions of dictionaries that were right.
+  py::object Run(py::handle args, py::handle kwargs, const std::optional<Axes>& axes) {
+    Arguments found;
+    found.axes = axes ? &*axes : nullptr;
+    if (FailureOf(args, kwargs, &found).place != kNothing) return py::none();
+    return Listed(found);
   }
 
-  /// Where the last call of Run failed: ("place", place, check) or (area, text).
+  /// Where a check fails now: ("place", place, check) or (area, text); None where it does not.
   py::object Failure(py::handle args, py::handle kwargs) {
-    const auto [place, check] = failure_;
-    if (place >= 0) return py::make_tuple("place", place, check);
-    if (place == kSwitches) return py::make_tuple("switch", switches_.Difference(Switches()));
-    if (place == kAliases) return py::make_tuple("alias", "other arguments share memory");
-    if (place == kArguments) {
-      difference_.clear();
-      explaining_ = true;
-      Collect(args.ptr(), kwargs.ptr());
-      explaining_ = false;
-      return py::make_tuple("argument", difference_);
-    }
+    Arguments found;
+    found.explains = true;
+    const Where failed = FailureOf(args, kwargs, &found);
+    if (failed.place >= 0) return py::make_tuple("place", failed.place, failed.check);
+    if (failed.place == kSwitches) return py::make_tuple("switch", switches_.Difference(Switches()));
+    if (failed.place == kAliases) return py::make_tuple("alias", "other arguments share memory");
+    if (failed.place == kArguments) return py::make_tuple("argument", found.difference);
     return py::none();
   }
 
   /// The tensors among the arguments, or how these differ from what they were.
-  py::object CheckArguments(py::handle args, py::handle kwargs) {
-    explicit_.clear();
-    sizes_.clear();
-    if (Collect(args.ptr(), kwargs.ptr())) return Collected();
-    failure_ = {kArguments, 0};
-    return Failure(args, kwargs).cast<py::tuple>()[1];
+  py::object CheckArguments(py::handle args, py::handle kwargs) const {
+    Arguments found;
+    if (Collect(args.ptr(), kwargs.ptr(), &found)) return Listed(found);
+    Arguments again;
+    again.explains = true;
+    Collect(args.ptr(), kwargs.ptr(), &again);
+    return py::str(again.difference);
+  }
+
+  /// The sizes that the open axes have of tensors that a check has returned.
+  py::tuple SizesOf(const py::sequence& tensors) {
+    py::list sizes;
+    const size_t count = tensors.size();
+    EachForm([&](const TensorForm& form, int position) {
+      if (!form.open_axes) return;
+      if (static_cast<size_t>(position) >= count) {
+        throw ValueError("Guards.sizes_of").Got(count, " tensors").Expected("those that a check has returned");
+      }
+      const py::object object = tensors[position];
+      if (!IsTensor(object.ptr()) || AsTensor(object.ptr()).ndim() != form.shape.size()) {
+        throw TypeError("Guards.sizes_of").Got(Py_TYPE(object.ptr())->tp_name).Expected("a tensor that was checked");
+      }
+      for (uint64_t open = form.open_axes; open; open &= open - 1) {
+        sizes.append(AsTensor(object.ptr()).shape()[std::countr_zero(open)]);
+      }
+    });
+    return py::tuple(sizes);
   }
 
   /// Every entry of every place that is not as it was: (place, check).
@@ -190,10 +288,27 @@ class Guards {
     return switches_ == now ? py::object(py::none()) : py::str(switches_.Difference(now));
   }
   size_t size() const { return places_.size(); }
-  /// The sizes that the open axes had in the last check.
-  py::tuple sizes() const { return py::tuple(py::cast(sizes_)); }
 
  private:
+  struct Where {
+    int place, check = 0;
+  };
+
+  Where FailureOf(py::handle args, py::handle kwargs, Arguments* found) {
+    if (!(switches_ == Now())) return {kSwitches};
+    if (!Collect(args.ptr(), kwargs.ptr(), found)) return {kArguments};
+    for (size_t i = 0; i < places_.size(); ++i) {
+      GuardPlace& place = places_[i];
+      const std::atomic_ref<uint64_t> known(place.version);
+      const uint64_t version = VersionOf(place);
+      if (version && version == known.load(std::memory_order_relaxed)) continue;
+      const int failed = FirstFailure(place);
+      if (failed != kFits) return {static_cast<int>(i), failed};
+      known.store(version, std::memory_order_relaxed);
+    }
+    return {Aliases(found->tensors) != aliases_ ? kAliases : kNothing};
+  }
+
   /// The switches, apart from a difference that none of the captured calls has noticed.
   Switches Now() const {
     Switches now;
@@ -215,10 +330,11 @@ class Guards {
       throw TypeError("Guards.add").Got("'", Py_TYPE(object)->tp_name, "'").Expected("a container of that kind");
   }
 
-  py::object Collected() {
-    py::list tensors(explicit_.size());
-    for (size_t i = 0; i < explicit_.size(); ++i) tensors[i] = py::reinterpret_borrow<py::object>(explicit_[i]);
-    explicit_.clear();
+  static py::list Listed(Arguments& found) {
+    py::list tensors(found.tensors.size());
+    for (size_t i = 0; i < found.tensors.size(); ++i) {
+      PyList_SET_ITEM(tensors.ptr(), static_cast<Py_ssize_t>(i), found.tensors[i].release().ptr());
+    }
     return tensors;
   }
 
@@ -249,17 +365,7 @@ class Guards {
     return argument;
   }
 
-  bool Say(const Watched& argument, const std::string& difference) {
-    if (explaining_ && difference_.empty()) difference_ = argument.path + ": " + difference;
-    return false;
-  }
-  static std::string Text(PyObject* object) {
-    py::object text = py::reinterpret_steal<py::object>(PyObject_Repr(object));
-    if (!text) return PyErr_Clear(), Py_TYPE(object)->tp_name;
-    return text.cast<std::string>().substr(0, 200);
-  }
-
-  bool Collect(PyObject* args, PyObject* kwargs) {
+  bool Collect(PyObject* args, PyObject* kwargs, Arguments* found) const {
     if (!PyTuple_Check(args)) {
       throw TypeError("Guards").Got("'", Py_TYPE(args)->tp_name, "' for the arguments").Expected("a tuple");
     }
@@ -269,78 +375,19 @@ class Guards {
     const size_t count = positional_.size();
     const size_t given = kwargs != Py_None ? static_cast<size_t>(PyDict_GET_SIZE(kwargs)) : 0;
     if (static_cast<size_t>(PyTuple_GET_SIZE(args)) != count || given != named_.size()) {
-      if (explaining_) {
-        difference_ = "arguments: were " + std::to_string(count) + " and " + std::to_string(named_.size()) +
-                      " by name, now " + std::to_string(PyTuple_GET_SIZE(args)) + " and " + std::to_string(given);
+      if (found->explains) {
+        found->difference = "arguments: were " + std::to_string(count) + " and " + std::to_string(named_.size()) +
+                            " by name, now " + std::to_string(PyTuple_GET_SIZE(args)) + " and " + std::to_string(given);
       }
       return false;
     }
     for (size_t i = 0; i < count; ++i) {
-      if (!CollectOne(positional_[i], PyTuple_GET_ITEM(args, i))) return false;
+      if (!found->Take(positional_[i], PyTuple_GET_ITEM(args, i))) return false;
     }
     for (auto& [name, argument] : named_) {
-      PyObject* now = PyDict_GetItemWithError(kwargs, name);
-      if (!now) return PyErr_Clear(), Say(argument, "was given, now missing");
-      if (!CollectOne(argument, now)) return false;
-    }
-    return true;
-  }
-
-  bool CollectOne(const Watched& argument, PyObject* now) {
-    switch (argument.kind) {
-      case Watched::kTensor:
-        if (!IsTensor(now) || !argument.form->Fits(now)) {
-          return Say(argument, explaining_ ? argument.form->Difference(now) : "");
-        }
-        for (uint64_t open = argument.form->open_axes; open; open &= open - 1) {
-          sizes_.push_back(AsTensor(now).shape()[std::countr_zero(open)]);
-        }
-        explicit_.push_back(now);
-        return true;
-      case Watched::kConstant:
-        if (Matches(argument.check, now)) return true;
-        return Say(argument, explaining_ ? "was " + Text(argument.check.expected) + ", now " + Text(now) : "");
-      case Watched::kFields:
-        break;
-      default:
-        if (reinterpret_cast<PyObject*>(Py_TYPE(now)) != argument.type) {
-          return Say(argument, explaining_
-                                   ? std::string("was ") + reinterpret_cast<PyTypeObject*>(argument.type)->tp_name +
-                                         ", now " + Py_TYPE(now)->tp_name
-                                   : "");
-        }
-    }
-    return CollectChildren(argument, now);
-  }
-
-  bool CollectChildren(const Watched& argument, PyObject* now) {
-    const Py_ssize_t count = static_cast<Py_ssize_t>(argument.children.size());
-    py::object fields;
-    if (argument.kind == Watched::kFields) {
-      if (reinterpret_cast<PyObject*>(Py_TYPE(now)) != argument.type) return Say(argument, "is of another class");
-      fields = py::reinterpret_steal<py::object>(PyObject_GetAttrString(now, "__dict__"));
-      if (!fields || !PyDict_Check(fields.ptr())) return PyErr_Clear(), Say(argument, "has no fields");
-      now = fields.ptr();
-    }
-    const bool keyed = argument.kind == Watched::kDict || argument.kind == Watched::kFields;
-    const Py_ssize_t size = keyed                              ? PyDict_GET_SIZE(now)
-                            : argument.kind == Watched::kTuple ? PyTuple_GET_SIZE(now)
-                                                               : PyList_GET_SIZE(now);
-    if (size != count) return Say(argument, "had " + std::to_string(count) + " entries, now " + std::to_string(size));
-    if (!keyed) {
-      for (Py_ssize_t i = 0; i < count; ++i) {
-        PyObject* item = argument.kind == Watched::kTuple ? PyTuple_GET_ITEM(now, i) : PyList_GET_ITEM(now, i);
-        if (!CollectOne(argument.children[i], item)) return false;
-      }
-      return true;
-    }
-    PyObject *key, *value;
-    Py_ssize_t position = 0;
-    for (Py_ssize_t i = 0; PyDict_Next(now, &position, &key, &value); ++i) {
-      if (!Equal(key, argument.keys[i])) {
-        return Say(argument, explaining_ ? "had key " + Text(argument.keys[i]) + ", now " + Text(key) : "");
-      }
-      if (!CollectOne(argument.children[i], value)) return false;
+      const py::object now = py::reinterpret_borrow<py::object>(PyDict_GetItemWithError(kwargs, name));
+      if (!now) return PyErr_Clear(), found->Say(argument, "was given, now missing");
+      if (!found->Take(argument, now.ptr())) return false;
     }
     return true;
   }
@@ -359,9 +406,9 @@ class Guards {
   }
 
   /// How the arguments share memory, with each other and with tensors from outside.
-  std::vector<int> Aliases() const {
+  std::vector<int> Aliases(const std::vector<py::object>& given) const {
     std::vector<const Tensor*> tensors;
-    for (PyObject* object : explicit_) tensors.push_back(&AsTensor(object));
+    for (const py::object& object : given) tensors.push_back(&AsTensor(object.ptr()));
     return FindAliases(tensors, implicit_);
   }
 
@@ -373,14 +420,7 @@ class Guards {
   bool heeds_scopes_ = false;  ///< whether a call depended on a scope having said that it is to be recorded
   std::vector<Tensor> implicit_;
   std::vector<int> aliases_;
-  std::vector<PyObject*> explicit_;                 ///< borrowed from the arguments of the call that is checked
-  static thread_local std::vector<int64_t> sizes_;  ///< of the open axes, in this thread's last check
-  std::pair<int, int> failure_{kNothing, 0};
-  bool explaining_ = false;
-  std::string difference_;
 };
-
-thread_local std::vector<int64_t> Guards::sizes_;
 
 }  // namespace
 
@@ -414,15 +454,18 @@ void RegisterGuard(py::module_& m) {
       .def("open_sizes", &Guards::OpenSizes, "Let these axes (number, axis) of tensor arguments have any size.",
            py::arg("axes"))
       .def("release", &Guards::Release, "Let an entry be whatever it is.", py::arg("place"), py::arg("check") = -1)
-      .def("check", &Guards::Run, "Return the tensors among the arguments, or None where something differs.",
-           py::arg("args"), py::arg("kwargs") = py::none())
+      .def("check", &Guards::Run,
+           "Return the tensors among the arguments, or None where something differs; `axes` (number, axis) are open "
+           "instead of those that are.",
+           py::arg("args"), py::arg("kwargs") = py::none(), py::arg("axes") = py::none())
       .def("check_arguments", &Guards::CheckArguments, "The tensors among the arguments, or how these have changed.",
            py::arg("args"), py::arg("kwargs") = py::none())
-      .def("failure", &Guards::Failure, "Where the last check failed.", py::arg("args"), py::arg("kwargs") = py::none())
+      .def("failure", &Guards::Failure, "Where a check fails now.", py::arg("args"), py::arg("kwargs") = py::none())
       .def("changes", &Guards::Changes, "Every (place, check) that is not as it was.")
       .def("tensor_difference", &Guards::TensorDifference, "How a tensor differs from what it was.", py::arg("place"))
       .def_property_readonly("switches_changed", &Guards::SwitchesChanged)
-      .def_property_readonly("sizes", &Guards::sizes, "Those that the open axes had in the last check.")
+      .def("sizes_of", &Guards::SizesOf, "The sizes that the open axes have of tensors that a check has returned.",
+           py::arg("tensors"))
       .def("__len__", &Guards::size);
 }
 

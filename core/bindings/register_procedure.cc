@@ -118,10 +118,10 @@ class PartsRun {
     return captured;
   }
   /// Have a plan do the part.
-  bool Play(size_t i, const ProgramFace& program) {
+  bool Play(size_t i, const ProgramFace& program, const std::vector<double>& symbols) {
     const ProcedurePart& part = parts_.at(i);
     return Goes([&] {
-      const std::vector<Tensor> made = program.program->Run(std::exchange(taken_, {}));
+      const std::vector<Tensor> made = program.program->Run(std::exchange(taken_, {}), symbols);
       run_.Skip(part.end, part.gives, made);
     });
   }
@@ -183,7 +183,7 @@ void RegisterParts(py::module_& m) {
       .def("enter", &PartsRun::Enter, "Begin a part; what a plan of it is made for, or None.", py::arg("part"))
       .def("traced", &PartsRun::Traced, "What the part comes to for what it takes now.", py::arg("part"),
            py::arg("like"))
-      .def("play", &PartsRun::Play, "Have a plan do the part.", py::arg("part"), py::arg("program"))
+      .def("play", &PartsRun::Play, "Have a plan do the part.", py::arg("part"), py::arg("program"), py::arg("symbols"))
       .def("serve", &PartsRun::Serve, "Have the part be done again where gradients of a plan's gradients are wanted.",
            py::arg("part"), py::arg("program"))
       .def("advance", &PartsRun::Advance, "Do the part operator by operator.", py::arg("part"))

@@ -205,16 +205,16 @@ void RegisterPlan(py::module_& m) {
 
 void RegisterProgram(py::module_& m) {
   py::class_<ProgramFace>(m, "Program", "A captured call made ready to run.")
-      .def("run", &ProgramFace::Run, "Do again what the captured call did, with these arguments.", py::arg("arguments"))
+      .def("run", &ProgramFace::Run,
+           "Do again what the captured call did, with these arguments; `symbols` are numbers that change from run to "
+           "run.",
+           py::arg("arguments"), py::arg("symbols") = std::vector<double>())
       .def(
           "staleness",
           [](const ProgramFace& self, const py::sequence& arguments) {
             return self.program->Staleness(TensorsOf(arguments, "compiled"));
           },
           "Why this does not fit the present state; empty if it does.", py::arg("arguments"))
-      .def(
-          "set_symbols", [](ProgramFace& self, std::vector<double> values) { self.program->SetSymbols(values); },
-          py::arg("values"))
       .def_property_readonly(
           "forward",
           [](ProgramFace& self) { return PlanFace{std::shared_ptr<Plan>(self.program, &self.program->forward())}; })

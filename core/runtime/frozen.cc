@@ -40,7 +40,7 @@ bool FrozenPlan::Unchanged() const {
   return true;
 }
 
-void FrozenPlan::Build(std::vector<PassReport>* reports) {
+void FrozenPlan::Build() {
   plan_ = nullptr;
   allowed_ = ++builds_ <= kMostBuilds;
   Graph graph = graph_;
@@ -52,14 +52,19 @@ void FrozenPlan::Build(std::vector<PassReport>* reports) {
     seen.writes = storage->writes.load(std::memory_order_relaxed);
     graph.constants[seen.value] = seen.tensor.Detach();
   }
-  plan_ = Compile(std::move(graph), options_.forward, options_.plan, reports);
+  plan_ = Compile(std::move(graph), options_.forward, options_.plan, &reports_);
 }
 
-std::shared_ptr<Plan> FrozenPlan::Fresh(std::vector<PassReport>* reports) {
+std::shared_ptr<Plan> FrozenPlan::Fresh() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (!allowed_) return nullptr;
-  if (!plan_ || !Unchanged()) Build(reports);
+  if (!plan_ || !Unchanged()) Build();
   return allowed_ ? plan_ : nullptr;
+}
+
+void FrozenPlan::AddReports(std::vector<PassReport>* reports) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  reports->insert(reports->end(), reports_.begin(), reports_.end());
 }
 
 std::vector<Tensor> FrozenPlan::Arguments(std::span<const Tensor> inputs) const {

@@ -16,7 +16,9 @@ class FrozenPlan {
   FrozenPlan(const Capture& capture, CompileOptions options);
   /// The plan for the present numbers; null where freezing does not pay (numbers change too often, or others may
   /// write).
-  std::shared_ptr<Plan> Fresh(std::vector<PassReport>* reports);
+  std::shared_ptr<Plan> Fresh();
+  /// What passes have done to plans that were made so far.
+  void AddReports(std::vector<PassReport>* reports) const;
   /// The inputs that are left.
   std::vector<Tensor> Arguments(std::span<const Tensor> inputs) const;
 
@@ -28,14 +30,15 @@ class FrozenPlan {
     uint32_t writes = 0;
   };
   bool Unchanged() const;
-  void Build(std::vector<PassReport>* reports);
+  void Build();
 
   Graph graph_;
   std::vector<int> left_;  ///< positions among the capture's inputs of those that are given at each call
   std::vector<Seen> seen_;
   CompileOptions options_;
   std::shared_ptr<Plan> plan_;
-  std::mutex mutex_;
+  std::vector<PassReport> reports_;
+  mutable std::mutex mutex_;
   int builds_ = 0;
   bool allowed_ = true;
 };

@@ -10,6 +10,7 @@ namespace dragon {
 
 Plan::Plan(Graph graph, PlanOptions options) : graph_(std::move(graph)), options_(options) {
   idle_.push_back(BuildInstance(graph_, options_, &memory_));
+  step_count_ = static_cast<int>(idle_.front()->steps.size());
   if (PlanGraphs::Wanted(options_.device_graphs, *idle_.front())) {
     graphs_ = std::make_unique<PlanGraphs>(graph_, options_, *idle_.front());
   }
@@ -18,8 +19,6 @@ Plan::Plan(Graph graph, PlanOptions options) : graph_(std::move(graph)), options
 Plan::~Plan() = default;
 
 Plan::DeviceGraphFacts Plan::device_graphs() const { return graphs_ ? graphs_->facts() : DeviceGraphFacts{}; }
-
-int Plan::step_count() const { return idle_.empty() ? 0 : static_cast<int>(idle_.front()->steps.size()); }
 
 namespace {
 

@@ -66,7 +66,7 @@ class DRAGON_API Plan {
 
   const Graph& graph() const { return graph_; }
   const PlanMemory& memory() const { return memory_; }
-  int step_count() const;
+  int step_count() const { return step_count_; }
   /// How often runs were noted down as graphs of the device, how often those ran, and why no more are made: empty while
   /// they may be.
   struct DeviceGraphFacts {
@@ -88,6 +88,7 @@ class DRAGON_API Plan {
   Graph graph_;
   PlanOptions options_;
   PlanMemory memory_;
+  int step_count_ = 0;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Instance>> idle_;  ///< one per thread that runs at the same time
   std::unique_ptr<PlanGraphs> graphs_;           ///< null where nobody asked for graphs of the device

@@ -6,6 +6,7 @@
 #include "core/framework/autograd/meta.h"
 #include "core/framework/generator.h"
 #include "core/framework/graph_check.h"
+#include "core/framework/layout.h"
 #include "core/framework/op.h"
 #include "core/framework/writes.h"
 #include "core/passes/attention_training.h"
@@ -24,13 +25,13 @@ std::shared_ptr<Plan> Compile(Graph graph, const PassOptions& passes, const Plan
 /// Stands in the tape behind the results of a captured call.
 class ProgramNode final : public Node {
  public:
-  ProgramNode(std::shared_ptr<Plan> plan, const Program& owner, std::span<const Tensor> inputs,
-              std::span<const Tensor> values, std::unique_ptr<Redo> redo)
+  ProgramNode(std::shared_ptr<Plan> plan, const Program& owner, std::span<const double> symbols,
+              std::span<const Tensor> inputs, std::span<const Tensor> values, std::unique_ptr<Redo> redo)
       : plan_(std::move(plan)),
         redo_(std::move(redo)),
         flow_(owner.flow_),
         lasting_(owner.lasting_),
-        symbols_(owner.symbols_) {
+        symbols_(symbols.begin(), symbols.end()) {
     for (int kept : owner.kept_) {
       if (kept >= 0) {
         saved_.emplace_back(inputs[kept], /*is_output=*/false);
@@ -302,14 +303,22 @@ std::vector<uint8_t> Program::GeneratorBefore() const {
   return kept ? CurrentGenerator().WholeState() : std::vector<uint8_t>();
 }
 
-void Program::Record(std::span<const Tensor> arguments, std::span<const Tensor> inputs, std::span<const Tensor> values,
-                     std::span<const Tensor> results, std::vector<uint8_t> generator) {
+std::vector<PassReport> Program::reports() const {
+  std::vector<PassReport> all = reports_;
+  if (frozen_) frozen_->AddReports(&all);
+  return all;
+}
+
+void Program::Record(std::span<const Tensor> arguments, std::span<const double> symbols, std::span<const Tensor> inputs,
+                     std::span<const Tensor> values, std::span<const Tensor> results,
+                     std::vector<uint8_t> generator) const {
   if (backward_) {
     std::unique_ptr<Redo> redo;
     if (asker_ && !lasting_) {
-      redo = std::make_unique<Redo>(asker_, flow_, arguments, inputs, symbols_, std::move(generator));
+      redo = std::make_unique<Redo>(asker_, flow_, arguments, inputs,
+                                    std::vector<double>(symbols.begin(), symbols.end()), std::move(generator));
     }
-    auto node = MakeRef<ProgramNode>(backward_, *this, inputs, values, std::move(redo));
+    auto node = MakeRef<ProgramNode>(backward_, *this, symbols, inputs, values, std::move(redo));
     for (size_t i = 0; i < flow_->roots.size(); ++i) {
       const Tensor& root = results[flow_->roots[i]];
       node->y_metas.push_back(TensorMeta(root));
@@ -331,13 +340,14 @@ void Program::DropGradients(std::span<const Tensor> arguments) const {
   }
 }
 
-std::vector<Tensor> Program::Run(std::span<const Tensor> arguments) {
+std::vector<Tensor> Program::Run(std::span<const Tensor> arguments, std::span<const double> symbols) {
   const std::vector<Tensor> inputs = Gather(arguments);
+  const LayoutReaders reading(inputs);
   DropGradients(arguments);
   std::vector<uint8_t> generator = GeneratorBefore();
-  const std::shared_ptr<Plan> frozen = frozen_ ? frozen_->Fresh(&reports_) : nullptr;
+  const std::shared_ptr<Plan> frozen = frozen_ ? frozen_->Fresh() : nullptr;
   const std::vector<Tensor> values =
-      frozen ? frozen->Run(frozen_->Arguments(inputs), symbols_) : forward_->Run(inputs, symbols_);
+      frozen ? frozen->Run(frozen_->Arguments(inputs), symbols) : forward_->Run(inputs, symbols);
   for (const auto& [input, value] : updates_) {
     if (!inputs[input].impl()->storage) continue;
     inputs[input].impl()->version().Bump();
@@ -345,7 +355,7 @@ std::vector<Tensor> Program::Run(std::span<const Tensor> arguments) {
   }
   std::vector<Tensor> results;
   for (const CapturedOutput& output : capture_.outputs) results.push_back(Present(output, inputs, values));
-  if (Door().grad_enabled) Record(arguments, inputs, values, results, std::move(generator));
+  if (Door().grad_enabled) Record(arguments, symbols, inputs, values, results, std::move(generator));
   for (const CapturedGradient& gradient : capture_.gradients) {
     if (!gradient.written) continue;
     AutogradMeta::Of(LeafOf(gradient, arguments)).grad =

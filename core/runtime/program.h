@@ -32,15 +32,17 @@ class DRAGON_API Program {
 
   /// Do what the captured call did, with these arguments. A captured state of affairs that no longer holds (a tensor
   /// outside has another shape, a gradient is there that was not) is a StaleCapture.
-  std::vector<Tensor> Run(std::span<const Tensor> arguments);
+  /// `symbols` are the values of the graph's symbols, for numbers that change from run to run. Any number of threads
+  /// may call.
+  std::vector<Tensor> Run(std::span<const Tensor> arguments, std::span<const double> symbols = {});
   /// Why this does not fit the present state; empty if it does.
   std::string Staleness(std::span<const Tensor> arguments) const;
 
   const Capture& capture() const { return capture_; }
   Plan& forward() { return *forward_; }
   Plan* backward() { return backward_.get(); }
-  const std::vector<PassReport>& reports() const { return reports_; }
-  void SetSymbols(std::vector<double> values) { symbols_ = std::move(values); }
+  /// What passes have done, those of plans that were made anew for other parameters included.
+  std::vector<PassReport> reports() const;
   /// How to find out what the program asked for, in case that somebody wants gradients of gradients.
   void SetAsker(Asker asker) { asker_ = std::make_shared<const Asker>(std::move(asker)); }
 
@@ -51,8 +53,8 @@ class DRAGON_API Program {
   }
   void DropGradients(std::span<const Tensor> arguments) const;
   std::vector<uint8_t> GeneratorBefore() const;
-  void Record(std::span<const Tensor> arguments, std::span<const Tensor> inputs, std::span<const Tensor> values,
-              std::span<const Tensor> results, std::vector<uint8_t> generator);
+  void Record(std::span<const Tensor> arguments, std::span<const double> symbols, std::span<const Tensor> inputs,
+              std::span<const Tensor> values, std::span<const Tensor> results, std::vector<uint8_t> generator) const;
   std::vector<Tensor> Gather(std::span<const Tensor> arguments) const;
   Tensor Present(const CapturedOutput& output, std::span<const Tensor> inputs, std::span<const Tensor> values) const;
 
@@ -66,7 +68,6 @@ class DRAGON_API Program {
   std::unique_ptr<FrozenPlan> frozen_;
   std::vector<std::pair<int32_t, ValueId>> updates_;
   std::vector<PassReport> reports_;
-  std::vector<double> symbols_;
   std::shared_ptr<const Asker> asker_;
   const char* lasting_ = nullptr;  ///< what a call does that cannot be done twice, if anything
   bool draws_ = false;             ///< from the thread's random generator

@@ -1,4 +1,5 @@
 """The base of every face's modules: they own tensors and other modules, and are walked through by name."""
+import threading
 import weakref
 
 from dragon import _C
@@ -352,6 +353,7 @@ def save_foreign(asked, module, destination, prefix, keep_vars):
             save_foreign(asked, child, destination, f"{prefix}{name}.", keep_vars)
 
 
+_families_lock = threading.RLock()  # two threads that ask for the same twin get the same one
 _families = {}  # id of an object -> (weak references to all objects that stand for the same tensor, the one to it)
 
 
@@ -370,16 +372,17 @@ def twin(tensor, tensor_class, kind):
         The class that is wanted, of the same layout.
 
     """
-    family = _families[id(tensor)][0] if id(tensor) in _families else _join([], tensor)
-    for reference in family:
-        other = reference()
-        if other is not None and isinstance(other, kind):
-            return other
-    made = _C.as_class(tensor, tensor_class)
-    if kind is not tensor_class:
-        made.__class__ = kind
-    _join(family, made)
-    return made
+    with _families_lock:
+        family = _families[id(tensor)][0] if id(tensor) in _families else _join([], tensor)
+        for reference in list(family):
+            other = reference()
+            if other is not None and isinstance(other, kind):
+                return other
+        made = _C.as_class(tensor, tensor_class)
+        if kind is not tensor_class:
+            made.__class__ = kind
+        _join(family, made)
+        return made
 
 
 def _join(family, tensor):

@@ -68,8 +68,8 @@ class Again:
         try:
             recording = Recording(self._function, args, kwargs, self._name)
             recording.met, recording.tells = recording.guards.met, self._tells
-            if recording.failure:
-                return recording.failure
+            if recording.failure or recording.inputs is None:
+                return recording.failure or "what it depends on is changed by another thread"
             written = write_down(recording, [])
             if isinstance(written, str):
                 return written

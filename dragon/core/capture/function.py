@@ -25,8 +25,13 @@ RETRIES = 3  # calls that may change something in Python, or are no graph for on
 
 
 class Function:
-    """A function whose calls run as graphs; made by `dragon.function`."""
+    """A function whose calls run as graphs; made by `dragon.function`.
 
+    Any number of threads may call: each looks through the graphs that there are without a lock, since neither a list of
+    graphs nor a graph is changed once it is there. One thread at a time makes another graph.
+    """
+
+    may_wait = False  # whether a call waits while another thread makes a graph, or runs as plain Python meanwhile
     is_trace = False  # captured as an example of what is to come, rather than to be faster
     watches_draws = True  # whether draws from Python's and NumPy's random states mean that a call is no graph
     may_look = True  # whether the program may look at numbers of tensors
@@ -65,20 +70,41 @@ class Function:
             return self._function(*args, **kwargs)
         if self._off is not None:
             return self._run_plainly(args, kwargs)
-        if self._epoch != settings.epoch and self._level is None:
-            self.clear()
+        if self._epoch != settings.epoch and self._level is None and self._lock.acquire(blocking=self._waits):
+            try:
+                if self._epoch != settings.epoch:
+                    self.clear()
+            finally:
+                self._lock.release()
         if kwargs and self._parameters:
             args, kwargs = _positional(self._parameters, args, kwargs)
-        variants = self._variants
-        for number, variant in enumerate(variants):
-            tensors = variant.check(args, kwargs)
-            if tensors is not None:
-                if number:  # the next call is probably like this one
-                    self._variants = [variant, *(other for other in variants if other is not variant)]
-                result = self._run_plainly(args, kwargs) if variant.reason else variant.run(tensors)
-                if result is not OTHER_WAY:
-                    return result
-        return self._capture(args, kwargs)
+        while True:
+            variants = self._variants
+            for number, variant in enumerate(variants):
+                tensors = variant.check(args, kwargs)
+                if tensors is not None:
+                    if number:  # the next call is probably like this one
+                        self._move_to_front(variant)
+                    result = self._run_plainly(args, kwargs) if variant.reason else variant.run(tensors)
+                    if result is not OTHER_WAY:
+                        return result
+            if not self._lock.acquire(blocking=self._waits):
+                return self._function(*args, **kwargs)  # who waits here might be waited for by what is captured
+            try:
+                if self._variants is variants:
+                    return self._capture(args, kwargs)
+            finally:
+                self._lock.release()
+
+    _waits = property(lambda self: self.may_wait or self._strict or self.is_trace)
+
+    def _move_to_front(self, variant):
+        if self._lock.acquire(blocking=False):
+            try:
+                if variant in self._variants:
+                    self._variants = [variant, *(other for other in self._variants if other is not variant)]
+            finally:
+                self._lock.release()
 
     def __get__(self, instance, owner=None):
         return self if instance is None else types.MethodType(self, instance)
@@ -87,41 +113,45 @@ class Function:
         return f"<dragon.function {self.__name__}: {len(self._variants)} variants>"
 
     def _capture(self, args, kwargs):
-        """Call the function while its graph is written; keep the graph if it says all that the call did."""
-        with self._lock:
-            self._note_retrace(args, kwargs)
-            if settings.stance != "default" and self._variants:
-                if settings.stance == "fail_on_recompile":
-                    raise RuntimeError(f"{self.__name__}: got a call that no graph fits, expected none: "
-                                       f"{self._retraces.pop() if self._retraces else self.fallback}")
-                return self._function(*args, **kwargs)
-            if len(self._variants) >= self._limit and self._are_vain():
-                return self._run_plainly(args, kwargs)
-            if sum(variant.sized is not None for variant in self._variants) >= SIZED:
-                self._say_once("sizes", f"{self.__name__} ({definition(self._function)}) decides by sizes in more than "
-                               f"{SIZED} ways; at others it runs as plain Python: {self._retraces[-1]}")
-                return self._run_plainly(args, kwargs)
-            if sum(variant.parts is not None for variant in self._variants) >= SIZED:
-                self._ways += 1
-                if self._ways >= RETRIES:
-                    self._turn_off(f"it goes on by what it finds in tensors in more than {SIZED} ways: "
-                                   f"{self._retraces[-1]}")
-                return self._run_plainly(args, kwargs)
-            recording = Recording(self._function, args, kwargs, _root_name(self._function, self.__name__))
-            recording.is_trace, recording.watches_draws = self.is_trace, self.watches_draws
-            recording.may_look = self.may_look and not (self._strict or self.is_trace)
-            recording.tells = self._effects == "retry"
-            if recording.failure:
-                self._give_up(recording, recording.failure)
-                return self._run_plainly(args, kwargs)
-            result = recording.call()
-            if recording.failure:
-                self._give_up(recording, recording.failure)
-            elif recording.changes and not self._accepts(recording):
-                pass
-            else:
-                self._keep(recording, args, kwargs)
-            return result
+        """Call the function while its graph is written; keep the graph if it says all that the call did.
+
+        The lock is held.
+        """
+        self._note_retrace(args, kwargs)
+        if settings.stance != "default" and self._variants:
+            if settings.stance == "fail_on_recompile":
+                raise RuntimeError(f"{self.__name__}: got a call that no graph fits, expected none: "
+                                   f"{self._retraces.pop() if self._retraces else self.fallback}")
+            return self._function(*args, **kwargs)
+        if len(self._variants) >= self._limit and self._are_vain():
+            return self._run_plainly(args, kwargs)
+        if sum(variant.sized is not None for variant in self._variants) >= SIZED:
+            self._say_once("sizes", f"{self.__name__} ({definition(self._function)}) decides by sizes in more than "
+                           f"{SIZED} ways; at others it runs as plain Python: {self._retraces[-1]}")
+            return self._run_plainly(args, kwargs)
+        if sum(variant.parts is not None for variant in self._variants) >= SIZED:
+            self._ways += 1
+            if self._ways >= RETRIES:
+                self._turn_off(f"it goes on by what it finds in tensors in more than {SIZED} ways: "
+                               f"{self._retraces[-1]}")
+            return self._run_plainly(args, kwargs)
+        recording = Recording(self._function, args, kwargs, _root_name(self._function, self.__name__))
+        if recording.inputs is None:  # another thread has changed what was looked at only now
+            return self._function(*args, **kwargs)
+        recording.is_trace, recording.watches_draws = self.is_trace, self.watches_draws
+        recording.may_look = self.may_look and not (self._strict or self.is_trace)
+        recording.tells = self._effects == "retry"
+        if recording.failure:
+            self._give_up(recording, recording.failure)
+            return self._run_plainly(args, kwargs)
+        result = recording.call()
+        if recording.failure:
+            self._give_up(recording, recording.failure)
+        elif recording.changes and not self._accepts(recording):
+            pass
+        else:
+            self._keep(recording, args, kwargs)
+        return result
 
     def _are_vain(self):
         """Return whether most graphs were never used again, so that no more are made; where none is, look no more."""
@@ -137,10 +167,11 @@ class Function:
         return True
 
     def _run_plainly(self, args, kwargs):
-        if self._regions is None:
-            self._regions = Regions(self, self._region)
-        result = self._regions.run(self._function, args, kwargs)
-        self._is_barren = self._regions.is_barren
+        regions = self._regions
+        if regions is None:
+            regions = self._regions = Regions(self, self._region)
+        result = regions.run(self._function, args, kwargs)
+        self._is_barren = regions.is_barren
         return result
 
     def _region(self, module, regions):
@@ -200,10 +231,7 @@ class Function:
         if not differing:
             return None
         axes = sorted({*older.axes, *differing})
-        older.guards.open_sizes(axes)
-        fits = older.guards.check(args, kwargs) is not None
-        older.guards.open_sizes(older.axes)
-        return axes if fits else None
+        return axes if older.guards.fits(args, kwargs, axes) else None
 
     def _add(self, variant, merged=None):
         self._variants = [variant, *(other for other in self._variants if other is not merged)]

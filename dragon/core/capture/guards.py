@@ -155,7 +155,42 @@ class Guards:
         """
         self._checker.open_sizes(list(axes))
 
-    sizes = property(lambda self: self._checker.sizes, doc="Tuple[int, ...]: what these were in the last check.")
+    def sizes_of(self, tensors):
+        """Return the sizes of these axes.
+
+        Parameters
+        ----------
+        tensors : List[Tensor]
+            As a check has returned them.
+
+        Returns
+        -------
+        Tuple[int, ...]
+            One for each open axis.
+
+        """
+        return self._checker.sizes_of(tensors)
+
+    def fits(self, args, kwargs, axes):
+        """Return whether a call would pass if these axes were open instead of those that are.
+
+        Parameters
+        ----------
+        args : tuple
+            The arguments.
+        kwargs : dict
+            The other arguments.
+        axes : Sequence[Tuple[int, int]]
+            The number of the tensor, and the axis.
+
+        Returns
+        -------
+        bool
+            Nothing is changed.
+
+        """
+        tensors = self._checker.check(args, kwargs, list(axes))
+        return tensors is not None and self._misnoted(tensors) is None
 
     def release(self, place, check=-1):
         """Let an entry be whatever it is from now on."""
@@ -222,7 +257,7 @@ class Guards:
     # --- for people
 
     def failure(self, args, kwargs):
-        """Return which guard the last check has failed at, with its old and new value.
+        """Return which guard a check fails at, with its old and new value.
 
         Returns
         -------
@@ -232,7 +267,8 @@ class Guards:
         """
         failed = self._checker.failure(args, kwargs)
         if failed is None:
-            noted = self._misnoted(self._checker.check(args, kwargs))
+            tensors = self._checker.check(args, kwargs)
+            noted = None if tensors is None else self._misnoted(tensors)
             return "nothing" if noted is None else f"arguments: attribute {noted[1]} of tensor {noted[0]} is another"
         if failed[0] == "place":
             return "{}: {}".format(*self._describe(failed[1], failed[2]))

@@ -44,7 +44,7 @@ class Missing:
         """Return {class: the names of attributes that some code may ask its instances for}."""
         own, claimed = {}, set()
         for kind in {kind for _, kind, _ in self._instances}:
-            methods = {value.__code__ for base in kind.__mro__ for value in base.__dict__.values()
+            methods = {value.__code__ for base in kind.__mro__ for value in list(base.__dict__.values())
                        if isinstance(value, types.FunctionType)}
             claimed |= methods.intersection(self._asked_of_self)
             own[kind] = methods.intersection(self._asked_of_self)

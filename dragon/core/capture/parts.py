@@ -65,9 +65,7 @@ class Parts:
             if plan is None:
                 goes = run.advance(part)
             else:
-                if symbols:
-                    plan.set_symbols(symbols)
-                goes = run.play(part, plan)
+                goes = run.play(part, plan, symbols)
             if not goes:
                 break
         result = run.finish(self._numbers)

@@ -142,9 +142,7 @@ class Sized:
             except Exception:  # numbers that an operator refuses; a plan has no eye for those that nobody needs
                 self._times[sizes] = WORTH_A_PLAN
                 raise
-        if symbols:
-            plan.set_symbols(symbols)
-        return plan.run(tensors)
+        return plan.run(tensors, symbols)
 
     def _plan_at(self, sizes, tensors):
         times = self._times[sizes] = self._times.get(sizes, 0) + 1

@@ -46,6 +46,7 @@ class Regions:
         self.known = {}  # id -> the function in its place; None where the module itself is called
         self._runs, self._run = 0, 0  # how many, as far as they are counted; and which one this is
         self._met = {}  # id -> a module and in which run; one that is made anew by each run has no graph
+        self._lock = threading.RLock()  # held by who adds to these; reading takes none
         called = getattr(owner._function, "__self__", owner._function)
         self._module = called if isinstance(called, Module) else None
         if self._module is not None:
@@ -54,7 +55,7 @@ class Regions:
     @property
     def is_barren(self):
         """bool: whether no module has a graph, nor will have one."""
-        return self._runs >= SETTLED and not any(map(self.known.get, self.functions))
+        return self._runs >= SETTLED and not any(map(self.known.get, list(self.functions)))
 
     def run(self, function, args, kwargs):
         """Call the function; the modules that it calls are looked up here."""
@@ -74,6 +75,10 @@ class Regions:
 
     def meet(self, module):
         """Return what is called in the place of a module that nothing is known of yet, or None."""
+        with self._lock:
+            return self.known[id(module)] if id(module) in self.known else self._meet(module)
+
+    def _meet(self, module):
         first, run = self._met.get(id(module), (None, 0))
         if first is None or first() is not module:
             if len(self._met) >= MOST:
@@ -101,10 +106,11 @@ class Regions:
 
     def pass_over(self, module):
         """Call a module and what is in it by themselves from now on: they are too small for graphs."""
-        for part in module.modules():
-            self.known[id(part)] = None
-            self.functions.pop(id(part), None)
-        self.small += 1
+        with self._lock:
+            for part in module.modules():
+                self.known[id(part)] = None
+                self.functions.pop(id(part), None)
+            self.small += 1
 
     def path_of(self, module):
         """Return what people call a module: its path in the one that is left to Python, or its class."""

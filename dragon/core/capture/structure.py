@@ -63,14 +63,16 @@ def describe(value, path, reach):
                       for i, item in enumerate(value))
         return TUPLE, path, type(value), parts
     if isinstance(value, list):
-        return LIST, path, type(value), tuple(describe(item, f"{path}[{i}]", reach) for i, item in enumerate(value))
+        parts = tuple(describe(item, f"{path}[{i}]", reach) for i, item in enumerate(list(value)))
+        return LIST, path, type(value), parts
     if isinstance(value, dict):
-        parts = tuple(describe(item, f"{path}[{key!r}]", reach) for key, item in dict.items(value))
-        return DICT, path, type(value), parts, tuple(dict.keys(value))
+        entries = list(dict.items(value))
+        parts = tuple(describe(item, f"{path}[{key!r}]", reach) for key, item in entries)
+        return DICT, path, type(value), parts, tuple(key for key, _ in entries)
     if is_record(value):
-        fields = value.__dict__
-        return (FIELDS, path, type(value),
-                tuple(describe(item, f"{path}.{key}", reach) for key, item in fields.items()), tuple(fields))
+        fields = list(value.__dict__.items())
+        return (FIELDS, path, type(value), tuple(describe(item, f"{path}.{key}", reach) for key, item in fields),
+                tuple(key for key, _ in fields))
     return (CONSTANT, path, *reach(value, path))
 
 
@@ -264,7 +266,7 @@ class _Mapping:
         same = {key: part for key, part in zip(self.keys, self.parts) if not isinstance(part, _Constant)}
         # Some libraries' models have their results both as entries and as attributes.
         self.fields = {key: same[key] if key in same and item is items[key] else pack(item)
-                       for key, item in getattr(value, "__dict__", {}).items()}
+                       for key, item in list(getattr(value, "__dict__", {}).items())}
 
     def fill(self, tensors):
         made = self.kind.__new__(self.kind)

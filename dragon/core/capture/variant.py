@@ -49,7 +49,7 @@ class Variant:
 
     def _check_sizes(self, args, kwargs):
         tensors = self.guards.check(args, kwargs)
-        return tensors if tensors is None or self.sized.holds(self.guards.sizes, tensors) else None
+        return tensors if tensors is None or self.sized.holds(self.guards.sizes_of(tensors), tensors) else None
 
     def sizes_of(self, axes):
         """Return the sizes of axes of arguments with which this was captured."""
@@ -59,7 +59,7 @@ class Variant:
         """Return why a call does not fit."""
         tensors = self.guards.check(args, kwargs)
         if tensors is not None and self.sized is not None:
-            sizes = ", ".join(map(str, self.guards.sizes))
+            sizes = ", ".join(map(str, self.guards.sizes_of(tensors)))
             return f"arguments: the graph for all sizes does not hold for {sizes}: {self.sized.refusal_of(tensors)}"
         if tensors is not None and self.parts is not None:
             return f"what the program found in tensors: {self.parts.other_way}"
@@ -74,11 +74,9 @@ class Variant:
             if outputs is OTHER_WAY:
                 return outputs
         elif self.sized is not None:
-            outputs = self.sized.run(self.guards.sizes, tensors, symbols)
+            outputs = self.sized.run(self.guards.sizes_of(tensors), tensors, symbols)
         else:
-            if symbols:
-                self.compiled.set_symbols(symbols)
-            outputs = self.compiled.run(tensors)
+            outputs = self.compiled.run(tensors, symbols)
         return outputs[0] if self._single else self._template.fill(outputs)
 
     @property

@@ -97,7 +97,7 @@ class Walk(Watching, Missing):
 
     def noted_on(self, tensor):
         """Return the attributes that somebody has put on a tensor, as far as code may ask for them."""
-        return {name: value for name, value in getattr(tensor, "__dict__", {}).items()
+        return {name: value for name, value in list(getattr(tensor, "__dict__", {}).items())
                 if (self.asks_anything or name in self._names) and not name.startswith(OURS)}
 
     asks_anything = property(lambda self: self._all, doc="Whether code computes the names of attributes.")
@@ -472,7 +472,7 @@ class Walk(Watching, Missing):
 @functools.lru_cache(maxsize=1024)
 def _names_in_class(kind):
     """Return the attributes that a library class's methods name."""
-    functions = [value for name, value in kind.__dict__.items()
+    functions = [value for name, value in list(kind.__dict__.items())
                  if isinstance(value, types.FunctionType) and name not in MAKERS]
     return frozenset().union(*(codes.names_of(function.__code__).attributes for function in functions))
 

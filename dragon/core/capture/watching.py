@@ -175,7 +175,8 @@ class Watching:
         """Watch the methods that the program has given to classes of tensors."""
         for kind in {type(tensor) for tensor in tensors}:
             for base in kind.__mro__:
-                methods = {name: value for name, value in vars(base).items() if name in self._names and isinstance(
+                known = list(vars(base).items())
+                methods = {name: value for name, value in known if name in self._names and isinstance(
                     value, types.FunctionType) and not codes.is_library_code(value)}
                 if methods and codes.is_library(base.__module__):
                     place = self._place(CLASS, base, base.__qualname__)
@@ -233,11 +234,11 @@ def _content(cell):
 
 
 def _told_pairs(fields):
-    return tuple((name, value if is_scalar(value) else id(value)) for name, value in fields.items())
+    return tuple((name, value if is_scalar(value) else id(value)) for name, value in list(fields.items()))
 
 
 def _ids_in(value):
     """Return which objects a weak container holds."""
     if isinstance(value, weakref.WeakSet):
         return tuple(sorted(map(id, value)))
-    return tuple((id(key), item if is_scalar(item) else id(item)) for key, item in value.items())
+    return tuple((id(key), item if is_scalar(item) else id(item)) for key, item in list(value.items()))

@@ -13,6 +13,7 @@ from typing import Dict, TypeAlias, Union
 from dragon.core import warnings
 from dragon import _C
 from dragon.core import files
+from dragon.core.thread_state import ThreadStack
 from dragon.vm.torch._weights_only_unpickler import Unpickler
 from dragon.vm.torch.core.device import as_device, device
 from dragon.vm.torch.core.files import legacy, trusted
@@ -328,7 +329,7 @@ class safe_globals:
         add_safe_globals(before)
 
 
-_skipping = []
+_skipping = ThreadStack()
 
 
 class skip_data:
@@ -339,7 +340,7 @@ class skip_data:
             raise NotImplementedError("skip_data: got materialize_fake_tensors=True, expected False")
 
     def __enter__(self):
-        _skipping.append(self)
+        _skipping.push(self)
 
     def __exit__(self, *_):
         _skipping.pop()

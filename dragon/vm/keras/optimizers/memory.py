@@ -19,7 +19,7 @@ def dtype_of(variable):
 
 def own_memory(variable):
     """Let a variable that is about to be written in place leave the old numbers to whoever else holds them."""
-    if inferring[0]:
+    if inferring.on:
         return
     if _C.storage_owners(variable) > 1 and not is_capturing() and hasattr(variable, "assign"):
         is_recorded = variable.requires_grad

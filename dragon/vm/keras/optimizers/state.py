@@ -214,7 +214,7 @@ class State:
         """Give a variable what a formula made: outside of graphs, the result's memory becomes the variable's."""
         is_there = is_plain[0] or value.device == variable.device
         if variable.__class__ is Variable and self._gate is None and is_there and not is_capturing():
-            if not inferring[0]:
+            if not inferring.on:
                 variable.data = value
         else:
             self.assign(variable, value)

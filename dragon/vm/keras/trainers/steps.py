@@ -1,5 +1,6 @@
 """A training's step as one captured graph: forward pass, loss, gradients, optimizer and metrics."""
 import itertools
+import threading
 
 from dragon.core.capture import settings
 from dragon.vm.keras.core import global_state, tree
@@ -35,6 +36,7 @@ class Step:
         is_plain = model.run_eagerly or strategy is not None and strategy.is_spread and strategy.local_count > 1
         self.function = method if is_plain else StepFunction(method, name=name)
         self._is_first, self._name = self.function is not method, name
+        self._lock = threading.RLock()  # held by the first call, which builds
         is_served = getattr(strategy, "is_served", False) and name != "predict_step"
         self._served, self._last = ServedStep(method, model.run_eagerly, name) if is_served else None, None
 
@@ -74,19 +76,25 @@ class Step:
         if not is_plain[0]:  # once, and not for each of the calls that read it
             batch = tree.map_structure(placed, batch)
         if self._is_first:
-            self._is_first = False
-            if any(map(is_host_tensor, tree.flatten(batch))):  # strings are no part of graphs
-                self.function = self._method
-            if not self._is_ready():
-                # As genuine Keras: predictions build a model for their first batch, trainings for all batches.
-                vary = self._name != "predict_step" and global_state.get_global_attribute("batches_vary")
-                global_state.set_global_attribute("open_batch", vary)
-                try:
-                    with settings.eager():
-                        return self._method(batch)
-                finally:
-                    global_state.set_global_attribute("open_batch", None)
+            with self._lock:
+                if self._is_first:
+                    self._is_first = False
+                    if any(map(is_host_tensor, tree.flatten(batch))):  # strings are no part of graphs
+                        self.function = self._method
+                    if not self._is_ready():
+                        return self._build(batch)
         return self._method(batch) if eagerly[0] else self.function(batch)
+
+    def _build(self, batch):
+        """Return what the step returns; what it needs is built by this call of plain Python."""
+        # As genuine Keras: predictions build a model for their first batch, trainings for all batches.
+        vary = self._name != "predict_step" and global_state.get_global_attribute("batches_vary")
+        global_state.set_global_attribute("open_batch", vary)
+        try:
+            with settings.eager():
+                return self._method(batch)
+        finally:
+            global_state.set_global_attribute("open_batch", None)
 
     def __call__(self, batches):
         """Return what the step returns for the last of several batches; of an iterator, for the next ones."""

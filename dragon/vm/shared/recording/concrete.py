@@ -1,12 +1,12 @@
 """`ConcreteFunction`: a function for arguments of one kind, what it reads, and what it is called with."""
 import contextlib
 import inspect
-import io
 
 from dragon import _C
 from dragon.core.capture.export import sketching
 from dragon.core.capture.guards import Guards
 from dragon.core.capture.host import noting
+from dragon.core.capture.hush import Hushed
 from dragon.core.capture.rewind import Rewind
 from dragon.core.capture.unknown import infer_shapes
 from dragon.core.modes import shapes_only
@@ -29,7 +29,7 @@ drawers = {}  # "graph": what makes the graph of a concrete function; the room t
 @contextlib.contextmanager
 def quiet():
     """Drop for a `with` block what Python prints: it was printed when the function was called, or will be."""
-    with contextlib.redirect_stdout(io.StringIO()):
+    with Hushed([]):
         yield
 
 
@@ -242,11 +242,8 @@ class ConcreteFunction:
         """Return specs of what a function of strings returns: those have no shapes without texts."""
         found = []
         for size in (2, 3):
-            variable.inferring[0] = True
-            try:
+            with variable.inferring.set():
                 found.append(nest.map_structure(spec_of, self.traced(*self.examples(size))))
-            finally:
-                variable.inferring[0] = False
         return nest.map_structure(
             lambda one, other: TensorSpec([size if size == another else None for size, another in
                                            zip(one.shape, other.shape)], one.dtype)
@@ -255,14 +252,14 @@ class ConcreteFunction:
     @contextlib.contextmanager
     def _on_trial(self):
         """Have a `with` block that looks at numbers leave no trace in Python: it has said and changed nothing."""
-        guards, said = Guards(self._function.python_function, (), {}), io.StringIO()
+        guards, said = Guards(self._function.python_function, (), {}), []
         try:
-            with contextlib.redirect_stdout(said):
+            with Hushed(said):
                 yield
         except _C.Unsupported:
             Rewind(guards, guards.changes()).undo()
             raise
-        print(said.getvalue(), end="")
+        print(*said, sep="", end="")
 
     def _infer_for(self, given):
         from dragon.vm.shared.tensors.tensor import ops
@@ -270,17 +267,13 @@ class ConcreteFunction:
 
         def call(shapes):
             tensors = [_C.phantom_like(ops.zeros((), dtype=dtype), shape) for dtype, shape in zip(dtypes, shapes)]
-            variable.inferring[0] = True
-            try:
-                with shapes_only():
-                    try:
-                        with self._on_trial():
-                            return nest.map_structure(spec_of, self.traced(*tensors))
-                    except _C.Unsupported:  # a branch or loop, say: as a graph, whose numbers nobody looks at
-                        with sketching(tensors):
-                            return nest.map_structure(spec_of, self.traced(*tensors))
-            finally:
-                variable.inferring[0] = False
+            with variable.inferring.set(), shapes_only():
+                try:
+                    with self._on_trial():
+                        return nest.map_structure(spec_of, self.traced(*tensors))
+                except _C.Unsupported:  # a branch or loop, say: as a graph, whose numbers nobody looks at
+                    with sketching(tensors):
+                        return nest.map_structure(spec_of, self.traced(*tensors))
         specs, shapes = infer_shapes(call, given, lambda found: [tuple(spec.shape) for spec in specs_in(found)])
         left = iter(shapes)
         return nest.map_structure(

@@ -34,6 +34,7 @@ assert seed  # whose counters are made before any capture
 class _Graphs(Captured):
     """Captures that count themselves and, as TensorFlow's, are made again after a call that made variables."""
 
+    may_wait = True  # as TensorFlow's: what a trace does in Python is done by one thread
     _made_once = False  # whether a call has made variables
     _texts = None  # why calls run as plain Python, where it takes strings
     _trace = None  # the trace that is being made
@@ -130,12 +131,8 @@ class _Graphs(Captured):
 
     def _again(self, args, kwargs):
         """Call the function without numbers."""
-        variable.inferring[0] = True
-        try:
-            with shapes_only():
-                self._function(*args, **kwargs)
-        finally:
-            variable.inferring[0] = False
+        with variable.inferring.set(), shapes_only():
+            self._function(*args, **kwargs)
 
     def _rewind(self, recording):
         rewind = super()._rewind(recording)

@@ -5,6 +5,7 @@ import threading
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.settings import is_capturing
+from dragon.core.thread_state import ThreadFlag
 from dragon.vm.shared import strategies
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -18,7 +19,7 @@ _local = threading.local()
 living = IdentityDictionary()  # all variables, for tapes that are asked what they saw
 
 
-inferring = [False]  # whether functions run for shapes alone, so that nothing may be written
+inferring = ThreadFlag()  # whether this thread runs functions for shapes alone, so that nothing may be written
 pending = []  # restorations that wait for variables that are not made yet
 
 
@@ -78,7 +79,7 @@ def write(variable, value):
         Numbers of its dtype and shape.
 
     """
-    if inferring[0]:
+    if inferring.on:
         return
     strategies.note_written(variable)
     before = modes.set_recording(False)
@@ -94,7 +95,7 @@ def write(variable, value):
 
 def write_with(variable, operator, value):
     """Apply an in-place operator (`ops.add_`) to a variable; whoever looks at the old numbers keeps them."""
-    if inferring[0]:
+    if inferring.on:
         return
     strategies.note_written(variable)
     before = modes.set_recording(False)
@@ -314,7 +315,7 @@ class Variable(VariableParts, Base, metaclass=_Kind):
             strategies.local.replica.memory.write_together(self, "assign", value)
         elif value.shape == self.shape:
             write(self, value)
-        elif not inferring[0]:
+        elif not inferring.on:
             with beside(self):
                 self.data = ops.clone(as_tensor(value.detach()))
         return self if read_value else None

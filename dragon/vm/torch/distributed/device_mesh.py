@@ -2,6 +2,7 @@
 import math
 
 from dragon.core import warnings
+from dragon.core.thread_state import ThreadStack
 from dragon.distributed.globals.mesh import Mesh
 from dragon.vm.torch.core.device import device_count
 from dragon.vm.torch.core.dtypes import OBJECTS
@@ -13,20 +14,20 @@ from dragon.vm.torch.distributed.making import (_get_default_group, _rank_not_in
                                                 new_group)
 
 MOST = 1 << 20  # processes, where nobody has said yet how many there are
-_stack = []  # meshes whose `with` blocks are open, the innermost last
+_stack = ThreadStack()  # meshes whose `with` blocks are open, the innermost last
 
 
 class _MeshEnv:
     """Which mesh is meant where none is named."""
 
-    mesh_stack = _stack
+    mesh_stack = property(lambda self: _stack.items, doc="List[DeviceMesh]: those of this thread's `with` blocks.")
 
     @staticmethod
     def get_current_mesh():
         """Return the mesh of the innermost `with` block."""
         if not _stack:
             raise RuntimeError("No device mesh is currently active!")
-        return _stack[-1]
+        return _stack.top
 
 
 _mesh_resources = _MeshEnv()
@@ -313,7 +314,7 @@ class DeviceMesh:
         self._groups = [known[name] for name in state["_groups"] if name in known]
 
     def __enter__(self):
-        _stack.append(self)
+        _stack.push(self)
         return self
 
     def __exit__(self, *_):

@@ -9,6 +9,7 @@ from dragon.core import modes
 from dragon.core.capture.export import capture_graph, freeze, leaves, result_of
 from dragon.core.capture.function import Function
 from dragon.core.graph import Graph
+from dragon.core.thread_state import ThreadStack
 from dragon.vm.torch.core.functions.creation import from_numpy
 from dragon.vm.torch.core.functions.pointwise import allclose
 from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule as ScriptedModule
@@ -16,7 +17,7 @@ from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.jit._script import ScriptFunction, ScriptModule
 from dragon.vm.torch.nn import Module, Parameter
 
-_tracing = []
+_tracing = ThreadStack()
 
 
 class TracerWarning(Warning):
@@ -36,7 +37,7 @@ class Tracing:
     """A `with` block in which `is_tracing` is true."""
 
     def __enter__(self):
-        _tracing.append(self)
+        _tracing.push(self)
 
     def __exit__(self, *_):
         _tracing.pop()

@@ -161,7 +161,7 @@ def print_(*inputs, **kwargs):
     if kwargs:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
 
-    if variable.inferring[0]:  # numbers are not there
+    if variable.inferring.on:  # numbers are not there
         return
 
     def show(values):

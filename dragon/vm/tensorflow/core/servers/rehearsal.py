@@ -1,4 +1,6 @@
 """Run a function for shapes alone before it is sent, so that what it makes at first is made here."""
+import contextlib
+
 from dragon.core.modes import shapes_only
 from dragon.vm.shared import nest
 from dragon.vm.shared.recording.concrete import ConcreteFunction
@@ -28,12 +30,7 @@ def rehearse(strategy, function, args, kwargs):
     def stand_in(value):
         return value._stand_in() if isinstance(value, PerWorkerValues) else value
     args, kwargs = nest.map_structure(stand_in, (args, kwargs))
-    variable.inferring[0] = True
-    try:
-        with strategy.scope(), shapes_only():
+    with contextlib.suppress(Exception):  # where it looks at numbers, the worker will tell what is wrong
+        with variable.inferring.set(), strategy.scope(), shapes_only():
             function = function._function if isinstance(function, ConcreteFunction) else function
             function.python_function(*args, **kwargs)
-    except Exception:  # it looks at numbers: the worker will tell what is wrong
-        pass
-    finally:
-        variable.inferring[0] = False

@@ -36,7 +36,7 @@ def replayed(call, grads):
     graph = _graphs.get(key)
     if graph is None:
         while len(_graphs) >= KEPT:
-            _graphs.pop(next(iter(_graphs)), None)
+            _graphs.pop(next(iter(list(_graphs))), None)  # other threads may add meanwhile
         graph = _graphs[key] = _graph(call.target, flat, spec, wanted, grads)
     read = [call.read(item) if node.users else item for item, node in zip(tensors, graph.graph.nodes)]
     found = iter(graph.forward(*read, *given))  # no module of the program's: no hook hears of it

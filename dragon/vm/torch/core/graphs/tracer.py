@@ -7,6 +7,7 @@ import math
 import types
 
 from dragon.core import warnings
+from dragon.core.thread_state import ThreadFlag
 from dragon.vm.torch.core.graphs.patches import PROXYABLE, Patcher, carried
 from dragon.vm.torch.core.graphs.structured import _PyTreeCodeGen, _PyTreeInfo
 from dragon.vm.torch.core.register import FUNCTIONS
@@ -19,7 +20,7 @@ from dragon.vm.torch.utils import _pytree as pytree
 
 ROOT = __name__.rpartition(".core.graphs.")[0]
 VARIADIC = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
-_tracing = [False]
+_tracing = ThreadFlag()
 
 
 class PHBase:
@@ -55,7 +56,7 @@ class PHWithMeta(PHBase):
 
 def is_fx_tracing():
     """Return whether a tracer is running a program."""
-    return _tracing[0]
+    return _tracing.on
 
 
 def _assert_is_none(value, msg):
@@ -364,8 +365,7 @@ class Tracer(TracerBase):
             The graph.
 
         """
-        before = _tracing[0]
-        _tracing[0] = True
+        before, _tracing.on = _tracing.on, True
         try:
             function = self._begin(root)
             cache = {}
@@ -383,7 +383,7 @@ class Tracer(TracerBase):
                 self.graph.lint()
             raise
         finally:
-            _tracing[0] = before
+            _tracing.on = before
 
     def _begin(self, root):
         if isinstance(root, Module):

@@ -5,6 +5,7 @@ from enum import Enum
 from types import MethodType
 from typing import Any
 
+from dragon.core.thread_state import ThreadStack
 from dragon.vm import torch
 from dragon.vm.torch import fx
 from dragon.vm.torch.distributed.pipelining.stage import build_stage
@@ -23,13 +24,13 @@ class PipeSplitWrapper:
     SplitPoint = SplitPoint
 
 
-_tracers = []  # that are at work
+_tracers = ThreadStack()  # that are at work
 
 
 def pipe_split():
     """Cut the model here: to be called in a module's `forward`; where the model is not being cut it does nothing."""
     if _tracers:
-        _tracers[-1].create_proxy("call_function", pipe_split, (), {})
+        _tracers.top.create_proxy("call_function", pipe_split, (), {})
 
 
 def _split_before_forward(self, *args, **kwargs):
@@ -215,9 +216,9 @@ def _trace(mod, args, kwargs):
             fixed[name] = parameter.default
         elif given.get(name, ...) is None or isinstance(given.get(name), (bool, int, float, str)):
             fixed[name] = given[name]
-    _tracers.append(_Tracer())
+    _tracers.push(_Tracer())
     try:
-        graph = _tracers[-1].trace(mod, concrete_args=fixed or None)
+        graph = _tracers.top.trace(mod, concrete_args=fixed or None)
     except Exception as error:
         raise RuntimeError("pipeline: the code between the cuts decides by the values of tensors, expected a model "
                            "whose parts follow each other; PipelineStage takes stages that were cut by hand. "

@@ -213,7 +213,7 @@ def plan_for(func, args, kwargs, mesh, operands):
         found = Plan(call, _ops.decide(call) or _fall_back(call))
         if key is not None:
             while len(_plans) >= KEPT:
-                _plans.pop(next(iter(_plans)), None)
+                _plans.pop(next(iter(list(_plans))), None)  # other threads may add meanwhile
             _plans[key] = found
     return found
 
