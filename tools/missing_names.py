@@ -1,10 +1,12 @@
 """Count which names of the guests programs ask for and Dragon lacks: a table by the number of files that they stand in.
 
     python tools/missing_names.py FOLDER ... [--genuine PYTHON ...] [--page FILE] [--json FILE] [--top N]
+    python tools/missing_names.py --again --page FILE
 
 Each folder is a program or a repository of them, read as `dragon check` reads it, notebooks too; nothing in it is run.
 What a genuine framework lacks as well, as programs of its earlier releases ask for it, is left out where its Python is
-named.
+named. With `--again` no programs are read: the names of a page are asked for anew, and those that are there by now
+are struck out.
 """
 import argparse
 import collections
@@ -136,22 +138,72 @@ def write_page(counts, folders, files, uses, top):
         if not rows:
             lines += ["None.", ""]
             continue
-        lines += [f"{len(rows)} names" + (f", of which {top} are shown." if len(rows) > top else "."), "",
+        lines += [write_counts(len(rows), top), "",
                   "| name | files | repositories | |", "|---|---|---|---|"]
         lines += [f"| `{name}` | {entry.files} | {entry.folders} | {'raises' if entry.refused else 'missing'} |"
                   for name, entry in rows[:top]] + [""]
     return "\n".join(lines)
 
 
+def state_of(name):
+    """Return what a name, or an argument such as `f(out=)`, is by now: "missing", "raises", or None if it is there."""
+    name, _, keyword = name.rstrip("=)").partition("(")
+    if coverage.missing_part(name):
+        return "missing"
+    if keyword:
+        known = coverage.keywords_of(name)
+        return None if known is None or keyword in known else "missing"
+    return "raises" if check.refused_name(name) else None
+
+
+def ask_again(page):
+    """Return a page without the names that are there by now; those of the others that changed have their new state."""
+    sections = re.split(r"(?=^## )", page, flags=re.MULTILINE)
+    return "".join(map(strike, sections))
+
+
+def strike(section):
+    """Return a guest's section without the names that are there by now."""
+    shown = len(ROW.findall(section))
+
+    def renew(row):
+        state = state_of(row["name"])
+        return state and f"{row['front']} {state} |\n" or ""
+    section = ROW.sub(renew, section)
+    gone = shown - len(ROW.findall(section))
+    counts = COUNTS.search(section)
+    if counts is None or not gone:
+        return section
+    names, top, earlier = int(counts["names"]), int(counts["top"] or counts["names"]), int(counts["gone"] or 0)
+    return section.replace(counts[0], write_counts(names, top, earlier + gone))
+
+
+def write_counts(names, top, gone=0):
+    """Return the sentence above a table: how many names were missing, are shown, and are there by now."""
+    shown = f"{names} names" + (f", of which {top} are shown" if names > top else "")
+    return shown + (f", without {gone} that are there by now." if gone else ".")
+
+
+ROW = re.compile(r"^(?P<front>\| `(?P<name>[^`]+)` \| \d+ \| \d+ \|) (?:raises|missing) \|\n", re.MULTILINE)
+COUNTS = re.compile(r"^(?P<names>\d+) names(?:, of which (?P<top>\d+) are shown)?"
+                    r"(?:, without (?P<gone>\d+) that are there by now)?\.$", re.MULTILINE)
+
+
 def main():
     """Read the folders and write what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    parser.add_argument("folders", nargs="*", type=pathlib.Path)
+    parser.add_argument("--again", action="store_true", help="ask for the names of the page anew, and read no folder")
     parser.add_argument("--genuine", nargs="+", default=[], metavar="PYTHON", help="Pythons with genuine frameworks")
     parser.add_argument("--page", type=pathlib.Path, help="where the page of tables goes")
     parser.add_argument("--json", type=pathlib.Path, help="where all names go, with their counts")
     parser.add_argument("--top", type=int, default=60, help="names of a guest on the page")
     options = parser.parse_args()
+    if options.again is bool(options.folders) or options.again and not options.page:
+        parser.error("expected folders, or --again with --page")
+    if options.again:
+        options.page.write_text(ask_again(options.page.read_text(encoding="utf-8")), encoding="utf-8")
+        return
     for folder in options.folders:
         if not folder.is_dir():
             parser.error(f"got {folder}, expected a folder")

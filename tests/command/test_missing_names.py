@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from harness.tools import load
+from harness.tools import ROOT, load
 
 tool = load("tools/missing_names.py")
 # Programs of two folders.
@@ -73,3 +73,37 @@ def test_the_page(folders):
 
 def test_parents_are_only_the_way():
     assert tool.drop_parents({"a.b", "a.b.c", "a.bc"}) == {"a.b.c", "a.bc"}
+
+
+PAGE = """# Names
+
+## PyTorch
+
+70 names, of which 4 are shown.
+
+| name | files | repositories | |
+|---|---|---|---|
+| `torch.no_such` | 8 | 2 | raises |
+| `torch.add` | 7 | 2 | missing |
+| `torch.nn.Linear(bias=)` | 7 | 2 | missing |
+| `torch.nn.Linear(bogus=)` | 6 | 2 | missing |
+
+## Keras
+
+None.
+"""
+
+
+def test_names_that_are_there_by_now_are_struck_out():
+    again = tool.ask_again(PAGE)
+    assert "70 names, of which 4 are shown, without 2 that are there by now." in again
+    assert tool.ROW.findall(again) == [("| `torch.no_such` | 8 | 2 |", "torch.no_such"),
+                                       ("| `torch.nn.Linear(bogus=)` | 6 | 2 |", "torch.nn.Linear(bogus=)")]
+    assert "`torch.no_such` | 8 | 2 | missing |" in again and tool.ask_again(again) == again
+    later = again.replace("torch.no_such", "torch.sub")
+    assert "4 are shown, without 3 that are there by now." in tool.ask_again(later)
+
+
+def test_the_pages_names_are_missing_still():
+    page = (ROOT / "docs/coverage/programs.md").read_text(encoding="utf-8")
+    assert page == tool.ask_again(page), "python tools/missing_names.py --again --page docs/coverage/programs.md"

@@ -50,7 +50,7 @@ void BlockTile(int64_t k, const W* a, int64_t a_row, int64_t a_col, const W* b, 
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      auto* to = reinterpret_cast<Unaligned*>(c + r * c_row + v * kLanes);
+      Unaligned* to = reinterpret_cast<Unaligned*>(c + r * c_row + v * kLanes);
       *to = add ? acc[r][v] + *to : acc[r][v];
     }
   }

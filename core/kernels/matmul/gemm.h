@@ -105,7 +105,7 @@ void MultiplyTile(int64_t k, const typename GemmType<T>::Real* a, const typename
   constexpr int kRows = Tile::kRows, kVectors = Tile::kVectors, kParts = Tile::kParts;
   Vector acc[kParts][kRows][kVectors] = {};
   for (int64_t p = 0; p < k; ++p, a += kParts * kRows, b += kParts * Tile::kCols) {
-    const auto* lanes = reinterpret_cast<const Vector*>(b);
+    const Vector* lanes = reinterpret_cast<const Vector*>(b);
     Vector bv[kParts][kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < kParts * kVectors; ++v) bv[v / kVectors][v % kVectors] = lanes[v];

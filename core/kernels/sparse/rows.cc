@@ -34,7 +34,7 @@ void SumVectors(T* DRAGON_RESTRICT y, const int64_t* place, const T* value, int6
     constexpr int kUsed = kColumns < kVectors * kLanes ? kColumns / kLanes : kVectors;
     Vector sums[kUsed] = {};
     for (int64_t k = 0; k < count; ++k) {
-      const auto* row = reinterpret_cast<const Vector*>(dense + place[k] * width + j);
+      const Vector* row = reinterpret_cast<const Vector*>(dense + place[k] * width + j);
       const T* later = dense + place[k + kAhead < count ? k + kAhead : count - 1] * width + j;
       const T factor = value[k];
 #pragma GCC unroll 8

@@ -27,11 +27,11 @@ void WeighLanes(W* to, const W* from, int64_t step, const std::vector<W>& weight
   constexpr int64_t kLane = 64 / sizeof(W);
   Lanes a{}, b{}, c{}, d{};
   for (const W weight : weights) {
-    const auto* lanes = reinterpret_cast<const Lanes*>(from);
+    const Lanes* lanes = reinterpret_cast<const Lanes*>(from);
     a += lanes[0] * weight, b += lanes[1] * weight, c += lanes[2] * weight, d += lanes[3] * weight;
     from += step;
   }
-  auto* made = reinterpret_cast<Lanes*>(to);
+  Lanes* made = reinterpret_cast<Lanes*>(to);
   made[0] = a, made[1] = b, made[2] = c, made[3] = d;
   static_assert(BlurLanes<W>::kCount == 4 * kLane);
 }

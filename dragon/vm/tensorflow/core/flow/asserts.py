@@ -19,11 +19,12 @@ def _say(message, claim, *values):
 def Assert(condition, data, summarize=None, name=None):
     """Raise an InvalidArgumentError that shows `data` unless a condition holds."""
     condition = take(condition)
+    require(condition, _summarize, condition, *data)
 
-    def error(condition, *data):
-        shown = "\n".join(str(convert_to_tensor(item).numpy() if not isinstance(item, str) else item) for item in data)
-        return invalid_argument(f"Expected '{condition!r}' to be true. Summarized data: {shown}")
-    require(condition, error, condition, *data)
+
+def _summarize(condition, *data):
+    shown = "\n".join(str(convert_to_tensor(item).numpy() if not isinstance(item, str) else item) for item in data)
+    return invalid_argument(f"Expected '{condition!r}' to be true. Summarized data: {shown}")
 
 
 def _compare(name, symbol, compare):
@@ -144,12 +145,13 @@ def assert_all_finite(x, message, name=None):
 def check_numerics(tensor, message, name=None):
     """Return the tensor, or raise an InvalidArgumentError if a number is infinite or undefined."""
     x = take(tensor)
-
-    def error(x):
-        kinds = [kind for kind, test in (("Inf", ops.isinf), ("NaN", ops.isnan)) if bool(ops.any(test(x)))]
-        return invalid_argument(f"{message} : Tensor had {' and '.join(kinds)} values [Op:CheckNumerics]")
-    require(ops.isfinite(x), error, x)
+    require(ops.isfinite(x), functools.partial(_name_kinds, message), x)
     return convert_to_tensor(tensor)
+
+
+def _name_kinds(message, x):
+    kinds = [kind for kind, test in (("Inf", ops.isinf), ("NaN", ops.isnan)) if bool(ops.any(test(x)))]
+    return invalid_argument(f"{message} : Tensor had {' and '.join(kinds)} values [Op:CheckNumerics]")
 
 
 def is_numeric_tensor(tensor):

@@ -14,6 +14,7 @@ from dragon.core.capture.rewind import for_good
 from dragon.core.capture.settings import is_capturing
 from dragon.core.capture.structure import Template
 from dragon.vm.shared import nest
+from dragon.vm.shared.autograph.hosting import key_of
 from dragon.vm.shared.recording import leaks
 from dragon.vm.shared.tensors import convert, variable
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -171,9 +172,18 @@ def print_(*inputs, **kwargs):
     template = Template(list(inputs), merge=False) if is_capturing() else None
     if template is None or not when_run(ops, lambda tensors: show(template.fill(list(map(as_tensor, tensors)))),
                                         [as_tensor(tensor) for tensor in template.tensors],
-                                        note=lambda: _note_of(template, stream, summarize, separator, end)):
+                                        _key_of(inputs, stream, summarize, separator, end),
+                                        lambda: _note_of(template, stream, summarize, separator, end)):
         with for_good():
             show(inputs)
+    elif not is_writing():
+        template.tensors.clear()  # what is kept is for tensors that come
+
+
+def _key_of(inputs, stream, summarize, separator, end):
+    """Return a key of what a call of `print_` does, or None where a structure has none."""
+    named = stream if isinstance(stream, str) else id(stream)  # which stays its own: what is kept has the stream
+    return key_of("tf.print", list(inputs), named, summarize, separator, end)
 
 
 class _Place:
@@ -227,7 +237,8 @@ def _calls_python(name, prepare):
     def call(func, inp, wanted):
         inputs = [convert_to_tensor(item) for item in inp]
         if _is_nothing(wanted):
-            if when_run(ops, lambda tensors: func(*prepare([as_tensor(ops.clone(item)) for item in tensors])), inputs):
+            if when_run(ops, lambda tensors: func(*prepare([as_tensor(ops.clone(item)) for item in tensors])), inputs,
+                        (name, id(func))):  # which stays its own: what is kept has the function
                 return []
         elif control.part() is not None:
             raise control.NoGraph(f"it calls a Python function whenever it runs ({name})")

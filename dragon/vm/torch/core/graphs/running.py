@@ -3,18 +3,25 @@ import itertools
 import linecache
 import sys
 import traceback
+import types
+import weakref
 
 _numbers = itertools.count()
 _ROOT = __name__.rpartition(".core.graphs.")[0]
 
 
 def _exec_with_source(src, globals, co_fields=None):
-    """Run text whose lines tracebacks show."""
+    """Run text whose lines tracebacks show for as long as its functions are there."""
     file = f"<eval_with_key>.{next(_numbers)}"
     if co_fields:
         file += f" from {co_fields['co_filename']}:{co_fields['co_firstlineno']} in {co_fields['co_name']}"
     linecache.cache[file] = len(src), None, src.splitlines(True), file
-    exec(compile(src, file, "exec"), globals)
+    code = compile(src, file, "exec")
+    exec(code, globals)
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            weakref.finalize(inner, linecache.cache.pop, file, None).atexit = False
+            break
 
 
 def _method_from_src(method_name, src, globals, co_fields=None):
