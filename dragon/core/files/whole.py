@@ -86,10 +86,14 @@ def _make(target, found, path):
             return None
         raise OSError(error.errno, error.strerror, path) from None
     try:
-        if found is not None:
-            _take_over(number, found)
-    finally:
-        os.close(number)
+        try:
+            if found is not None:
+                _take_over(number, found)
+        finally:
+            os.close(number)
+    except BaseException:
+        remove(place)
+        raise
     return place
 
 

@@ -2,6 +2,7 @@
 import contextlib
 import json
 import os
+import sys
 
 from dragon.core.files import replacing, second_name, write
 from dragon.vm.keras.saving.stores import Entry, WeightsStore, as_array, find_group
@@ -100,10 +101,14 @@ class ShardsWriter:
         return self
 
     def __exit__(self, kind, error, trace):
-        if self.store is None and kind is None:
-            self._begin()  # genuine Keras opens the first one whatever the table says
-        if self.store is not None:
-            self.store.close()
+        try:
+            if self.store is None and kind is None:
+                self._begin()  # genuine Keras opens the first one whatever the table says
+            if self.store is not None:
+                self.store.close()
+        except BaseException:  # the disk is full
+            self.done.__exit__(*sys.exc_info())
+            raise
         self.done.__exit__(kind, error, trace)
         if kind is None:
             self._put()
