@@ -25,7 +25,7 @@ help:
 	@echo "make sanitize-all   kernels, bindings and Python's tests under AddressSanitizer; hours, and it goes on where it was"
 	@echo "make hunt-ranks  trainings in several processes, killed ROUNDS times and begun anew: the same losses, nothing left"
 	@echo "make hunt-threads  programs of every face, called by many threads at the same time"
-	@echo "make hunt-files  every writer of files killed a hundred times, and on full disks"
+	@echo "make hunt-files  every writer of files killed a hundred times, on full disks, and where calls of the system fail"
 	@echo "make ray       trainers on clusters of Ray's, which pip brings"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
 	@echo "make site-check  the pages in a real browser, where Chromium is installed; PICTURES=folder keeps pictures"

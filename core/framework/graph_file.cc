@@ -35,7 +35,9 @@ class File {
   File(std::string path, int flags) : path_(std::move(path)), number_(open(path_.c_str(), flags | O_CLOEXEC, 0666)) {
     if (number_ < 0) FailSystem(path_, "open");
   }
-  ~File() { Close(); }
+  ~File() {
+    if (number_ >= 0) close(number_);  // of a file that was not written: what is wrong with it is told already
+  }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 

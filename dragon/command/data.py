@@ -5,6 +5,7 @@ import os
 from dragon.command import data_shown
 from dragon.command.parser import Mistake, add_json, number
 from dragon.core.units import count_bytes
+from dragon.io.formats import write_samples
 
 EXAMPLES = (
     ("dragon data pack photos/ photos.kpl", "a folder of pictures, a folder for each class, as one file"),
@@ -75,10 +76,9 @@ def pack(options):
         return tell_written(options, len(source) if hasattr(source, "__len__") else None, names)
     words = {"compression": options.compression, "metadata": metadata}
     if options.append:
-        from dragon.io.formats import write_samples
         words = {"compression": options.compression, "append": True}
         return tell_written(options, write_samples(data_shown.bare(source, sources), path, **words), [path])
-    return tell_written(options, data_shown.write_whole(data_shown.bare(source, sources), path, **words), [path])
+    return tell_written(options, write_samples(data_shown.bare(source, sources), path, **words), [path])
 
 
 def convert(options):
@@ -88,7 +88,7 @@ def convert(options):
     words = {"compression": options.compression, "metadata": metadata} if path.endswith(".kpl") else {}
     if options.compression and not words:
         raise Mistake(f"got --compression for {path!r}, expected it for a name that ends with .kpl")
-    return tell_written(options, data_shown.write_whole(data_shown.bare(source, sources), path, **words), [path])
+    return tell_written(options, write_samples(data_shown.bare(source, sources), path, **words), [path])
 
 
 def tell_written(options, count, paths):

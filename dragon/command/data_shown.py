@@ -9,12 +9,12 @@ import numpy as np
 
 from dragon.core.units import count_bytes
 from dragon.io.errors import DataError
-from dragon.io.formats import open_samples, write_samples
+from dragon.io.formats import open_samples
 from dragon.io.records import KPLRecord
 from dragon.io.records import verify as verify_records
 from dragon.io.sources.folders import PictureFolder
 from dragon.io.sources.paths import list_paths
-from dragon.io.sources.remote import is_remote, size_of
+from dragon.io.sources.remote import size_of
 from dragon.io.source import Stream
 
 LONGEST_TEXT = 60
@@ -66,24 +66,6 @@ class CountedBare(Bare):
 def bare(source, paths):
     """Return samples without the places where they were found."""
     return (Bare if isinstance(source, Stream) else CountedBare)(source, strip_place(paths))
-
-
-def write_whole(samples, path, **words):
-    """Write samples into a file that gets its name when all are there, and return their number."""
-    if is_remote(path):
-        return write_samples(samples, path, **words)
-    folder, name = os.path.split(path)
-    part = os.path.join(folder, f".{os.getpid()}-{name}")
-    halves = [part] + ([os.path.splitext(part)[0] + ".idx"] if name.endswith(".rec") else [])
-    try:
-        count = write_samples(samples, part, **words)
-        for half in halves:
-            os.replace(half, os.path.join(folder, os.path.basename(half).removeprefix(f".{os.getpid()}-")))
-        return count
-    finally:
-        for half in halves:
-            with contextlib.suppress(FileNotFoundError):
-                os.remove(half)
 
 
 def names_of(paths):

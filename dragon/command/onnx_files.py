@@ -4,6 +4,7 @@ import os
 
 from dragon.command.parser import Mistake, add_json, number
 from dragon.command.plan import load_graph
+from dragon.core.files import rewriting
 from dragon.core.units import count_bytes
 
 EXAMPLES = (
@@ -151,7 +152,8 @@ def save(folder, outputs):
     import numpy
     os.makedirs(folder, exist_ok=True)
     for name, value in outputs.items():
-        numpy.save(os.path.join(folder, name.replace("/", "_") + ".npy"), value)
+        with rewriting(os.path.join(folder, name.replace("/", "_") + ".npy")) as file:
+            numpy.save(file, value)
 
 
 def summary(value):

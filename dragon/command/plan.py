@@ -3,6 +3,7 @@ import collections
 import json
 
 from dragon.command.parser import Mistake, add_json, nearest, number
+from dragon.core import files
 from dragon.core.units import count_bytes
 
 EXAMPLES = (
@@ -131,8 +132,7 @@ def write_svg(graph, path):
     if path == "-":
         print(Graph(graph).svg())
         return
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(Graph(graph).svg())
+    files.write(path, Graph(graph).svg())
 
 
 def tell(options, graph, plan):

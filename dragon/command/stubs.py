@@ -5,6 +5,7 @@ import pathlib
 
 import dragon
 from dragon.command.parser import Mistake, add_json
+from dragon.core import files
 from dragon.vm.alias import PARTS, VERSIONS
 
 EXAMPLES = (
@@ -84,10 +85,10 @@ def write_guest(guest, home, folder):
             texts.update(mirror_all(home, part, target.joinpath(*whole.split(".")[1:])))
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        files.write(path, text)
     for old in set(target.rglob("*.pyi")) - set(texts):
         old.unlink()
-    (target / "py.typed").write_text("", encoding="utf-8")
+    files.write(target / "py.typed", "")
     return len(texts)
 
 

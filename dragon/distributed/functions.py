@@ -5,6 +5,7 @@ import pickle
 import sys
 import tempfile
 
+from dragon.core import files
 from dragon.distributed.launch import Launcher, die_with
 
 
@@ -18,7 +19,7 @@ def _call(function, arguments, path, environment, outputs, parent):
             with open(output, "a") as file:
                 os.dup2(file.fileno(), stream.fileno())
     value = function(*arguments)
-    with open(path, "wb") as file:
+    with files.rewriting(path) as file:
         pickle.dump(value, file)
 
 

@@ -1,13 +1,15 @@
 """Files of samples by the endings of their names: what reads them, and what writes them."""
+import contextlib
 import os
 
 import numpy as np
 
+from dragon.core import files
 from dragon.io.errors import DataError
 from dragon.io.records import KPLRecord, KPLRecordWriter
 from dragon.io.sources import arrays, arrow, example, folders, lines, recordio, tars, tfrecord
 from dragon.io.sources.paths import expand_braces
-from dragon.io.sources.remote import is_remote, local_path, open_file
+from dragon.io.sources.remote import is_remote, local_path, open_whole
 
 # What a picture begins with, and its ending in an archive.
 PICTURES = ((b"\xff\xd8\xff", "jpg"), (b"\x89PNG", "png"), (b"GIF8", "gif"), (b"BM", "bmp"), (b"RIFF", "webp"))
@@ -97,9 +99,9 @@ def write_samples(samples, path, **words):
     samples : Iterable
         What the format holds: all of it KPLRecord, dicts most others.
     path : Union[str, os.PathLike]
-        The file; what it holds is replaced.
+        The file; on this machine, what it holds is replaced once all samples are there.
     **words
-        Of `KPLRecordWriter`.
+        Of `KPLRecordWriter`; with `append`, samples are written behind those that are there.
 
     Returns
     -------
@@ -115,20 +117,21 @@ def write_samples(samples, path, **words):
     return WRITERS[ending](samples, path, **words)
 
 
-def _write_all(writer, samples, make=lambda sample, number: sample):
-    count = 0
-    with writer:
-        for count, sample in enumerate(samples, 1):
-            writer.write(make(sample, count - 1))
+def _write_all(open_writer, path, samples, make=lambda sample, number: sample, is_stream=False):
+    count, is_stream = 0, is_stream or is_remote(path)
+    with contextlib.nullcontext(path) if is_stream else files.replacing_group(local_path(path)) as place:
+        with open_writer(place) as writer:
+            for count, sample in enumerate(samples, 1):
+                writer.write(make(sample, count - 1))
     return count
 
 
 def _write_records(samples, path, **words):
-    return _write_all(KPLRecordWriter(path, **words), samples)
+    return _write_all(lambda place: KPLRecordWriter(place, **words), path, samples, is_stream=words.get("append"))
 
 
 def _write_examples(samples, path, compression=None):
-    return _write_all(tfrecord.TFRecordWriter(path, compression), samples,
+    return _write_all(lambda place: tfrecord.TFRecordWriter(place, compression), path, samples,
                       lambda sample, number: example.make_example(sample))
 
 
@@ -137,7 +140,7 @@ def _write_packed_examples(samples, path):
 
 
 def _write_recordio(samples, path):
-    return _write_all(recordio.RecordIOWriter(path), samples, _make_labelled)
+    return _write_all(recordio.RecordIOWriter, path, samples, _make_labelled)
 
 
 def _make_labelled(sample, number):
@@ -155,7 +158,7 @@ def _make_labelled(sample, number):
 
 
 def _write_archive(samples, path):
-    return _write_all(tars.TarWriter(path), samples, _make_files)
+    return _write_all(tars.TarWriter, path, samples, _make_files)
 
 
 def _make_files(sample, number):
@@ -181,7 +184,7 @@ def _write_array(samples, path):
     """Write arrays of one shape and dtype as the rows of a `.npy` file."""
     if not hasattr(samples, "__len__"):
         samples = list(samples)
-    with open_file(path, "wb") as file:
+    with open_whole(path) as file:
         form = None
         for number, sample in enumerate(samples):
             row = np.asarray(sample)

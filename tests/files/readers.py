@@ -6,6 +6,7 @@ import pickle
 import random
 import zipfile
 
+import guest_readers
 import sample_readers
 
 TORCH = (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, NotImplementedError, TypeError, AttributeError)
@@ -254,7 +255,7 @@ READERS = {
     "checkpoint, state": (_state(), 2), "TFRecord": (_records(""), 3), "TFRecord, GZIP": (_records("GZIP"), 3),
     "parse_tensor": (_tensor_proto(), 6), "parse_example": (_example(), 6),
     "data set, spec": (_dataset("dataset_spec.json"), 1), "data set, elements": (_dataset("elements.tfrecord"), 1),
-    **sample_readers.list_readers(_through_file),
+    **sample_readers.list_readers(_through_file), **guest_readers.list_readers(TORCH, _tensorflow_errors),
 }
 
 

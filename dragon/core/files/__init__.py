@@ -12,7 +12,8 @@ Of files that are read, it tells how much they may claim to hold.
 """
 from dragon.core.files.claims import check_sizes, may_hold
 from dragon.core.files.folder import replacing_folder
+from dragon.core.files.group import replacing_group
 from dragon.core.files.leftovers import sweep
 from dragon.core.files.pair import replace_pair
 from dragon.core.files.picture import save_picture
-from dragon.core.files.whole import copy, replacing, rewriting, write
+from dragon.core.files.whole import copy, move, replacing, rewriting, second_name, write

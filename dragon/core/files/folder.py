@@ -4,7 +4,7 @@ import errno
 import os
 import shutil
 
-from dragon.core.files.leftovers import LEFTOVER, name_beside, remove, sweep_once
+from dragon.core.files.leftovers import LEFTOVER, name_beside, remove, sweep_at_save
 from dragon.core.files.whole import sync, sync_folder
 
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
@@ -38,7 +38,17 @@ def _keep_others(folder, place, names):
             _link(entry.path, path)
 
 
-def _put_folder(place, target, names):
+def put_folder(place, target, names):
+    """Give a whole folder another's place.
+
+    Parameters
+    ----------
+    place, target : str
+        The new folder and where it belongs, on one disk.
+    names : Optional[Set[str]]
+        What a folder of this kind holds: other things in the old one are kept. None if nothing is.
+
+    """
     for folder, _, files in os.walk(place):
         for name in files:
             sync(os.path.join(folder, name))
@@ -48,6 +58,8 @@ def _put_folder(place, target, names):
             os.rename(place, target)
             return
         shutil.copymode(target, place)
+        if names is None:
+            names = {*os.listdir(target), *os.listdir(place)}
         _keep_others(target, place, names)
         if _exchange(place, target):
             return
@@ -79,12 +91,12 @@ def replacing_folder(path, names):
     if os.path.lexists(target) and not os.path.isdir(target):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
     os.makedirs(os.path.dirname(target), exist_ok=True)
-    sweep_once(os.path.dirname(target))
+    sweep_at_save(os.path.dirname(target))
     place = name_beside(target)
     os.mkdir(place)
     try:
         yield place
-        _put_folder(place, target, names)
+        put_folder(place, target, names)
     except BaseException:
         remove(place)
         raise

@@ -10,9 +10,11 @@ import time
 LEFTOVER = re.compile(r"\..+\.([0-9a-f]{8})-(\d+)-(\d+)-\d+\.part", re.DOTALL)
 LONGEST_NAME = 150  # bytes of a file's own name in the name beside it: systems allow 255 in all
 STRANGERS_AGE = 86400.0  # seconds without a change after which what another system left is nobody's
-MOST_SWEPT = 1000
+MOST_FOLDERS = 1000
+SMALL = 1024  # names in a folder that are looked through at each save; of larger ones, as many on average
 
-_numbers, _swept = itertools.count(), set()
+_numbers = itertools.count()
+_waiting = {}  # {(process, folder): saves there that need not sweep}
 
 
 def _read(path):
@@ -35,29 +37,42 @@ def _system():
     return _system.known
 
 
-def _start_of(process):
-    """Return when a process started, in the system's ticks; None if there is none."""
+def _stat(process):
+    """Return what the system tells of a process after its name, as a list; empty if it tells nothing."""
     words = _read(f"/proc/{process}/stat").rpartition(b")")[2].split()
-    if len(words) > 19:
-        return int(words[19])
+    return words if len(words) > 19 else []
+
+
+def _start_of(process):
+    """Return when a process started, in the system's ticks; 0 if that is not told."""
+    words = _stat(process)
+    return int(words[19]) if words else 0
+
+
+def _is_gone(process, start):
+    """Return whether a process that started at a time is no more, be its number another's now."""
+    words = _stat(process)
+    if words:
+        has_ended = words[0] in (b"Z", b"X") and int(words[17]) < 2  # nobody has asked how it ended
+        return has_ended or int(words[19]) != start
     try:
         os.kill(process, 0)
-    except PermissionError:
-        return 0
-    except OSError:
-        return None
-    return 0
+    except (ProcessLookupError, OverflowError):
+        return True
+    except OSError:  # another user's
+        return False
+    return process == 0  # which is no process, but this one's group
 
 
-def _is_left(entry):
-    """Return whether a folder's entry was left by a process that is no more."""
-    found = LEFTOVER.fullmatch(entry.name)
+def _is_left(path):
+    """Return whether a file or folder was left by a process that is no more."""
+    found = LEFTOVER.fullmatch(os.path.basename(path))
     if not found:
         return False
     system, process, start = found[1], int(found[2]), int(found[3])
     if system == _system():
-        return _start_of(process) != start
-    return time.time() - entry.stat(follow_symlinks=False).st_mtime > STRANGERS_AGE
+        return _is_gone(process, start)
+    return time.time() - os.lstat(path).st_mtime > STRANGERS_AGE
 
 
 def remove(path):
@@ -84,16 +99,25 @@ def sweep(folder):
     folder : str
         The folder.
 
+    Returns
+    -------
+    int
+        How many names it has.
+
     """
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in list(entries):
-            with contextlib.suppress(OSError):
-                if _is_left(entry):
-                    remove(entry.path)
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return 0
+    for path in (os.path.join(folder, name) for name in names if name.endswith(".part")):
+        with contextlib.suppress(OSError):
+            if _is_left(path):
+                remove(path)
+    return len(names)
 
 
-def sweep_once(folder):
-    """Sweep a folder when this process first writes there: looking each time would cost more than writing.
+def sweep_at_save(folder):
+    """Sweep a folder that is written to; a huge one now and then, since looking would cost more than writing.
 
     Parameters
     ----------
@@ -102,11 +126,13 @@ def sweep_once(folder):
 
     """
     key = os.getpid(), folder
-    if key not in _swept:
-        if len(_swept) >= MOST_SWEPT:
-            _swept.clear()
-        _swept.add(key)
-        sweep(folder)
+    waiting = _waiting.get(key, 0)
+    if waiting:
+        _waiting[key] = waiting - 1
+        return
+    if len(_waiting) >= MOST_FOLDERS:
+        _waiting.clear()
+    _waiting[key] = sweep(folder) // SMALL
 
 
 def name_beside(target):
@@ -126,4 +152,4 @@ def name_beside(target):
     folder, name = os.path.split(target)
     process = os.getpid()
     short = os.fsdecode(os.fsencode(name)[:LONGEST_NAME])
-    return os.path.join(folder, f".{short}.{_system()}-{process}-{_start_of(process) or 0}-{next(_numbers)}.part")
+    return os.path.join(folder, f".{short}.{_system()}-{process}-{_start_of(process)}-{next(_numbers)}.part")

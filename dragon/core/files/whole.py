@@ -5,7 +5,7 @@ import os
 import shutil
 import stat
 
-from dragon.core.files.leftovers import name_beside, remove, sweep_once
+from dragon.core.files.leftovers import name_beside, remove, sweep_at_save
 
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV)
 MOST_LINKS = 40
@@ -65,6 +65,15 @@ def _target_of(path):
     return os.path.realpath(path), found
 
 
+def _take_over(number, found):
+    """Give an open file the owner and the mode of the one that it will replace."""
+    made = os.fstat(number)
+    if (made.st_uid, made.st_gid) != (found.st_uid, found.st_gid):
+        with contextlib.suppress(OSError):
+            os.fchown(number, found.st_uid, found.st_gid)
+    os.fchmod(number, stat.S_IMODE(found.st_mode))
+
+
 def _make(target, found, path):
     """Make an empty file beside a place, with the mode that the place has or would get."""
     if found is not None:
@@ -77,13 +86,14 @@ def _make(target, found, path):
             return None
         raise OSError(error.errno, error.strerror, path) from None
     try:
-        if found is not None:
-            if os.fstat(number).st_uid != found.st_uid or os.fstat(number).st_gid != found.st_gid:
-                with contextlib.suppress(OSError):
-                    os.fchown(number, found.st_uid, found.st_gid)
-            os.fchmod(number, stat.S_IMODE(found.st_mode))
-    finally:
-        os.close(number)
+        try:
+            if found is not None:
+                _take_over(number, found)
+        finally:
+            os.close(number)
+    except BaseException:
+        remove(place)
+        raise
     return place
 
 
@@ -114,7 +124,7 @@ def replacing(path):
     target, found = _target_of(path)
     place = None
     if target is not None:
-        sweep_once(os.path.dirname(target))
+        sweep_at_save(os.path.dirname(target))
         place = _make(target, found, path)
     if place is None:
         yield path
@@ -171,3 +181,49 @@ def copy(source, path):
     """
     with open(source, "rb") as original, rewriting(path) as file:
         shutil.copyfileobj(original, file)
+
+
+def second_name(source, path):
+    """Give a file a second name beside it, or a copy there where files cannot have two.
+
+    Parameters
+    ----------
+    source, path : str
+        The file, and the place.
+
+    """
+    with replacing(path) as place:
+        if place != path:
+            os.unlink(place)
+            with contextlib.suppress(OSError):
+                os.link(source, place)
+                return
+        shutil.copyfile(source, place)
+
+
+def move(source, path):
+    """Move a file to a place as if it were written there: with the place's mode, through links.
+
+    Parameters
+    ----------
+    source, path : Union[str, bytes, os.PathLike]
+        The file, which is gone afterwards, and the place.
+
+    """
+    with replacing(path) as place:
+        if place == os.fsdecode(path):  # it is written straight
+            shutil.copyfile(source, place)
+            remove(source)
+            return
+        number = os.open(source, os.O_RDONLY)
+        try:
+            _take_over(number, os.stat(place))
+        finally:
+            os.close(number)
+        try:
+            os.replace(source, place)
+        except OSError as error:
+            if error.errno != errno.EXDEV:  # a link leads to another disk
+                raise
+            shutil.copyfile(source, place)
+            remove(source)

@@ -4,6 +4,7 @@ import pathlib
 import pickle
 import zlib
 
+from dragon.core import files
 from dragon.distributed.errors import DistributedError
 from dragon.distributed.group import ProcessGroup
 from dragon.distributed.kvstore.compression import TwoBits
@@ -110,7 +111,7 @@ class AsynchronousKVStore(LocalKVStore):
     def save_optimizer_states(self, fname, dump_optimizer=False):
         """Write what the optimizers of all processes remember to a file, with the optimizer itself if wanted."""
         parts = [self._ask(rank, "get_states", dump_optimizer) for rank in range(self.group.size)]
-        pathlib.Path(fname).write_bytes(pickle.dumps(parts))
+        files.write(fname, pickle.dumps(parts))
 
     def load_optimizer_states(self, fname):
         """Have the optimizers of all processes go on with what a file remembers; one worker calls this."""

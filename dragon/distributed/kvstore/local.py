@@ -2,6 +2,7 @@
 import pathlib
 
 from dragon import ops
+from dragon.core import files
 from dragon.distributed.kvstore.base import KVStoreBase
 from dragon.distributed.kvstore.compression import make_compression
 from dragon.distributed.kvstore.rows import Rows, as_native, checked_indices, total
@@ -243,7 +244,7 @@ class LocalKVStore(KVStoreBase):
 
     def save_optimizer_states(self, fname, dump_optimizer=False):
         """Write what the optimizer remembers to a file, with the optimizer itself if wanted."""
-        pathlib.Path(fname).write_bytes(self._states("save_optimizer_states").get_states(dump_optimizer))
+        files.write(fname, self._states("save_optimizer_states").get_states(dump_optimizer))
 
     def load_optimizer_states(self, fname):
         """Read what the optimizer remembers from a file."""

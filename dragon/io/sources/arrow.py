@@ -5,7 +5,7 @@ from dragon.core.distribution import install_words
 from dragon.io.errors import DataError
 from dragon.io.sources.opened import Kept
 from dragon.io.sources.paths import list_paths
-from dragon.io.sources.remote import open_file
+from dragon.io.sources.remote import open_file, open_whole
 from dragon.io.source import Source
 
 # Groups of rows that stay unpacked: samples are mostly read in runs.
@@ -254,7 +254,7 @@ def write_arrow(samples, path, rows=1024):
 
 def _write(samples, path, rows, who, make_writer):
     count, writer = 0, None
-    with open_file(path, "wb") as file:
+    with open_whole(path) as file:
         try:
             for table in _tables(samples, who, rows):
                 writer = writer or make_writer(file, table.schema)

@@ -10,7 +10,7 @@ import numpy as np
 from dragon.io.errors import DataError
 from dragon.io.sources.opened import MOST_OPEN, OpenFiles, read_spans
 from dragon.io.sources.paths import list_paths
-from dragon.io.sources.remote import open_file
+from dragon.io.sources.remote import open_file, open_whole
 from dragon.io.sources.shards import Shards
 from dragon.io.source import Stream
 
@@ -287,7 +287,7 @@ def write_json_lines(samples, path):
 
     """
     count = 0
-    with open_file(path, "wb") as file:
+    with open_whole(path) as file:
         for count, sample in enumerate(samples, 1):
             file.write(json.dumps(sample, ensure_ascii=False, default=_plain).encode() + b"\n")
     return count
@@ -310,7 +310,7 @@ def write_csv(samples, path):
 
     """
     count = 0
-    with open_file(path, "wb") as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
+    with open_whole(path) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
         writer = None
         for count, sample in enumerate(samples, 1):
             if not isinstance(sample, dict) or any(isinstance(value, (bytes, list, tuple, dict, np.ndarray))

@@ -1,7 +1,9 @@
 """Files by their names, wherever they are: on this machine, or behind a protocol that fsspec knows."""
+import contextlib
 import importlib
 import os
 
+from dragon.core import files
 from dragon.core.distribution import install_words
 
 FILE = "file://"
@@ -47,6 +49,20 @@ def open_file(path, mode="rb"):
     if not is_remote(path):
         return open(local_path(path), mode)
     return _open_by(path, lambda fsspec, name: fsspec.open(name, mode).open())
+
+
+@contextlib.contextmanager
+def open_whole(path):
+    """Open a file to write bytes: on this machine it has them all at the end of the `with` block, or stays as it was.
+
+    Parameters
+    ----------
+    path : Union[str, os.PathLike]
+        Its name, as for `open_file`.
+
+    """
+    with (open_file(path, "wb") if is_remote(path) else files.rewriting(local_path(path))) as file:
+        yield file
 
 
 def open_parts(path):

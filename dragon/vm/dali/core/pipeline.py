@@ -3,6 +3,7 @@ import collections
 import json
 import os
 
+from dragon.core import files
 from dragon.vm.dali.core.execution import Batch, Graph, Runner, Sample, same_kind
 from dragon.vm.dali.core.graph import DataNode, as_handle, pipelines
 from dragon.vm.dali.core.kinds import CPU_ONLY_DEVICE_ID, to_dali_type
@@ -332,8 +333,7 @@ class Pipeline:
         self.build()
         text = self._get_checkpoint(self._iterator_data)
         if filename is not None:
-            with open(filename, "w", encoding="utf-8") as file:
-                file.write(text)
+            files.write(filename, text)
         return text
 
     def _get_checkpoint(self, iterator_data=""):
@@ -370,8 +370,7 @@ class Pipeline:
         names = {node: f"n{place}" for place, node in enumerate(self._graph.nodes)}
         lines = [f'  {names[node]} [label="{node.operator.name}"];' for node in names]
         lines += [f"  {names[source]} -> {names[node]};" for node in names for source in node.sources()]
-        with open(filename, "w", encoding="utf-8") as file:
-            file.write("\n".join(["digraph pipeline {", *lines, "}"]) + "\n")
+        files.write(filename, "\n".join(["digraph pipeline {", *lines, "}"]) + "\n")
 
     def __del__(self):
         if getattr(self, "_runner", None) is not None:

@@ -1,9 +1,8 @@
 """Files that one of several processes writes, whole or not at all."""
 import functools
 import os
-import shutil
-import tempfile
 
+from dragon.core import files
 from dragon.vm.keras.core import global_state
 from dragon.vm.shared import strategies
 
@@ -35,19 +34,10 @@ def by_one(write):
 
 
 def _beside(write, model, path, args, kwargs):
-    folder, name = os.path.split(os.path.abspath(path))
     overwrite = kwargs.get("overwrite", args[0] if args else True)
     if not overwrite and os.path.exists(path):
         raise ValueError(f"save: got the file {path!r}, which exists, and overwrite=False, expected another one: "
                          "several processes ask nobody")
-    own = tempfile.mkdtemp(prefix=f".{name}.", dir=folder)
-    try:
-        with strategies.unwatched():  # what is made meanwhile is this process's alone
-            write(model, os.path.join(own, name), *args, **kwargs)
-        for made in sorted(os.listdir(own), key=lambda made: made == name):  # what names the others comes last
-            target = os.path.join(folder, made)
-            if os.path.isdir(target) and not os.path.islink(target):
-                shutil.rmtree(target)
-            os.replace(os.path.join(own, made), target)
-    finally:
-        shutil.rmtree(own, ignore_errors=True)
+    # What is made meanwhile is this process's alone.
+    with files.replacing_group(path) as place, strategies.unwatched():
+        write(model, place, *args, **kwargs)

@@ -2,8 +2,9 @@
 import contextlib
 import json
 import os
+import sys
 
-from dragon.core.files import replacing
+from dragon.core.files import replacing, second_name, write
 from dragon.vm.keras.saving.stores import Entry, WeightsStore, as_array, find_group
 from dragon.vm.keras.utils.summary import readable_memory_size
 
@@ -13,6 +14,16 @@ GIBIBYTE = 1024 ** 3
 
 def _key(path):
     return f"/{path}/vars" if path else "/vars"
+
+
+def _files_of(path):
+    """Return the names of the files that a table names; none where there is no table."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            named = json.load(file)["weight_map"].values()
+        return {name for names in named for name in ([names] if isinstance(names, str) else names)}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return set()
 
 
 class ShardsWriter:
@@ -31,7 +42,8 @@ class ShardsWriter:
         self.path, self.limit = path, float(max_shard_size) * GIBIBYTE
         self.base = os.path.basename(path).removesuffix(SUFFIX)
         self.names, self.places, self.used, self.total = [], {}, 0, 0
-        self.done = contextlib.ExitStack()  # all files take their places together, or none does
+        self.in_use = _files_of(path)
+        self.done = contextlib.ExitStack()
         self.store = None
 
     def make(self, path, name=None):
@@ -53,25 +65,53 @@ class ShardsWriter:
         if self.store is not None:
             self.store.close()
         name = f"{self.base}_{len(self.names):05}.weights.h5"
-        place = self.done.enter_context(replacing(os.path.join(os.path.dirname(self.path), name)))
+        if name in self.in_use:  # whoever reads while this is written finds what the table that is there says
+            name = self._spare(name)
+        place = self.done.enter_context(replacing(self._beside(name)))
         self.names.append(name)
         self.store, self.used = WeightsStore(place, "w"), 0
+
+    def _beside(self, name):
+        return os.path.join(os.path.dirname(self.path), name)
+
+    def _spare(self, name):
+        return name.replace(".weights.h5", ".next.weights.h5")
+
+    def _write_table(self, names):
+        """Write the table, for files of given names: {the one that was written: the one it is called}."""
+        parts = {key: [names.get(name, name) for name in found] for key, found in self.places.items()}
+        write(self.path, json.dumps({"metadata": {"total_size": self.total}, "weight_map": {
+            key: found[0] if len(found) == 1 else found for key, found in parts.items()}}, indent=4))
+
+    def _put(self):
+        """Have the table tell of the new files, give them their usual names, and tell of those."""
+        usual = [f"{self.base}_{number:05}.weights.h5" for number in range(len(self.names))]
+        self._write_table({})
+        for name, goal in zip(self.names, usual):
+            if name != goal:
+                second_name(self._beside(name), self._beside(goal))
+        if self.names != usual:
+            self._write_table(dict(zip(self.names, usual)))
+        for name in map(self._spare, usual):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self._beside(name))
 
     def __enter__(self):
         self.done.__enter__()
         return self
 
     def __exit__(self, kind, error, trace):
-        if self.store is None and kind is None:
-            self._begin()  # genuine Keras opens the first one whatever the table says
-        if self.store is not None:
-            self.store.close()
+        try:
+            if self.store is None and kind is None:
+                self._begin()  # genuine Keras opens the first one whatever the table says
+            if self.store is not None:
+                self.store.close()
+        except BaseException:  # the disk is full
+            self.done.__exit__(*sys.exc_info())
+            raise
+        self.done.__exit__(kind, error, trace)
         if kind is None:
-            table = {"metadata": {"total_size": self.total},
-                     "weight_map": {key: names[0] if len(names) == 1 else names for key, names in self.places.items()}}
-            with open(self.done.enter_context(replacing(self.path)), "w", encoding="utf-8") as file:
-                json.dump(table, file, indent=4)
-        return self.done.__exit__(kind, error, trace)
+            self._put()
 
 
 class ShardedEntry:

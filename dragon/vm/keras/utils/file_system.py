@@ -3,6 +3,8 @@ import os
 import re
 import shutil
 
+from dragon.core import files
+
 _REMOTE = re.compile(r"(/cns|/cfs|/gcs|/hdfs|/readahead|/placer|/tfhub|.*://)")
 
 
@@ -78,7 +80,14 @@ def listdir(path):
 
 def copy(src, dst):
     """Copy a file."""
-    return shutil.copy(_local(src), _local(dst))
+    dst = _local(dst)
+    if os.path.isdir(dst):
+        dst = os.path.join(dst, os.path.basename(src))
+    if os.path.exists(dst) and os.path.samefile(src, dst):
+        raise shutil.SameFileError(f"{src!r} and {dst!r} are the same file")
+    files.copy(_local(src), dst)
+    shutil.copymode(src, dst)
+    return dst
 
 
 def makedirs(path):

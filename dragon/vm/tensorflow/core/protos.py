@@ -67,6 +67,5 @@ def write_graph(graph_or_graph_def, logdir, name, as_text=True):
     folder = os.fspath(logdir)
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, name)
-    with files.replacing(path) as place, open(place, "wb") as file:
-        file.write(str(message).encode() if as_text else message.SerializeToString())
+    files.write(path, str(message) if as_text else message.SerializeToString())
     return path

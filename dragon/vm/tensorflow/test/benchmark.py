@@ -1,9 +1,12 @@
 """`tf.test.Benchmark`, and what decides whether tests run."""
+import errno
 import functools
 import json
 import os
 import platform
 import time
+
+from dragon.core import files
 
 
 def _run_times(function, repeats):
@@ -59,8 +62,10 @@ class Benchmark:
         print(f"entry {json.dumps(entry)}")
         prefix = os.environ.get("TEST_REPORT_FILE_PREFIX")
         if prefix:
-            with open(f"{prefix}{entry['name'].replace('/', '__')}", "x", encoding="utf-8") as file:
-                json.dump(entry, file)
+            path = f"{prefix}{entry['name'].replace('/', '__')}"
+            if os.path.exists(path):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+            files.write(path, json.dumps(entry))
 
     def evaluate(self, tensors):
         """Return the values of tensors as NumPy arrays."""

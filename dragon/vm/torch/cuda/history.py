@@ -4,7 +4,7 @@ import sys
 import time
 from collections import deque
 
-from dragon.core import accelerator, warnings
+from dragon.core import accelerator, files, warnings
 from dragon.vm.torch.core.nvidia.presence import device_count, require
 from dragon.vm.torch.cuda.segments import memory_snapshot
 
@@ -143,7 +143,7 @@ def _snapshot(device=None, augment_with_fx_traces=False):
 def _dump_snapshot(filename="dump_snapshot.pickle", augment_with_fx_traces=False):
     """Write what `_snapshot` returns to a file."""
     found = _snapshot(augment_with_fx_traces=augment_with_fx_traces)
-    with open(filename, "wb") as file:
+    with files.rewriting(filename) as file:
         pickle.dump(found, file)
 
 

@@ -5,7 +5,7 @@ import os
 import textwrap
 from pathlib import Path
 
-from dragon.core import warnings
+from dragon.core import files, warnings
 from dragon.vm.torch.core.graphs.attributes import (_assign_attr, _copy_attr, _del_attr, _get_attr,
                                                     _get_attr_via_attr_list, _has_attr, _owner)
 from dragon.vm.torch.core.graphs.naming import IMPORTS, qualified_name, torch_module
@@ -344,18 +344,25 @@ class GraphModule(Module):
             What the class is called.
 
         """
-        torch = torch_module()
         folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        torch.save(self.state_dict(), folder / "state_dict.pt")
-        lines = []
+        names = {"state_dict.pt", "module.py", "__init__.py", *(f"{name}.pt" for name, _ in self.named_children())}
+        with files.replacing_folder(folder, names) as place:
+            saved = self._write_package(folder, Path(place), module_name)
+        if saved:
+            warnings.warn("Was not able to save the following children modules as reprs -saved as pickled files "
+                          f"instead: {saved}")
+
+    def _write_package(self, folder, place, module_name):
+        """Write the files of `to_folder` into a place from which they will move; return whose children have files."""
+        torch, lines, saved = torch_module(), [], []
+        torch.save(self.state_dict(), place / "state_dict.pt")
         for name, module in self.named_children():
             if getattr(torch.nn, type(module).__name__, None) is type(module) and "\n" not in repr(module):
                 words = repr(module)
             else:
-                file = folder / f"{name}.pt"
-                torch.save(module, file)
-                words = f"torch.load(r'{file}', weights_only=False)"
+                torch.save(module, place / f"{name}.pt")
+                words = f"torch.load(r'{folder / name}.pt', weights_only=False)"
+                saved.append(name)
             lines.append(f"setattr(self, '{name}', {words})")
         for name, buffer in self._buffers.items():
             if buffer is not None:
@@ -369,15 +376,12 @@ class GraphModule(Module):
         code = self._graph.python_code("self")
         body = textwrap.indent(code.src.strip(), "    ")
         setup = textwrap.indent("\n".join(lines), " " * 8)
-        (folder / "module.py").write_text(
-            f"\nimport torch\n{_format_import_block(code.globals)}\n\nfrom torch.nn import *\n"
+        files.write(
+            place / "module.py", f"\nimport torch\n{_format_import_block(code.globals)}\n\nfrom torch.nn import *\n"
             f"class {module_name}(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n{setup}\n\n"
-            f"{body}\n", encoding="utf-8")
-        (folder / "__init__.py").write_text("\nfrom .module import *\n", encoding="utf-8")
-        saved = [name for name, module in self.named_children() if os.path.exists(folder / f"{name}.pt")]
-        if saved:
-            warnings.warn("Was not able to save the following children modules as reprs -saved as pickled files "
-                          f"instead: {saved}")
+            f"{body}\n")
+        files.write(place / "__init__.py", "\nfrom .module import *\n")
+        return saved
 
     # --- words
 

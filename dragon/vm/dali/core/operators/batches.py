@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 
+from dragon.core.files import save_picture
 from dragon.vm.dali.core.operators.random import generator
 from dragon.vm.dali.core.operators.values import number
 from dragon.vm.dali.core.refusals import got
@@ -126,6 +127,6 @@ def dump_image(data, *, suffix="", input_layout="HWC"):
     with _lock:
         number_of = next(_counters.setdefault(suffix, itertools.count()))
     picture = data.transpose(1, 2, 0) if input_layout == "CHW" else data
-    pillow("fn.dump_image").fromarray(picture[..., 0] if picture.shape[-1] == 1 else picture).save(
-        f"{number_of}-{suffix}-0.ppm")
+    image = pillow("fn.dump_image").fromarray(picture[..., 0] if picture.shape[-1] == 1 else picture)
+    save_picture(image, f"{number_of}-{suffix}-0.ppm")
     return data

@@ -3,6 +3,7 @@
 import collections
 import itertools
 
+from dragon.core import files
 from dragon.core.capture.host import is_writing
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
@@ -411,8 +412,7 @@ class IndexLookup(HostLayer):
         if self.input_vocabulary is not None:
             return
         lines = [str(token) for token in self.get_vocabulary()]
-        with open(os.path.join(dir_path, "vocabulary.txt"), "w", encoding="utf-8") as file:
-            file.write("\n".join(lines))
+        files.write(os.path.join(dir_path, "vocabulary.txt"), "\n".join(lines))
 
     def load_assets(self, dir_path):
         """Read a vocabulary that `save_assets` wrote."""

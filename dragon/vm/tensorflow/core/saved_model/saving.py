@@ -2,7 +2,6 @@
 import inspect
 import os
 import secrets
-import shutil
 
 from dragon import _C
 from dragon.core import files
@@ -27,6 +26,8 @@ from dragon.vm.tensorflow.core.saved_model.writing.trace import SavedTrace, fill
 
 GRAPH_VERSION = 1395  # of TensorFlow's graphs: what the nodes here mean
 SERVING = "serving_default"  # the signature that is meant where none is named
+# What a program's folder holds that is written anew: here, or by TensorFlow.
+PARTS = frozenset((FILE, "saved_model.pbtxt", "fingerprint.pb", "variables", "assets"))
 WRAPPERS = {list: "trackable_list_wrapper", dict: "trackable_dict_wrapper", tuple: "trackable_tuple_wrapper"}
 
 
@@ -192,11 +193,15 @@ class Folder:
         self.meta.meta_info_def.tags.append("serve")
         self.meta.meta_info_def.tensorflow_version = "2.21.0"
         self.meta.graph_def.versions.producer = GRAPH_VERSION
+        with files.replacing_folder(folder, PARTS) as place:
+            self._write_parts(place)
+
+    def _write_parts(self, folder):
         model = messages.SavedModel(saved_model_schema_version=1, meta_graphs=[self.meta.SerializeToString()])
-        os.makedirs(os.path.join(folder, "assets"), exist_ok=True)
-        os.makedirs(os.path.dirname(os.path.join(folder, VARIABLES)), exist_ok=True)
+        os.mkdir(os.path.join(folder, "assets"))
+        os.mkdir(os.path.dirname(os.path.join(folder, VARIABLES)))
         for path, (_, name) in self.assets.items():
-            shutil.copyfile(path, os.path.join(folder, "assets", name))
+            files.copy(path, os.path.join(folder, "assets", name))
         import numpy as np
         text = np.empty((), object)
         text[()] = trackable.write_graph(self.objects)

@@ -5,6 +5,8 @@ import os
 import pathlib
 from abc import ABC, abstractmethod
 
+from dragon.core import files
+
 
 class FileSystemBase(ABC):
     """What a file system does for checkpoints."""
@@ -48,8 +50,8 @@ class FileSystem(FileSystemBase):
 
     @contextlib.contextmanager
     def create_stream(self, path, mode):
-        """Return a context of an open file."""
-        with open(path, mode) as stream:
+        """Return a context of an open file; one that is written is there once the context has ended well."""
+        with (files.rewriting(path, mode) if "w" in mode else open(path, mode)) as stream:
             yield stream
 
     def concat_path(self, path, suffix):

@@ -3,6 +3,7 @@ import dataclasses
 import json
 import os
 
+from dragon.core.files import write
 from dragon.vm import torch
 from dragon.vm.torch.distributed.checkpoint import _safetensors
 from dragon.vm.torch.distributed.checkpoint._filesystem_reader import FileSystemReader, _fill
@@ -128,10 +129,7 @@ def _write_index(folder, places):
     """Write which file has which tensor."""
     index = {"metadata": {"total_size": sum(place.length for place in places.values())},
              "weight_map": {name: place.relative_path for name, place in places.items()}}
-    beside = os.path.join(folder, f"{_INDEX}.tmp")
-    with open(beside, "w", encoding="utf-8") as file:
-        json.dump(index, file, indent=2)
-    os.replace(beside, os.path.join(folder, _INDEX))
+    write(os.path.join(folder, _INDEX), json.dumps(index, indent=2))
 
 
 def consolidate_safetensors_files(input_dir, output_dir, fqn_to_index_mapping, num_threads=1):

@@ -5,6 +5,7 @@ order in which each action comes after what it needs ends well.
 """
 import csv
 
+from dragon.core import files
 from dragon.vm import torch
 from dragon.vm.torch.distributed.pipelining import _orders
 from dragon.vm.torch.distributed.pipelining._orders import FORWARD, INPUT, WEIGHT, _Action
@@ -257,7 +258,7 @@ class PipelineScheduleMulti(_PipelineSchedule):
 
     def _dump_csv(self, filename):
         """Write the orders to a file with a line for each process."""
-        with open(filename, "w", newline="") as file:
+        with files.rewriting(filename, "w", newline="") as file:
             csv.writer(file).writerows([["" if action is None else str(action) for action in order]
                                         for _, order in sorted(self.pipeline_order.items())])
 

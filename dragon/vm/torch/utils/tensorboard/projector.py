@@ -3,6 +3,7 @@ import json
 import math
 import os
 
+from dragon.core import files
 from dragon.vm.torch.utils.tensorboard.summary import as_array, encode_png
 
 CONFIG = "projector_config.pbtxt"
@@ -15,15 +16,16 @@ def encode_tag(tag):
     return tag
 
 
-def write_text(path, lines):
+def write_lines(path, lines):
     """Write lines into a file."""
-    with open(path, "w", encoding="utf-8") as file:
+    with files.rewriting(path, "w", encoding="utf-8") as file:
         file.writelines(line + "\n" for line in lines)
 
 
 def write_points(folder, points):
     """Write a row for each point."""
-    write_text(os.path.join(folder, "tensors.tsv"), ("\t".join(str(number.item()) for number in row) for row in points))
+    write_lines(os.path.join(folder, "tensors.tsv"),
+                ("\t".join(str(number.item()) for number in row) for row in points))
 
 
 def write_labels(folder, labels, header):
@@ -34,7 +36,7 @@ def write_labels(folder, labels, header):
         if len(header) != len(labels[0]):
             raise AssertionError("len of header must be equal to the number of columns in metadata")
         rows = ["\t".join(str(item) for item in row) for row in (header, *labels)]
-    write_text(os.path.join(folder, "metadata.tsv"), rows)
+    write_lines(os.path.join(folder, "metadata.tsv"), rows)
 
 
 def write_pictures(folder, pictures):
@@ -47,8 +49,7 @@ def write_pictures(folder, pictures):
     for place, picture in enumerate(pictures):
         top, left = place // side * height, place % side * width
         square[top:top + height, left:left + width] = picture.transpose(1, 2, 0)
-    with open(os.path.join(folder, "sprite.png"), "wb") as file:
-        file.write(encode_png((square * 255).clip(0, 255).astype(np.uint8)))
+    files.write(os.path.join(folder, "sprite.png"), encode_png((square * 255).clip(0, 255).astype(np.uint8)))
 
 
 def describe(tag, step, below, has_labels, pictures):

@@ -274,7 +274,7 @@ class SummaryWriter:
         """
         folder = self._get_file_writer().get_logdir()
         self._projector_lines += projector.add(folder, tag, mat, metadata, label_img, global_step, metadata_header)
-        projector.write_text(os.path.join(folder, projector.CONFIG), self._projector_lines)
+        projector.write_lines(os.path.join(folder, projector.CONFIG), self._projector_lines)
 
     def add_hparams(self, hparam_dict, metric_dict, hparam_domain_discrete=None, run_name=None, global_step=None):
         """Add a run's hyperparameters and what came out, in a folder of their own."""

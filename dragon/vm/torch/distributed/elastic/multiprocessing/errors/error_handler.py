@@ -5,7 +5,7 @@ import os
 import time
 import traceback
 
-from dragon.core import warnings
+from dragon.core import files, warnings
 
 
 class ErrorHandler:
@@ -26,8 +26,7 @@ class ErrorHandler:
         path = self._get_error_file_path()
         if path:
             more = {"py_callstack": "".join(traceback.format_exception(e)), "timestamp": str(int(time.time()))}
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump({"message": {"message": f"{type(e).__name__}: {e}", "extraInfo": more}}, file)
+            files.write(path, json.dumps({"message": {"message": f"{type(e).__name__}: {e}", "extraInfo": more}}))
 
     def override_error_code_in_rootcause_data(self, rootcause_error_file, rootcause_error, error_code=0):
         """Put an exit code into what a file holds."""
@@ -42,5 +41,4 @@ class ErrorHandler:
             self.override_error_code_in_rootcause_data(rootcause_error_file, found, error_code)
         path = self._get_error_file_path()
         if path:
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump(found, file)
+            files.write(path, json.dumps(found))
