@@ -60,7 +60,7 @@ def describe_callable(found, skip_self=False, in_torch=False):
     schema = coverage.schema_of(found)
     if schema is not None:
         arguments = [dict(argument) for argument in schema["arguments"]]
-        for argument, word in zip(arguments, coverage.keywords_of_operator(schema) if in_torch else ()):
+        for argument, word in zip(arguments, coverage.keywords_of_operator(found, schema) if in_torch else ()):
             argument["name"] = word
         arguments.append({"name": "out", "type": "Tensor", "has_default": True, "keyword_only": True})
     else:

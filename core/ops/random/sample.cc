@@ -110,6 +110,36 @@ void DefineCategories() {
       .NotDifferentiable();
 }
 
+/// Normal numbers of a mean and a deviation for each; the deviations are looked at before any number is drawn.
+void DefineNormals() {
+  DefineOp(std::string("normal_of(Tensor x, Tensor mean, Tensor std") + kEnd)
+      .Doc("Normal numbers in the shape and dtype of x, with a mean and a standard deviation for each element.")
+      .Infers([](Infer& i) {
+        CheckFloating(i.name(), i.x("x").dtype());
+        if (i.x("std").is_complex() || i.x("mean").is_complex()) {
+          throw TypeError(i.name())
+              .Got("a mean of ", i.x("mean").dtype(), " and a std of ", i.x("std").dtype())
+              .Expected("real numbers");
+        }
+        const Dims shape = BroadcastShapes(i.name(), i.x("mean").shape(), i.x("std").shape());
+        if (BroadcastShapes(i.name(), i.x("x").shape(), shape) != i.x("x").shape()) {
+          throw ValueError(i.name())
+              .Got("means and deviations of shape ", shape)
+              .Expected(i.x("x").shape(), " or less");
+        }
+        i.y(0, i.x("x").shape(), i.x("x").dtype());
+      })
+      .Runs([](Run& r) {
+        const Tensor std = r.Here(r.x("std")), mean = r.Here(r.x("mean"));
+        if (std.numel() > 0 && !Op<"all">(Op<"ge">(std, Number(0.0))).Item().boolean())
+          throw ValueError(r.name()).Got("a std below 0 or NaN").Expected("deviations of at least 0");
+        Draw(r, [&](View y, RandomState* state, bool) { kernels::Normal(r.ctx(), y.dtype, y, state, 0, 1, false); });
+        OpInto<"mul">(r.y(), r.y(), std.dtype() == r.y().dtype() ? std : Op<"cast">(std, r.y().dtype()));
+        OpInto<"add">(r.y(), r.y(), mean.dtype() == r.y().dtype() ? mean : Op<"cast">(mean, r.y().dtype()));
+      })
+      .Gradient("", NoGradient);
+}
+
 void DefineAmounts() {
   DefineOp(std::string("poisson(Tensor x") + kEnd)
       .Doc("Counts of events at the rates in x.")
@@ -144,7 +174,8 @@ void DefineAmounts() {
       });
 }
 
-[[maybe_unused]] const bool sample_defined = (DefineCoins(), DefineCategories(), DefineAmounts(), true);
+[[maybe_unused]] const bool sample_defined =
+    (DefineCoins(), DefineCategories(), DefineNormals(), DefineAmounts(), true);
 
 }  // namespace
 }  // namespace dragon

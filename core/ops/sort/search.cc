@@ -107,16 +107,29 @@ void InferSearch(Infer& i) {
         .Got("a sorted sequence of shape ", edges.shape(), " for values of shape ", values.shape())
         .Expected("a vector, or equal sizes before the last axis");
   }
-  if (i.has("sorter") && (i.x("sorter").shape() != edges.shape() || i.x("sorter").dtype() != DType::kInt64)) {
+  if (i.has("sorter") && i.x("sorter").shape() != edges.shape()) {
     throw ValueError("searchsorted")
-        .Got("sorter ", i.x("sorter").dtype(), i.x("sorter").shape())
-        .Expected("int64 of shape ", edges.shape());
+        .Got("a sorter of shape ", i.x("sorter").shape())
+        .Expected("shape ", edges.shape(), " of the sorted sequence");
   }
+  if (i.has("sorter") && i.x("sorter").dtype() != DType::kInt64)
+    throw TypeError("searchsorted").Got("a sorter of ", i.x("sorter").dtype()).Expected("int64");
   RightOf(i);
   i.y(0, values.shape(), i.Bool("out_int32") ? DType::kInt32 : DType::kInt64);
 }
 
+/// A search looks at a few places of the sorter only: all are looked at here, whatever is searched for.
+void CheckSorter(Run& r) {
+  if (!r.has("sorter")) return;
+  const int64_t size = r.x("sorter").size(-1);
+  int64_t least, most;
+  kernels::IndexRange(r.ctx(), DType::kInt64, &least, &most, r.rows("sorter"));
+  if (least >= 0 && most < size) return;
+  throw IndexError("searchsorted").Got(least < 0 ? least : most, " in sorter").Expected("0 to ", size - 1);
+}
+
 void RunSearch(Run& r) {
+  CheckSorter(r);
   const Tensor values = r.Contiguous("x");
   const Tensor places = r.Bool("out_int32") ? Tensor::Empty(values.shape(), DType::kInt64, values.device()) : r.y();
   kernels::SearchSorted(r.ctx(), r.dtype(), places.mutable_view(), r.rows("sorted_sequence"), values.view(),

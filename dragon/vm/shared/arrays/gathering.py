@@ -314,10 +314,9 @@ def dynamic_stitch(indices, data, name=None):
     length = max((int(ops.max(item)) for item in indices if item.shape.num_elements()), default=-1) + 1
     rest = tuple(data[0].shape[indices[0].ndim:])
     made = ops.zeros((length, *rest), dtype=data[0].dtype)
-    for index, values in zip(indices, data):
+    for index, values in zip(indices, data):  # written in place: an index may ask for most of the memory there is
         flat = ops.reshape(index, (-1, 1))
-        made = ops.index_put(made, _columns(flat), ops.reshape(values, (-1, *rest)), False,
-                             from_end=False)
+        made = ops.index_put_(made, _columns(flat), ops.reshape(values, (-1, *rest)), False, from_end=False)
     return made
 
 

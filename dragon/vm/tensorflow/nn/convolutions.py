@@ -2,11 +2,10 @@
 from dragon.vm.guest import named
 from dragon.vm.shared.arrays.array import as_ints
 from dragon.vm.shared.arrays.moving import take
-from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.shared.windows.convolution import (KERNEL, channels_first, channels_of, convolve, convolve_each,
-                                                  in_format, paddings)
-from dragon.vm.shared.windows.geometry import spatial_of
+from dragon.vm.shared.windows.convolution import KERNEL, channels_first, convolve, convolve_each, in_format, paddings
+from dragon.vm.shared.windows.geometry import spatial_of, with_spatial
+from dragon.vm.tensorflow.core.shape_checks import group_count, require_depth, require_gradient
 from dragon.vm.tensorflow.core.windows import by_axis, explicit_padding, layout
 
 
@@ -117,23 +116,25 @@ def conv_transpose(input, filters, output_shape, strides, padding="SAME", data_f
     if x.ndim != count + 2:
         raise ValueError(f"`input` must have rank {count + 2}, as `filters` have. Received: input of shape "
                          f"{tuple(x.shape)}, filters of shape {tuple(kernel.shape)}")
-    if channels_of(x, kind) != kernel.shape[-1]:
-        raise invalid_argument(f"input and filter must have the same depth: {channels_of(x, kind)} vs "
-                               f"{kernel.shape[-1]}")
+    require_depth(x, kernel.shape[-1], kind)
     shape = as_ints(output_shape)
     if not isinstance(shape, list) or len(shape) not in (count, count + 2):
         raise ValueError(f"`output_shape` must have {count} or {count + 2} entries. Received: "
                          f"output_shape={output_shape}")
-    wanted = spatial_of(shape, kind) if len(shape) == count + 2 else tuple(shape)
-    window = tuple(kernel.shape)[:-2]
-    pads = explicit_padding(padding, count, kind) or paddings(wanted, window, strides, dilations, padding.lower())
+    if len(shape) == count:
+        shape = with_spatial(tuple(x.shape), kernel.shape[-2], shape, kind)
+    wanted, window = spatial_of(shape, kind), tuple(kernel.shape)[:-2]
+    explicit = explicit_padding(padding, count, kind)
+    require_gradient(x, shape, window, strides, dilations, explicit or padding.lower(), kind)
+    groups = group_count(shape[-1 if kind == "channels_last" else 1], kernel.shape[-2])
+    pads = explicit or paddings(wanted, window, strides, dilations, padding.lower())
     before = [0] * count if pads[0] == 0 else pads[0]
     sizes = spatial_of(x.shape, kind)
     full = [(size - 1) * stride + (places - 1) * gap + 1
             for size, stride, places, gap in zip(sizes, strides, window, dilations)]
     made = ops.conv_transpose(channels_first(x, kind), ops.permute(kernel, KERNEL[kernel.ndim]), None, strides,
                               [0] * count, [max(cut + wish - own, 0) for cut, wish, own in zip(before, wanted, full)],
-                              1, dilations)
+                              groups, dilations)
     for axis, (cut, wish) in enumerate(zip(before, wanted), start=2):
         made = ops.narrow(made, axis, cut, wish)
     return in_format(made, kind)

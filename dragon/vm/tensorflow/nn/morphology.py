@@ -208,7 +208,11 @@ def _backwards(run, sizes, like, slope):
     with _Tape() as tape:
         tape.watch(point)
         found = run(point)
-    return tape.gradient(found, point, take(slope))
+    slope = take(slope)
+    if tuple(found.shape) != tuple(slope.shape):
+        raise invalid_argument("Size of out_backprop doesn't match computed: actual = "
+                               f"{tuple(slope.shape)}, computed = {tuple(found.shape)}")
+    return tape.gradient(found, point, slope)
 
 
 def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):

@@ -45,6 +45,9 @@ def float_power(input, exponent, *, out=None):
 Tensor.float_power_ = ops.float_power_
 
 
+FEW_TERMS, MOST_TERMS = 1 << 10, 1 << 24  # of a sum: those for one number, and those that are in memory at a time
+
+
 @both
 def mvlgamma(input, p, *, out=None):
     """Return the logarithm of the multivariate gamma function of `p` dimensions."""
@@ -52,9 +55,13 @@ def mvlgamma(input, p, *, out=None):
         raise RuntimeError(f"mvlgamma: got p={p}, expected at least 1")
     if not input.dtype.is_floating_point:
         input = input.to(OBJECTS["float32"])
-    shifts = ops.mul(ops.arange(p, dtype=input.dtype, device=input.device), -0.5)
-    terms = ops.lgamma(ops.add(ops.unsqueeze(input, -1), shifts))
-    return deliver(ops.add(ops.sum(terms, -1), 0.25 * p * (p - 1) * math.log(math.pi)), out)
+    wide, found = ops.unsqueeze(input, -1), None
+    step = p if p <= FEW_TERMS else max(MOST_TERMS // max(input.numel(), 1), 1)
+    for start in range(0, p, step):  # in parts, so that any p can be interrupted and fits into memory
+        numbers = ops.arange(start, min(start + step, p), dtype=input.dtype, device=input.device)
+        terms = ops.sum(ops.lgamma(ops.add(wide, ops.mul(numbers, -0.5))), -1)
+        found = terms if found is None else ops.add(found, terms)
+    return deliver(ops.add(found, 0.25 * p * (p - 1) * math.log(math.pi)), out)
 
 
 @method

@@ -263,8 +263,9 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
         tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
         shape = broadcast_shape(tensors)
         like = tensors[0]
-        drawn = ops.normal(ops.empty(shape, dtype=like.dtype, device=like.device), generator=generator)
-        drawn = ops.add(ops.mul(drawn, _plain(std)), _plain(mean))
+        memory = ops.empty(shape, dtype=like.dtype, device=like.device)
+        drawn = (ops.normal_of(memory, _plain(mean), std.detach(), generator=generator) if isinstance(std, Tensor) else
+                 ops.add(ops.normal(memory, 0.0, std, generator=generator), mean.detach()))
         for value in tensors:
             if value.requires_grad:  # part of the history, with a gradient of zero, as in PyTorch
                 drawn = ops.where(ops.zeros((), dtype=OBJECTS["bool"]), value, drawn)

@@ -183,6 +183,13 @@ bucketize: got boundaries of shape {a}, expected a vector
 searchsorted: got a sorted sequence of shape
 -> torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and \
 input value tensor must match
+searchsorted: got a sorter of shape {a}, expected shape {b} of the sorted sequence
+-> torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor {b:list}and got sorter \
+tensor {a:list}
+searchsorted: got a sorter of {dtype}, expected int64
+-> torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {dtype:Kind}
+searchsorted: got {i} in sorter, expected
+-> torch.searchsorted(): sorter index out of range
 bincount: got {i} in input, expected no number below 0
 -> bincount only supports 1-d non-negative integral inputs.
 histc: got {n} bins, expected at least 1

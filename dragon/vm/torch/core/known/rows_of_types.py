@@ -149,6 +149,8 @@ linspace: got steps {n}, expected at least 0
 -> number of steps must be non-negative
 randint: got low = {a}, high = {b}, expected low < high
 -> random_ expects 'from' to be less than 'to', but got from={a} >= to={b}
+normal_of: got a std below 0 or NaN, expected
+-> normal expects all elements of std >= 0.0
 normal: got std = {a}, expected at least 0
 -> normal expects std >= 0.0, but found std {a}
 bernoulli: got a probability of {a}, expected

@@ -1,11 +1,12 @@
 """Operators of networks: convolutions, pools, norms and activations."""
-from dragon.vm.shared.errors import UnimplementedError
+from dragon.vm.shared.errors import UnimplementedError, invalid_argument
 from dragon.vm.shared.recording.tape import GradientTape
 from dragon.vm.shared.tensors.dtypes import int64
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow import nn
 from dragon.vm.tensorflow.core.saved_model.table import enter, operator, rows
 from dragon.vm.tensorflow.core.saved_model.values import dtype_of, numbers, tensor
+from dragon.vm.tensorflow.core.shape_checks import require_norm, require_sizes
 
 rows(nn, """
 Relu relu
@@ -79,13 +80,25 @@ _CONVOLUTIONS = {"Conv2DBackpropFilter": ("conv2d", "NHWC"), "Conv3DBackpropFilt
 @operator(" ".join(_CONVOLUTIONS))
 def _filter_gradient(node, x, sizes, slope):
     name, layout = _CONVOLUTIONS[node.op]
-    kind, x = node.get("data_format", layout), tensor(x)
-    kernel = ops.zeros(tuple(numbers(sizes)), dtype=x.dtype.name)
+    kind, x, slope, sizes = node.get("data_format", layout), tensor(x), tensor(slope), numbers(sizes)
+    require_sizes(sizes, x.ndim, "filter")
+    place = -1 if kind.endswith("C") else 1
+    if name == "depthwise_conv2d":
+        if sizes[2] != x.shape[place]:
+            raise invalid_argument("input and filter must have the same in_depth: "
+                                   f"{x.shape[place]} vs {sizes[2]}")
+    elif name == "conv3d" and sizes[3] != x.shape[place]:
+        raise invalid_argument("input and filter_sizes must have the same number of channels. Got "
+                               f"{x.shape[place]} for input and {sizes[3]} for filter_sizes")
+    kernel = ops.zeros(tuple(sizes), dtype=x.dtype.name)
     with GradientTape() as tape:
         tape.watch(kernel)
         made = getattr(nn, name)(x, kernel, node.get("strides"), _padding(node), data_format=kind,
                                  dilations=_dilations(node, kind))
-    return tape.gradient(made, kernel, tensor(slope))
+    if tuple(made.shape) != tuple(slope.shape):
+        raise invalid_argument(f"{node.op}: Size of out_backprop doesn't match computed: actual = "
+                               f"{tuple(slope.shape)}, computed = {tuple(made.shape)}")
+    return tape.gradient(made, kernel, slope)
 
 
 @operator("Conv2DBackpropInput Conv2DBackpropInputV2")
@@ -144,6 +157,9 @@ def _max_pool_with_places(node, x):
 def _batch_norm(node, x, scale, offset, mean, variance):
     x, scale, offset, mean, variance = map(tensor, (x, scale, offset, mean, variance))
     kind, small = node.get("data_format", "NHWC"), node.get("epsilon", 1e-4)
+    when = ("When is_training=false" if not node.get("is_training", True) else
+            "When exponential_avg_factor != 1" if node.get("exponential_avg_factor", 1.0) != 1.0 else "")
+    require_norm(x, kind, {"scale": scale, "offset": offset}, {"mean": mean, "variance": variance}, when)
     if node.get("is_training", True):
         return _train_batch_norm(node, x, scale, offset, mean, variance, kind, small)
     y = _normalize(x, mean, variance, scale, offset, kind, small)
