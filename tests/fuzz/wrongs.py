@@ -168,17 +168,19 @@ def parts():
 
 
 PLAIN = [None, 0, -1, True, 2**31, 2**63, -2**63, 2**70, float("nan"), -1e30, float("inf"), 2j, "", "text", "\ud800",
-         "\0", b"", b"bytes", (), (1, 2, 3), ("a", None), range(3), Ellipsis, NotImplemented, slice(None), object, dragon.Tensor,
+         "\0", b"", b"bytes", (), (1, 2, 3), ("a", None), range(3), Ellipsis, NotImplemented, slice(None), object,
+         dragon.Tensor,
          _C.Tensor, _C.Graph, int, type, len, numpy]
 MADE = [
     list, dict, lambda: [None], lambda: [1, "a"], recursive_dict, tricks.nested, tricks.deep, deep_tuple,
     lambda: bytearray(8), lambda: memoryview(b"abc"), lambda: iter([1]), lambda: (n for n in (1, 2)), object,
     tricks.Nasty, tricks.Silent, lambda: [tricks.Nasty()], lambda: tricks.Liar(2**62, [1, 2]),
-    lambda: tricks.Liar(-1, [1]), lambda: tricks.Liar(3, [engine_objects.tensor()]), lambda: tricks.clearing(0), lambda: tricks.clearing(1),
+    lambda: tricks.Liar(-1, [1]), lambda: tricks.Liar(3, [engine_objects.tensor()]), lambda: tricks.clearing(0),
+    lambda: tricks.clearing(1),
     tricks.Ranging, losing, lambda: losing(tuple), Fickle, Answering, lambda: Real(2.5), lambda: Losing([1, 2]),
     lambda: Fresh(engine_objects.tensor), lambda: Fresh(object), lambda: Fresh(lambda: (1, [2])), spiteful_class,
     lambda: Fresh(lambda: b"abc" * 100), lambda: tricks.raising, lambda: tricks.identity,
-    lambda: (lambda *a, **k: None), lambda: tricks.Text("mean"), lambda: tricks.Guest(True), lambda: type("Sub", (int,), {})(2), lambda: 10**5000,
+    lambda: tricks.Text("mean"), lambda: tricks.Guest(True), lambda: type("Sub", (int,), {})(2), lambda: 10**5000,
     lambda: lambda *a, **k: engine_objects.tensor(1), lambda: lambda *a, **k: [engine_objects.tensor(0)] * 9,
     lambda: lambda *a, **k: None, lambda: lambda *a, **k: 3, lambda: lambda *a, **k: [None, 3, "x"],
     # NumPy's arrays and numbers of each kind
