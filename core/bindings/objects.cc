@@ -104,9 +104,21 @@ void RefuseNone(py::handle found) {
   }
 }
 
+/// The class above all that pybind11 makes has no instances of its own: it would end the process, asked for one, as
+/// `__reduce__` asks it.
+PyObject* NewInstanceOfClass(PyTypeObject* type, PyObject*, PyObject*) {
+  return Guarded([&] {
+    if (py::detail::all_type_info(type).empty()) {
+      throw TypeError(type->tp_name).Says("there are no instances of this class, and none that can be pickled");
+    }
+    return py::detail::make_new_instance(type);
+  });
+}
+
 }  // namespace
 
 void RefuseNoneAsSelf(const py::module_& m) {
+  Self<PyTypeObject>(py::detail::get_internals().instance_base)->tp_new = &NewInstanceOfClass;
   for (const auto& [name, found] : py::reinterpret_borrow<py::dict>(m.attr("__dict__"))) {
     if (!PyType_Check(found.ptr())) continue;
     const py::dict fields(found.attr("__dict__"));

@@ -298,7 +298,8 @@ void RegisterNode(py::module_& m) {
            [](Node& node, py::object hook) {
              node.extras().pre_hooks.push_back(Ref<NodeHook>(new PythonNodeHook(hook, FrontendOf(&TensorType), true)));
            })
-      .def("__eq__", [](const Node& a, const Node& b) { return &a == &b; })
+      .def(
+          "__eq__", [](const Node& a, const Node& b) { return &a == &b; }, py::is_operator())
       .def("__hash__", [](const Node& node) { return reinterpret_cast<intptr_t>(&node); })
       .def("__repr__", [](const Node& node) { return "<" + node.name() + " node>"; });
 }

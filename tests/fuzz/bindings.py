@@ -156,8 +156,10 @@ class Kit(kits.Native):
     def restore(self):
         engine_objects.tidy(self.made)
         self.made.clear()
+        if _C.is_profiling():
+            _C.stop_profile()
         for switch, *values in ((_C.set_phantom, False), (_C.set_autocast, None), (_C.set_override_modes, 0, 0),
-                                (_C.set_override_disabled, False), (_C.exchange_history_floor, 0), (_C.stop_profile,),
+                                (_C.set_override_disabled, False), (_C.exchange_history_floor, 0),
                                 (_C.set_default_device, None), (_C.set_usual_device, None), (_C.work_alone, False),
                                 (_C.set_num_threads, 2), (_C.exchange_size_by_numbers, -1, False),
                                 (_C.set_anomaly_mode, False, False), (_C.set_memory_limit, sandbox.MEMORY)):

@@ -72,7 +72,7 @@ def capture():
 
 
 def procedure():
-    """Return a call for other sizes, from inside a trace."""
+    """Return a call for other sizes."""
     made, x = _C.Trace(), tensor()
     made.add_input(x)
     made.start()
@@ -80,10 +80,11 @@ def procedure():
     scribe.add_argument(x, [0])
     scribe.start()
     try:
-        return _C.finish_procedure(scribe, [x * x])
+        y = x * x
     finally:
         scribe.stop()
         made.stop()
+    return _C.finish_procedure(scribe, [y])
 
 
 def node():

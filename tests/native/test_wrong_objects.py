@@ -55,7 +55,7 @@ def test_what_is_no_class_of_tensors_is_refused(call):
 def test_no_method_is_called_for_none():
     """pybind11 makes a null pointer of it."""
     methods = [(cls, name, value) for cls in vars(_C).values() if type(cls).__name__ == "pybind11_type"
-               for name, value in vars(cls).items() if name != "__init__"]
+               for name, value in vars(cls).items() if name not in ("__init__", "__eq__")]
     read = [value.fget for _, _, value in methods if isinstance(value, property)]
     called = [getattr(cls, name) for cls, name, value in methods if type(value).__name__ == "instancemethod"]
     assert len(read) > 40 and len(called) > 100
