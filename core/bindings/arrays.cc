@@ -59,7 +59,7 @@ Tensor FromSequence(PyObject* data, const DType* wanted, const char* who);
 
 int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
   view->obj = nullptr;
-  const Tensor tensor = AsTensor(self);
+  const Tensor tensor = SelfTensor(self);
   const char* format = kFormats[static_cast<int>(tensor.dtype())];
   const char* trouble = !format                     ? "the buffer protocol has no such dtype; cast it first"
                         : tensor.is_meta()          ? "a meta tensor has no numbers"
@@ -181,7 +181,7 @@ struct NeedsLists {};
 
 /// Numbers with a dtype of their own: those of tensors and NumPy.
 bool DTypeOfNumber(PyObject* object, DType* dtype) {
-  if (IsTensor(object)) return *dtype = AsTensor(object).dtype(), true;
+  if (const Tensor* tensor = TensorIf(object)) return *dtype = tensor->dtype(), true;
   if (std::strncmp(Py_TYPE(object)->tp_name, "numpy.", 6) != 0) return false;
   Py_buffer view;
   if (PyObject_GetBuffer(object, &view, PyBUF_FORMAT) < 0) {
@@ -293,7 +293,8 @@ T* FillFrom(PyObject* object, T* place, std::span<const int64_t> shape, const ch
 py::object DeepList(PyObject* object, int depth) {
   const bool sequence = PySequence_Check(object) && !IsTensor(object) && PySequence_Size(object) >= 0;
   if (PyErr_Occurred()) PyErr_Clear();
-  if (!sequence || PyUnicode_Check(object) || depth > kDeepest) return py::reinterpret_borrow<py::object>(object);
+  if (!sequence || PyUnicode_Check(object)) return py::reinterpret_borrow<py::object>(object);
+  if (depth > kDeepest) throw ValueError("tensor").Got("lists nested more than ", kDeepest, " deep").Expected("fewer");
   py::list list = py::reinterpret_steal<py::list>(PySequence_List(object));
   if (!list) throw py::error_already_set();
   for (size_t i = 0; i < list.size(); ++i) list[i] = DeepList(py::object(list[i]).ptr(), depth + 1);
@@ -359,13 +360,14 @@ Tensor FromOutside(PyObject* data, const DType* dtype, const char* who) {
 
 Tensor FromData(PyObject* data, const DType* dtype, Device device, const char* who) {
   std::optional<ShapesOnly> numbers;  // a trace writes the calls down as they come, so nothing changes for it
-  if (!IsTensor(data) && !Door().tracer) numbers.emplace(/*only=*/false);
-  Tensor tensor = IsTensor(data) ? Op<"to_row_major">(AsTensor(data).Detach()) : FromOutside(data, dtype, who);
+  const Tensor* given = TensorIf(data);
+  if (!given && !Door().tracer) numbers.emplace(/*only=*/false);
+  Tensor tensor = given ? Op<"to_row_major">(given->Detach()) : FromOutside(data, dtype, who);
   if (dtype && tensor.dtype() != *dtype) tensor = Op<"cast">(tensor, *dtype);
   if (tensor.device() != device) tensor = Op<"to_device">(tensor, device);
   numbers.reset();
   const Storage* storage = tensor.impl()->storage.get();  // none for a meta tensor
-  if (!IsTensor(data) && storage && !storage->memory.is_borrowed()) NoteImagined(tensor);
+  if (!given && storage && !storage->memory.is_borrowed()) NoteImagined(tensor);
   return tensor;
 }
 
@@ -449,7 +451,7 @@ PyObject* ToList(const Tensor& tensor) {
 
 PyObject* ToNumPy(PyObject* self) {
   return Guarded([&]() -> PyObject* {
-    const Tensor& tensor = AsTensor(self);
+    const Tensor& tensor = SelfTensor(self);
     if (tensor.requires_grad()) {
       throw RuntimeError("numpy").Got("a tensor that requires grad").Expected("detach() first");
     }

@@ -10,26 +10,14 @@
 
 namespace dragon::python {
 
-inline std::vector<Tensor> TensorsOf(const py::sequence& objects, const char* who) {
-  std::vector<Tensor> tensors;
-  tensors.reserve(objects.size());
-  for (py::handle object : objects) {
-    if (!IsTensor(object.ptr())) {
-      throw TypeError(who).Got(Py_TYPE(object.ptr())->tp_name, " at ", tensors.size()).Expected("a tensor");
-    }
-    tensors.push_back(AsTensor(object.ptr()));
-  }
-  return tensors;
-}
-
 inline py::object Wrapped(const Tensor& tensor, const Frontend* frontend) {
   return py::reinterpret_steal<py::object>(Wrap(tensor, frontend));
 }
 
 /// The object that shows the tensor already, whatever its class.
 inline py::object Shown(const Tensor& tensor) {
-  auto* living = static_cast<PyTensor*>(tensor.impl()->python.load());
-  return Wrapped(tensor, living ? living->frontend : FrontendOf(&TensorType));
+  const PyTensor* face = FaceOf(tensor);
+  return Wrapped(tensor, face ? face->frontend : FrontendOf(&TensorType));
 }
 
 /// A trace as Python holds it.
@@ -42,8 +30,8 @@ struct ProgramFace {
   std::shared_ptr<Program> program;
   std::vector<const Frontend*> frontends;
 
-  py::list Run(const py::sequence& arguments, const std::vector<double>& symbols) const {
-    const std::vector<Tensor> inputs = TensorsOf(arguments, "compiled");
+  py::list Run(const py::object& arguments, const std::vector<double>& symbols) const {
+    const std::vector<Tensor> inputs = TensorsIn(arguments, "compiled");
     std::vector<Tensor> results;
     {
       WithoutGil outside;

@@ -5,21 +5,10 @@
 
 namespace dragon::python {
 
-namespace {
-
-/// As `==` says, which may run code of anybody's; that may let go of what is compared.
-bool EqualByPython(PyObject* a, PyObject* b) {
-  const auto held = py::reinterpret_borrow<py::object>(a), other = py::reinterpret_borrow<py::object>(b);
-  const int equal = PyObject_RichCompareBool(a, b, Py_EQ);
-  if (equal < 0) PyErr_Clear();
-  return equal == 1;
-}
-
-}  // namespace
-
 bool Equal(PyObject* a, PyObject* b) {
   if (a == b) return true;
   if (Py_TYPE(a) != Py_TYPE(b) || IsTensor(a)) return false;
+  const auto held = py::reinterpret_borrow<py::object>(a);  // what it is compared by may take it out of where it is
   if (PyFloat_Check(a)) {
     const double x = PyFloat_AS_DOUBLE(a), y = PyFloat_AS_DOUBLE(b);
     return std::memcmp(&x, &y, sizeof x) == 0;
@@ -29,14 +18,13 @@ bool Equal(PyObject* a, PyObject* b) {
     return std::memcmp(&x, &y, sizeof x) == 0;
   }
   if (PyTuple_Check(a)) {
-    const Py_ssize_t size = PyTuple_GET_SIZE(a);
-    if (PyTuple_GET_SIZE(b) != size) return false;
-    for (Py_ssize_t i = 0; i < size; ++i) {
-      if (!Equal(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i))) return false;
-    }
-    return true;
+    const Deeper deeper(" while guards compare tuples");
+    Py_ssize_t place = 0;
+    return Py_SIZE(a) == Py_SIZE(b) && !AnyItem(a, [&](PyObject* item) { return !Equal(item, ItemAt(b, place++)); });
   }
-  return EqualByPython(a, b);
+  const int equal = PyObject_RichCompareBool(a, b, Py_EQ);
+  if (equal < 0) PyErr_Clear();
+  return equal == 1;
 }
 
 bool Matches(const Check& check, PyObject* now) {
@@ -50,7 +38,7 @@ bool Matches(const Check& check, PyObject* now) {
     case Mode::kAbsent:
       return !now;
     case Mode::kType:
-      return now && reinterpret_cast<PyObject*>(Py_TYPE(now)) == check.expected;
+      return now && Upcast(Py_TYPE(now)) == check.expected;
   }
   return false;
 }
@@ -60,17 +48,17 @@ std::string ObjectForm::Difference(PyObject* object) const {
   if (Py_TYPE(object) != type) {
     return std::string("class was ") + type->tp_name + ", now " + Py_TYPE(object)->tp_name;
   }
-  return TensorForm::Difference(AsTensor(object));
+  return TensorForm::Difference(*TensorIf(object));
 }
 
 uint64_t VersionOf(const GuardPlace& place) {
 #if PY_VERSION_HEX < 0x030C0000  // later ones number only what somebody watches
   if (place.kind == GuardPlace::kDict || place.kind == GuardPlace::kKeys) {
-    return reinterpret_cast<PyDictObject*>(place.container)->ma_version_tag;
+    return Self<PyDictObject>(place.container)->ma_version_tag;
   }
   if (place.kind == GuardPlace::kType) {
-    const auto* type = reinterpret_cast<PyTypeObject*>(place.container);
-    return PyType_HasFeature(const_cast<PyTypeObject*>(type), Py_TPFLAGS_VALID_VERSION_TAG) ? type->tp_version_tag : 0;
+    auto* type = Self<PyTypeObject>(place.container);
+    return PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG) ? type->tp_version_tag : 0;
   }
 #endif
   return 0;
@@ -83,18 +71,14 @@ int FirstInDict(const GuardPlace& place, int first) {
   if (PyDict_GET_SIZE(place.container) != count) return kSizeChanged;
   PyObject *key, *value;
   Py_ssize_t position = 0;
-  int i = 0;
-  for (; i < count && PyDict_Next(place.container, &position, &key, &value); ++i) {
+  for (int i = 0; PyDict_Next(place.container, &position, &key, &value); ++i) {
+    if (i >= count) return kSizeChanged;  // a comparison has put something in
     if (i < first) continue;
-    if (key != place.keys[i]) {
-      const auto held = py::reinterpret_borrow<py::object>(value);
-      if (!Equal(key, place.keys[i])) return kSizeChanged;
-      if (!Matches(place.checks[i], value)) return i;
-    } else if (!Matches(place.checks[i], value)) {
-      return i;
-    }
+    const auto held = py::reinterpret_borrow<py::object>(key == place.keys[i] ? nullptr : value);
+    if (held && !Equal(key, place.keys[i])) return kSizeChanged;
+    if (!Matches(place.checks[i], value)) return i;
   }
-  return i == count && PyDict_GET_SIZE(place.container) == count ? kFits : kSizeChanged;
+  return kFits;
 }
 
 int FirstAmongKeys(const GuardPlace& place, PyObject* dict, int first) {
@@ -109,10 +93,11 @@ int FirstAmongKeys(const GuardPlace& place, PyObject* dict, int first) {
 int FirstInList(const GuardPlace& place, int first) {
   const int count = static_cast<int>(place.checks.size());
   if (PyList_GET_SIZE(place.container) != count) return kSizeChanged;
-  for (int i = first; i < count && PyList_GET_SIZE(place.container) == count; ++i) {
-    if (!Matches(place.checks[i], PyList_GET_ITEM(place.container, i))) return i;
+  for (int i = first; i < count; ++i) {
+    if (PyList_GET_SIZE(place.container) != count) return kSizeChanged;
+    if (!Matches(place.checks[i], ItemAt(place.container, i))) return i;
   }
-  return PyList_GET_SIZE(place.container) == count ? kFits : kSizeChanged;
+  return kFits;
 }
 
 int FirstAmongAttributes(const GuardPlace& place, int first) {
@@ -126,7 +111,11 @@ int FirstAmongAttributes(const GuardPlace& place, int first) {
   return kFits;
 }
 
-bool FitsSet(const GuardPlace& place) { return EqualByPython(place.container, place.checks[0].expected); }
+bool FitsSet(const GuardPlace& place) {
+  const int equal = PyObject_RichCompareBool(place.container, place.checks[0].expected, Py_EQ);
+  if (equal < 0) PyErr_Clear();
+  return equal == 1;
+}
 
 bool FitsArray(const GuardPlace& place) {
   Py_buffer view;
@@ -161,7 +150,7 @@ int FirstFailure(const GuardPlace& place, int first) {
     case GuardPlace::kKeys:
       return FirstAmongKeys(place, place.container, first);
     case GuardPlace::kType:
-      return FirstAmongKeys(place, reinterpret_cast<PyTypeObject*>(place.container)->tp_dict, first);
+      return FirstAmongKeys(place, Self<PyTypeObject>(place.container)->tp_dict, first);
     case GuardPlace::kList:
       return FirstInList(place, first);
     case GuardPlace::kCell:
@@ -176,6 +165,8 @@ int FirstFailure(const GuardPlace& place, int first) {
       return first > 0 || FitsCall(place) ? kFits : 0;
     case GuardPlace::kTensor:
       return first > 0 || place.form->Fits(place.container) ? kFits : 0;
+    case GuardPlace::kReleased:
+      break;
   }
   return kFits;
 }

@@ -10,7 +10,7 @@
 
 namespace dragon::python {
 
-// Objects are borrowed: the Python side keeps them in a list that the garbage collector can see into.
+// Objects are borrowed here: the guards keep them, where the garbage collector sees them.
 
 /// What is expected of an entry.
 enum class Mode : int8_t { kAny, kSame, kEqual, kAbsent, kType };
@@ -25,8 +25,8 @@ bool Matches(const Check& check, PyObject* now);
 
 /// A tensor's form, and its class in Python.
 struct ObjectForm : TensorForm {
-  explicit ObjectForm(PyObject* object) : TensorForm(AsTensor(object)), type(Py_TYPE(object)) {}
-  bool Fits(PyObject* object) const { return Py_TYPE(object) == type && TensorForm::Fits(AsTensor(object)); }
+  explicit ObjectForm(PyObject* object) : TensorForm(TensorIn(object, "Guards")), type(Py_TYPE(object)) {}
+  bool Fits(PyObject* object) const { return Py_TYPE(object) == type && TensorForm::Fits(SelfTensor(object)); }
   /// The first difference, for people.
   std::string Difference(PyObject* object) const;
 
@@ -35,7 +35,7 @@ struct ObjectForm : TensorForm {
 
 /// A container that is reachable from a function, and what its entries should be.
 struct GuardPlace {
-  enum Kind { kDict, kKeys, kType, kList, kCell, kAttribute, kSet, kArray, kCall, kTensor };
+  enum Kind { kDict, kKeys, kType, kList, kCell, kAttribute, kSet, kArray, kCall, kTensor, kReleased };
   Kind kind;
   PyObject* container;
   std::vector<PyObject*> keys;

@@ -45,4 +45,5 @@ PYBIND11_MODULE(_C, m) {
   RegisterFusion(m);
   RegisterPasses(m);
   RegisterTensorParts(m);
+  RefuseNoneAsSelf(m);
 }

@@ -48,8 +48,7 @@ void TakeOver(TensorImpl& mine, const TensorImpl& other) {
 
 int SetData(PyObject* self, PyObject* value, void*) {
   return GuardedInt([&] {
-    if (!value || !IsTensor(value)) throw TypeError("data").Got("no tensor").Expected("a tensor");
-    TakeOver(*AsTensor(self).impl(), *AsTensor(value).impl());
+    TakeOver(*SelfTensor(self).impl(), *TensorIn(value ? value : Py_None, "data").impl());
     return 0;
   });
 }
@@ -59,21 +58,20 @@ PyObject* SetStorage(PyObject* self, PyObject* args) {
     PyObject *source, *shape_given, *strides_given;
     long long offset = 0;
     if (!PyArg_ParseTuple(args, "OOO|L:set_storage", &source, &shape_given, &strides_given, &offset)) return nullptr;
-    if (!IsTensor(source)) throw TypeError("set_storage").Got("no tensor as source").Expected("a tensor");
     const Place place{"set_storage", nullptr};
-    const Tensor& from = AsTensor(source);
+    const Tensor from = TensorIn(source, "set_storage");
     from.Settle();
     const Dims shape = ParseDims(shape_given, place);
     const Dims strides = strides_given == Py_None ? ContiguousStrides(shape) : ParseDims(strides_given, place);
     CheckWindow(from, shape, strides, offset);
-    TakeOver(*AsTensor(self).impl(), *from.Alias(shape, strides, offset).impl());
+    TakeOver(*SelfTensor(self).impl(), *from.Alias(shape, strides, offset).impl());
     return Py_NewRef(self);
   });
 }
 
 PyObject* Resize(PyObject* self, PyObject* shape_given) {
   return Guarded([&]() -> PyObject* {
-    const Tensor& x = AsTensor(self);
+    const Tensor& x = SelfTensor(self);
     x.Settle();
     const Dims shape = ParseDims(shape_given, {"resize", nullptr});
     const int64_t numel = CheckedNumel("resize", shape, x.item_size());
@@ -102,7 +100,7 @@ PyObject* ResizeStorage(PyObject* self, PyObject* bytes) {
     const Py_ssize_t size = PyNumber_AsSsize_t(bytes, PyExc_OverflowError);
     if (size == -1 && PyErr_Occurred()) return nullptr;
     if (size < 0) throw ValueError("storage").Got(size, " bytes").Expected("at least 0");
-    TensorImpl& impl = *AsTensor(self).impl();
+    TensorImpl& impl = *SelfTensor(self).impl();
     if (!impl.storage) throw TypeError("storage").Got("a tensor without memory of its own").Expected("one with memory");
     impl.storage->Resize(static_cast<size_t>(size));
     return Py_NewRef(self);

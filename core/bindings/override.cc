@@ -34,7 +34,7 @@ struct PyOverridable {
 
 PyTypeObject OverridableType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
-PyOverridable* Me(PyObject* self) { return reinterpret_cast<PyOverridable*>(self); }
+PyOverridable* Me(PyObject* self) { return Self<PyOverridable>(self); }
 
 /// What was called with, as a tuple and a dictionary.
 struct Collected {
@@ -44,7 +44,7 @@ struct Collected {
   Collected(PyObject* const* args, Py_ssize_t count, PyObject* keywords) : positional(count) {
     for (Py_ssize_t i = 0; i < count; ++i) positional[i] = py::handle(args[i]);
     for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k) {
-      named[py::handle(PyTuple_GET_ITEM(keywords, k))] = py::handle(args[count + k]);
+      named[py::handle(KeywordAt(keywords, k))] = py::handle(args[count + k]);
     }
   }
 };
@@ -57,7 +57,13 @@ void ReplaceError(const PyOverridable* me, PyObject* const* args, Py_ssize_t cou
   PyObject* better = PyObject_CallFunctionObjArgs(me->frontend->refusal_handler, me->function, call.positional.ptr(),
                                                   call.named.ptr(), error.value().ptr(), nullptr);
   if (!better) return;
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(better)), better);
+  if (!PyExceptionInstance_Check(better)) {
+    PyErr_Format(PyExc_TypeError, "set_refusal: got '%s' from the handler, expected an exception",
+                 Py_TYPE(better)->tp_name);
+    Py_DECREF(better);
+    return;
+  }
+  PyErr_SetObject(Upcast(Py_TYPE(better)), better);
   Py_DECREF(better);
 }
 
@@ -83,15 +89,16 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
   return 0;
 }
 
+/// The function stays, for whoever calls while a cycle is being taken apart: functions let go of what they hold.
 int Clear(PyObject* self) {
   Py_CLEAR(Me(self)->dict);
-  Py_CLEAR(Me(self)->function);
   return 0;
 }
 
 void Dealloc(PyObject* self) {
   PyObject_GC_UnTrack(self);
-  Clear(self);
+  Py_CLEAR(Me(self)->dict);
+  Py_CLEAR(Me(self)->function);
   PyObject_GC_Del(self);
 }
 
@@ -150,10 +157,7 @@ bool WantsOverride(const Frontend* frontend, PyObject* const* args, Py_ssize_t c
     PyObject* argument = args[i];
     if (ClassAnswers(frontend, argument)) return true;
     if (!PyList_CheckExact(argument) && !PyTuple_CheckExact(argument)) continue;
-    PyObject** items = PySequence_Fast_ITEMS(argument);
-    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(argument); ++k) {
-      if (ClassAnswers(frontend, items[k])) return true;
-    }
+    if (AnyItem(argument, [&](PyObject* item) { return ClassAnswers(frontend, item); })) return true;
   }
   return false;
 }
@@ -178,7 +182,7 @@ PyObject* CallOverride(const Frontend* frontend, PyObject* function, PyObject* c
   }
   for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SET_ITEM(positional, i, Py_NewRef(args[i]));
   for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k) {
-    PyDict_SetItem(named, PyTuple_GET_ITEM(keywords, k), args[count + k]);
+    PyDict_SetItem(named, KeywordAt(keywords, k), args[count + k]);
   }
   PyObject* result = PyObject_CallFunctionObjArgs(frontend->override_handler, function, positional, named, nullptr);
   Py_DECREF(positional);
@@ -204,8 +208,8 @@ PyObject* MakeOverridable(Frontend* frontend, PyObject* function) {
   object->dict = nullptr;
   object->function = Py_NewRef(function);
   object->frontend = frontend;
-  PyObject_GC_Track(reinterpret_cast<PyObject*>(object));
-  return reinterpret_cast<PyObject*>(object);
+  PyObject_GC_Track(Upcast(object));
+  return Upcast(object);
 }
 
 void RegisterOverride(py::module_& m) {

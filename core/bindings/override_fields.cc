@@ -14,10 +14,12 @@ struct PyAskingField {
 
 PyTypeObject FieldType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
-PyAskingField* MyField(PyObject* self) { return reinterpret_cast<PyAskingField*>(self); }
+PyAskingField* MyField(PyObject* self) { return Self<PyAskingField>(self); }
 
+/// As Python does it: a class may have lost its `__get__` since.
 PyObject* ReadField(const PyAskingField* me, PyObject* tensor, PyObject* type) {
-  return Py_TYPE(me->field)->tp_descr_get(me->field, tensor, type);
+  const descrgetfunc read = Py_TYPE(me->field)->tp_descr_get;
+  return read ? read(me->field, tensor, type) : Py_NewRef(me->field);
 }
 
 PyObject* GetField(PyObject* self, PyObject* tensor, PyObject* type) {
@@ -70,15 +72,10 @@ int TraverseField(PyObject* self, visitproc visit, void* arg) {
   return 0;
 }
 
-int ClearField(PyObject* self) {
-  Py_CLEAR(MyField(self)->field);
-  Py_CLEAR(MyField(self)->name);
-  return 0;
-}
-
 void DeallocField(PyObject* self) {
   PyObject_GC_UnTrack(self);
-  ClearField(self);
+  Py_CLEAR(MyField(self)->field);
+  Py_CLEAR(MyField(self)->name);
   PyObject_GC_Del(self);
 }
 
@@ -105,8 +102,8 @@ PyObject* MakeAskingField(const Frontend* frontend, PyObject* name, PyObject* fi
   object->field = Py_NewRef(field);
   object->name = Py_NewRef(name);
   object->frontend = frontend;
-  PyObject_GC_Track(reinterpret_cast<PyObject*>(object));
-  return reinterpret_cast<PyObject*>(object);
+  PyObject_GC_Track(Upcast(object));
+  return Upcast(object);
 }
 
 void RegisterOverrideFields(py::module_& m) {
@@ -118,11 +115,10 @@ void RegisterOverrideFields(py::module_& m) {
   FieldType.tp_descr_set = SetField;
   FieldType.tp_dealloc = DeallocField;
   FieldType.tp_traverse = TraverseField;
-  FieldType.tp_clear = ClearField;
   FieldType.tp_getattro = FieldAttribute;
   FieldType.tp_getset = field_fields;
   if (PyType_Ready(&FieldType) < 0) throw py::error_already_set();
-  m.attr("AskingField") = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(&FieldType));
+  m.attr("AskingField") = py::reinterpret_borrow<py::object>(Upcast(&FieldType));
 }
 
 }  // namespace dragon::python

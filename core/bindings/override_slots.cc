@@ -46,7 +46,7 @@ bool IsTaken(const Frontend* frontend, PyObject* object) {
 }  // namespace
 
 PyObject* CallSlotOverride(const Frontend* frontend, const char* name, std::initializer_list<PyObject*> args) {
-  PyObject* method = PyObject_GetAttrString(reinterpret_cast<PyObject*>(frontend->tensor_class), name);
+  PyObject* method = PyObject_GetAttrString(Upcast(frontend->tensor_class), name);
   if (!method) return nullptr;
   PyObject* result = CallOverride(frontend, method, args.begin(), static_cast<Py_ssize_t>(args.size()), nullptr);
   Py_DECREF(method);
@@ -54,7 +54,7 @@ PyObject* CallSlotOverride(const Frontend* frontend, const char* name, std::init
 }
 
 py::object AskedSlot(PyObject* self, const char* name) {
-  const Frontend* frontend = reinterpret_cast<PyTensor*>(self)->frontend;
+  const Frontend* frontend = Self<PyTensor>(self)->frontend;
   if (DRAGON_LIKELY(!WantsOverride(frontend, self))) return {};
   py::object answer = py::reinterpret_steal<py::object>(CallSlotOverride(frontend, name, {self}));
   if (!answer) throw py::error_already_set();

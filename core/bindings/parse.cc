@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "core/bindings/python.h"
+#include "core/framework/generator.h"
+#include "core/framework/graph_body.h"
 #include "core/framework/number.h"
 #include "core/framework/promotion.h"
 #include "core/framework/scribe.h"
@@ -14,9 +16,9 @@ namespace {
 /// "an int" for 3: how an argument that came is told.
 std::string Kind(PyObject* object) {
   if (object == Py_None) return "None";
-  if (IsTensor(object)) {
+  if (const Tensor* tensor = TensorIf(object)) {
     std::ostringstream out;
-    out << "a tensor of shape " << AsTensor(object).shape();
+    out << "a tensor of shape " << tensor->shape();
     return out.str();
   }
   return std::string("'") + Py_TYPE(object)->tp_name + "'";
@@ -50,7 +52,7 @@ bool IsInteger(PyObject* object) { return PyLong_Check(object) || (PyIndex_Check
 double ParseReal(PyObject* object, const Place& place) {
   if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
   if (PyUnicode_Check(object) || PyComplex_Check(object)) Refuse(object, place);
-  if (IsTensor(object) && AsTensor(object).numel() != 1) Refuse(object, place);
+  if (const Tensor* tensor = TensorIf(object); tensor && tensor->numel() != 1) Refuse(object, place);
   const double value = PyFloat_AsDouble(object);
   if (value == -1.0 && PyErr_Occurred()) {
     if (!PyErr_ExceptionMatches(PyExc_OverflowError)) Refuse(object, place);
@@ -81,9 +83,8 @@ bool IsNumPyScalar(PyObject* object) {
 }  // namespace
 
 int64_t ParseInt(PyObject* object, const Place& place) {
-  if (IsTensor(object)) {
-    const Tensor& tensor = AsTensor(object);
-    if (tensor.numel() == 1 && !IsInexact(tensor.dtype())) return NumberIn(tensor, place).integer();
+  if (const Tensor* tensor = TensorIf(object)) {
+    if (tensor->numel() == 1 && !IsInexact(tensor->dtype())) return NumberIn(*tensor, place).integer();
     Refuse(object, place);
   }
   if (!PyIndex_Check(object)) Refuse(object, place);
@@ -110,9 +111,9 @@ Value ParseNumber(PyObject* object, const Place& place) {
   if (PyLong_Check(object)) return Value(ParseInt(object, place));
   if (PyFloat_Check(object)) return Value(PyFloat_AS_DOUBLE(object));
   if (PyComplex_Check(object)) return Value(complex128(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)));
-  if (IsTensor(object)) {
-    if (AsTensor(object).numel() != 1) Refuse(object, place);
-    return NumberIn(AsTensor(object), place);
+  if (const Tensor* tensor = TensorIf(object)) {
+    if (tensor->numel() != 1) Refuse(object, place);
+    return NumberIn(*tensor, place);
   }
   if (IsNumPyBool(object)) return Value(PyObject_IsTrue(object) == 1);
   if (PyIndex_Check(object)) return Value(ParseInt(object, place));
@@ -159,7 +160,7 @@ Tensor NumberLike(PyObject* object, const Tensor* like, const Place& place) {
 }
 
 Tensor ParseTensor(PyObject* object, const Place& place, const Tensor* like) {
-  if (IsTensor(object)) return AsTensor(object);
+  if (const Tensor* tensor = TensorIf(object)) return *tensor;
   if (object == Py_None && place.argument && place.argument->optional) return {};
   if (IsNumber(object) || NumberOf(object) >= 0) return NumberLike(object, like, place);
   if (PyObject_CheckBuffer(object) && !PyBytes_Check(object) && !PyByteArray_Check(object)) {
@@ -188,7 +189,8 @@ int64_t ParseElement(PyObject* object, const Place& place, int element) {
 Dims ParseDims(PyObject* object, const Place& place) {
   Dims dims;
   const int repeat = place.argument ? place.argument->repeat : 0;
-  if (IsInteger(object) || (IsTensor(object) && AsTensor(object).ndim() == 0)) {
+  const Tensor* tensor = TensorIf(object);
+  if (IsInteger(object) || (tensor && tensor->ndim() == 0)) {
     for (int i = 0; i < std::max(repeat, 1); ++i) dims.push_back(ParseElement(object, place, i));
     return dims;
   }
@@ -204,17 +206,17 @@ Dims ParseDims(PyObject* object, const Place& place) {
 }
 
 DType ParseDType(PyObject* object, const Place& place) {
-  if (PyObject_TypeCheck(object, &DTypeType)) {
-    const DType dtype = reinterpret_cast<PyDType*>(object)->dtype;
+  if (const PyDType* given = DTypeIf(object)) {
+    const DType dtype = given->dtype;
     if (static_cast<int>(dtype) < kDTypeCount) return dtype;
     const std::string name = py::cast<std::string>(py::handle(object).attr("name"));
     throw TypeError(place.op).Got("dtype ", name).Expected("one that tensors have; this one is known by name only");
   }
   // As NumPy and PyTorch have it: a class names its own width, whatever the default dtype is.
-  if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DType::kFloat64;
-  if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return DType::kInt64;
-  if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return DType::kBool;
-  if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) return DType::kComplex128;
+  if (object == Upcast(&PyFloat_Type)) return DType::kFloat64;
+  if (object == Upcast(&PyLong_Type)) return DType::kInt64;
+  if (object == Upcast(&PyBool_Type)) return DType::kBool;
+  if (object == Upcast(&PyComplex_Type)) return DType::kComplex128;
   std::string name;
   if (PyUnicode_Check(object)) {
     name = TextOf(object, place);
@@ -271,11 +273,12 @@ void NoteSymbol(PyObject* object, const Place& place) {
   PyErr_Clear();
   auto* trace = dynamic_cast<Trace*>(Door().tracer);
   if (!trace || !symbol || !PyLong_Check(symbol.ptr())) return;
-  const auto entry = static_cast<int32_t>(PyLong_AsLong(symbol.ptr()));
-  trace->NoteSymbol(place.argument->slot, -1, Expression::Of(entry));
+  const int64_t entry = ParseInt(symbol.ptr(), place);
+  if (entry < 0 || entry >= trace->symbol_count()) Refuse(object, place, "a number of which the trace knows");
+  trace->NoteSymbol(place.argument->slot, -1, Expression::Of(static_cast<int32_t>(entry)));
   if (Scribe* scribe = Scribe::Current()) {
-    const NumberId number =
-        scribe->sizes().Note(NumberKind::kSymbol, entry, -1, scribe->Position(), Value(PyFloat_AsDouble(object)));
+    const NumberId number = scribe->sizes().Note(NumberKind::kSymbol, static_cast<int32_t>(entry), -1,
+                                                 scribe->Position(), Value(PyFloat_AsDouble(object)));
     FollowNumber(number, place, -1);
   }
 }
@@ -308,8 +311,8 @@ Value ParseAttribute(PyObject* object, const Place& place) {
     case ArgumentType::kBool:
       if (PyBool_Check(object)) return Value(object == Py_True);
       if (IsNumPyBool(object)) return Value(PyObject_IsTrue(object) == 1);
-      if (IsTensor(object) && AsTensor(object).numel() == 1 && AsTensor(object).dtype() == DType::kBool) {
-        return NumberIn(AsTensor(object), place);
+      if (const Tensor* x = TensorIf(object); x && x->numel() == 1 && x->dtype() == DType::kBool) {
+        return NumberIn(*x, place);
       }
       Refuse(object, place);
     case ArgumentType::kScalar:
@@ -332,12 +335,9 @@ Value ParseAttribute(PyObject* object, const Place& place) {
       return Value(std::move(numbers));
     }
     case ArgumentType::kGenerator:
+      return Value(Ref<Object>(&EngineObject<Generator>(object, place.op, "a Generator")));
     case ArgumentType::kGraph:
-      try {
-        return Value(py::cast<Ref<Object>>(object));
-      } catch (const py::cast_error&) {
-        Refuse(object, place);
-      }
+      return Value(Ref<Object>(&EngineObject<GraphBody>(object, place.op, "a GraphBody")));
     default:
       Refuse(object, place);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/bindings/gil.h"
+#include "core/bindings/objects.h"
 #include "core/framework/apply.h"
 #include "core/framework/op.h"
 #include "core/framework/sizes.h"
@@ -16,21 +17,14 @@ PYBIND11_DECLARE_HOLDER_TYPE(T, dragon::Ref<T>, true)
 
 namespace dragon::python {
 
-namespace py = pybind11;
-
-/// A dtype as Python sees it; frontends subclass it to give their own names.
-struct PyDType {
-  PyObject_HEAD DType dtype;
-};
-
 /// One way of showing tensors: the classes its results have and the names its arguments go by.
 struct Frontend {
   PyTypeObject* tensor_class = nullptr;
   PyObject* dtypes[kDTypeCount] = {};
-  PyObject* device_class = nullptr;  ///< called with (type name, index)
-  PyObject* shape_class = nullptr;   ///< a tuple subclass, or null for tuple
-  PyObject* names = nullptr;         ///< dict: schema's argument name, or "op.argument" -> the guest's
-  PyObject* results = nullptr;       ///< dict: operator -> the class of its tuple of results, called with that tuple
+  PyObject* device_class = nullptr;     ///< called with (type name, index)
+  PyTypeObject* shape_class = nullptr;  ///< a tuple subclass, or null for tuple
+  PyObject* names = nullptr;            ///< dict: schema's argument name, or "op.argument" -> the guest's
+  PyObject* results = nullptr;          ///< dict: operator -> the class of its tuple of results, called with that tuple
   PyObject* override_handler = nullptr;    ///< called with (function, args, kwargs) when a class answers for itself
   PyObject* override_attribute = nullptr;  ///< what such a class has
   PyObject* override_disabled = nullptr;   ///< the value of that attribute which says: treat me as a plain tensor
@@ -48,22 +42,6 @@ struct Ops {
   Frontend frontend;
 };
 using OpsClass = py::class_<Ops, std::unique_ptr<Ops, py::nodelete>>;
-
-struct PyTensor {
-  PyObject_HEAD PyObject* dict;
-  PyObject* weakrefs;
-  TensorImpl* impl;  ///< owned
-  const Frontend* frontend;
-
-  const Tensor& tensor() const { return *reinterpret_cast<const Tensor*>(&impl); }
-};
-static_assert(sizeof(Tensor) == sizeof(TensorImpl*), "a Tensor is its pointer, so a PyTensor can lend it");
-
-extern PyTypeObject TensorType;
-extern PyTypeObject DTypeType;
-
-inline bool IsTensor(PyObject* object) { return PyObject_TypeCheck(object, &TensorType); }
-inline const Tensor& AsTensor(PyObject* object) { return reinterpret_cast<PyTensor*>(object)->tensor(); }
 
 /// The frontend of a tensor class (the nearest registered base), or the first one registered.
 const Frontend* FrontendOf(PyTypeObject* type);
@@ -172,14 +150,6 @@ Tensors ApplyFromPython(const Call& call, const Frontend* frontend, std::span<co
 
 // --- parse.cc: Python objects to what a schema asks for. Errors name the operator and the argument.
 
-/// Call `visit(item)` with the items of a list or tuple. An item's own methods may change the list meanwhile: each one
-/// is held while it is looked at, and the length is asked anew.
-template <typename Visitor>
-void EachItem(PyObject* sequence, Visitor&& visit) {
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence); ++i) {
-    visit(py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(sequence, i)).ptr());
-  }
-}
 /// The items of a sequence as a list or tuple.
 py::object ItemsOf(PyObject* object, const Place& place);
 /// True if a Python number (bool, int, float, complex, or a NumPy scalar of those).

@@ -60,9 +60,12 @@ struct NumPy {
  private:
   NumPy()
       : array(py::detail::npy_api::get().PyArray_Type_),
-        scalar(reinterpret_cast<PyTypeObject*>(Find("generic"))),
-        mapped(reinterpret_cast<PyTypeObject*>(Find("memmap"))),
+        scalar(Class("generic")),
+        mapped(Class("memmap")),
         as_array(Find("asarray")) {}
+  static PyTypeObject* Class(const char* name) {
+    return SubclassIn(Find(name), &PyBaseObject_Type, "numpy", "a class");
+  }
   static PyObject* Find(const char* name) {
     return py::object(py::module_::import("numpy").attr(name)).release().ptr();
   }
@@ -93,7 +96,7 @@ py::object ItemOf(PyObject* list, Py_ssize_t place, Py_ssize_t count) {
   if (PyList_GET_SIZE(list) != count) {
     throw RuntimeError("KPLRecord").Got("a list that changes while it is written").Expected("one that stays");
   }
-  return py::reinterpret_borrow<py::object>(PyList_GET_ITEM(list, place));
+  return py::reinterpret_borrow<py::object>(ItemAt(list, place));
 }
 
 /// Walks over one object.
@@ -118,9 +121,7 @@ class RecordBody {
       PutItems(value, depth);
     } else {
       const bool has_numpy = PyObject_HasAttrString(value, "numpy");
-      Refuse("a value of type " + NameOf(reinterpret_cast<PyObject*>(type)) +
-                 (has_numpy ? ", call its numpy() first" : ""),
-             kWhatWouldDo);
+      Refuse("a value of type " + NameOf(Upcast(type)) + (has_numpy ? ", call its numpy() first" : ""), kWhatWouldDo);
     }
   }
 
@@ -218,7 +219,7 @@ class RecordBody {
     buffer_.Container(is_list ? RecordTag::kList : RecordTag::kTuple, static_cast<uint64_t>(count));
     for (Py_ssize_t place = 0; place < count; ++place) {
       const py::object item =
-          is_list ? ItemOf(list, place, count) : py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(list, place));
+          is_list ? ItemOf(list, place, count) : py::reinterpret_borrow<py::object>(ItemAt(list, place));
       try {
         Put(item.ptr(), depth + 1);
       } catch (Refusal& refusal) {
@@ -248,12 +249,12 @@ class RecordBody {
     const Py_ssize_t count = PyList_GET_SIZE(items.ptr());
     buffer_.Container(RecordTag::kDict, static_cast<uint64_t>(count));
     for (Py_ssize_t place = 0; place < count; ++place) {
-      PyObject* item = PyList_GET_ITEM(items.ptr(), place);
+      PyObject* item = ItemAt(items.ptr(), place);
       if (!PyTuple_Check(item) || PyTuple_GET_SIZE(item) != 2) {
         Refuse("items of a " + NameOf(py::type::of(dict)) + " that are no pairs", "pairs of a key and a value");
       }
-      PutPair(py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(item, 0)),
-              py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(item, 1)), depth);
+      PutPair(py::reinterpret_borrow<py::object>(ItemAt(item, 0)), py::reinterpret_borrow<py::object>(ItemAt(item, 1)),
+              depth);
     }
   }
   void PutPair(const py::object& key, const py::object& value, int depth) {
@@ -261,7 +262,7 @@ class RecordBody {
     const bool is_key = type == &PyUnicode_Type || type == &PyLong_Type || type == &PyFloat_Type ||
                         type == &PyBytes_Type || type == &PyBool_Type || type == &PyComplex_Type || key.is_none();
     if (!is_key) {
-      Refuse("a key of type " + NameOf(reinterpret_cast<PyObject*>(type)), "text, bytes or a number");
+      Refuse("a key of type " + NameOf(Upcast(type)), "text, bytes or a number");
     }
     try {
       Put(key.ptr(), depth + 1);
@@ -281,10 +282,9 @@ class RecordBody {
       letters = told = Shown(array.attr("dtype").attr("str"));
     }
     const auto* numbers = py::detail::array_proxy(array.ptr());
-    const auto found = py::reinterpret_borrow<py::array>(array);
     static_assert(sizeof(*numbers->dimensions) == sizeof(int64_t), "sizes of axes are handed over as they are");
     const std::span shape(reinterpret_cast<const int64_t*>(numbers->dimensions), static_cast<size_t>(numbers->nd));
-    const auto size = static_cast<size_t>(found.nbytes());
+    const auto size = static_cast<size_t>(py::array(array).nbytes());
     const size_t at = buffer_.Array(tag, letters, shape, size);
     Copy(at, numbers->data, size, array.ptr());
   }

@@ -23,7 +23,7 @@ py::object Say(const py::object& enabled) {
 bool RecordsCalls(const py::args& objects) {
   std::vector<Tensor> tensors;
   for (py::handle object : objects) {
-    if (IsTensor(object.ptr())) tensors.push_back(AsTensor(object.ptr()));
+    if (const Tensor* tensor = TensorIf(object)) tensors.push_back(*tensor);
   }
   return IsAsked(tensors);
 }
@@ -40,8 +40,9 @@ bool IsAsked(std::span<const Tensor> inputs, std::span<const Tensor> outs) {
 
 const Frontend* RecorderAmong(const Frontend* own, std::span<PyObject* const> operands) {
   for (PyObject* operand : operands) {
-    if (!operand || !IsTensor(operand)) continue;
-    const Frontend* frontend = reinterpret_cast<PyTensor*>(operand)->frontend;
+    const PyTensor* face = operand ? FaceIf(operand) : nullptr;
+    if (!face) continue;
+    const Frontend* frontend = face->frontend;
     if (frontend && !frontend->waits_to_be_asked) return frontend;
   }
   return own;

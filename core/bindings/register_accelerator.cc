@@ -200,8 +200,14 @@ class Loan {
   void* base_;
 };
 
+const Tensor& TensorOnCuda(py::handle object, const char* who) {
+  const Tensor& tensor = TensorIn(object, who);
+  if (tensor.device().type == DeviceType::kCUDA) return tensor;
+  throw ValueError(who).Got("a tensor on ", tensor.device()).Expected("one on a CUDA device");
+}
+
 py::tuple LendMemoryOf(const py::object& object) {
-  const Tensor& tensor = AsTensor(object.ptr());
+  const Tensor& tensor = TensorOnCuda(object, "lend_memory");
   const int index = tensor.device().index;
   const void* const first = tensor.data();
   const void* const base = StreamAllocatorOf(index).SegmentOf(first);
@@ -228,12 +234,10 @@ void RegisterBorrowing(py::module_& m) {
       "borrow_cuda",
       [](uintptr_t address, const py::tuple& shape, const py::tuple& strides, py::object dtype, int index,
          py::object owner, py::object tensor_class) {
-        const auto dims_of = [](const py::tuple& numbers) {
-          Dims dims;
-          for (const py::handle number : numbers) dims.push_back(number.cast<int64_t>());
-          return dims;
-        };
-        const DType kind = ParseDType(dtype.ptr(), {"as_tensor", nullptr});
+        const Place place{"as_tensor", nullptr};
+        const Dims sizes = ParseDims(shape.ptr(), place), steps = ParseDims(strides.ptr(), place);
+        const DType kind = ParseDType(dtype.ptr(), place);
+        const Frontend* frontend = FrontendIn(tensor_class, place.op);
         const Device device{DeviceType::kCUDA, static_cast<int16_t>(index)};
         PyObject* const held = owner.release().ptr();
         const auto drop = [held] {
@@ -241,9 +245,8 @@ void RegisterBorrowing(py::module_& m) {
           WithGil gil;
           Py_DECREF(held);
         };
-        const Tensor borrowed = Tensor::Borrow(StreamAt(address), dims_of(shape), dims_of(strides), kind, device, drop);
-        return py::reinterpret_steal<py::object>(
-            Wrap(borrowed, FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()))));
+        const Tensor borrowed = Tensor::Borrow(StreamAt(address), sizes, steps, kind, device, drop);
+        return py::reinterpret_steal<py::object>(Wrap(borrowed, frontend));
       },
       "A tensor over device memory of an object's, which lives as long as the tensor.", py::arg("address"),
       py::arg("shape"), py::arg("strides"), py::arg("dtype"), py::arg("index"), py::arg("owner"),
@@ -254,14 +257,14 @@ void RegisterDeviceMemory(py::module_& m) {
   m.def(
       "pin",
       [](py::object tensor) {
-        const Frontend* frontend = FrontendOf(Py_TYPE(tensor.ptr()));
-        return py::reinterpret_steal<py::object>(Wrap(Pinned(AsTensor(tensor.ptr())), frontend));
+        const Tensor& given = TensorIn(tensor, "pin");
+        return py::reinterpret_steal<py::object>(Wrap(Pinned(given), FrontendOf(Py_TYPE(tensor.ptr()))));
       },
       "A copy of a tensor of the CPU in memory that CUDA devices reach.", py::arg("tensor"));
   m.def(
       "is_pinned",
       [](py::object object) {
-        const Tensor& tensor = AsTensor(object.ptr());
+        const Tensor& tensor = TensorIn(object, "is_pinned");
         return tensor.device().is_cpu() && tensor.impl()->storage &&
                IsPinned(tensor.data(), tensor.numel() ? tensor.item_size() : 0);
       },
@@ -280,7 +283,7 @@ void RegisterDeviceMemory(py::module_& m) {
   m.def(
       "record_stream",
       [](py::object object, uintptr_t stream) {
-        const Tensor& tensor = AsTensor(object.ptr());
+        const Tensor& tensor = TensorOnCuda(object, "record_stream");
         if (!tensor.impl()->storage || tensor.numel() == 0) return;
         const Device device = tensor.device();
         StreamAllocatorOf(device.index).RecordUse(const_cast<void*>(tensor.impl()->storage->Read()), StreamAt(stream));

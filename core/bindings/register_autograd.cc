@@ -11,17 +11,10 @@ namespace dragon::python {
 
 namespace {
 
-Tensor TensorOrNone(py::handle object, const char* who) {
-  if (object.is_none()) return {};
-  if (!IsTensor(object.ptr()))
-    throw TypeError(who).Got("'", Py_TYPE(object.ptr())->tp_name, "'").Expected("a tensor or None");
-  return AsTensor(object.ptr());
-}
-
 std::vector<Tensor> TensorList(py::handle object, const char* who) {
   std::vector<Tensor> tensors;
   if (object.is_none()) return tensors;
-  if (IsTensor(object.ptr())) return {AsTensor(object.ptr())};
+  if (const Tensor* tensor = TensorIf(object)) return {*tensor};
   for (py::handle item : py::iter(object)) tensors.push_back(TensorOrNone(item, who));
   return tensors;
 }
@@ -81,7 +74,7 @@ class PythonTensorHook : public TensorHook, public Holder {
 
 /// The functions that were registered with a tensor, in their order: on its gradient, or after `grad` was written.
 py::list HooksOf(const py::object& object, bool accumulated) {
-  const Tensor tensor = TensorOrNone(object, "tensor_hooks");
+  const Tensor& tensor = TensorIn(object, "tensor_hooks");
   py::list functions;
   const auto add = [&](const Ref<TensorHook>& hook) {
     if (const auto* python = dynamic_cast<const PythonTensorHook*>(hook.get())) functions.append(python->callable());
@@ -142,12 +135,8 @@ class PythonSavedTensorHooks : public SavedTensorHooks {
   Tensor Unpack(const Ref<Object>& packed) override {
     WithGil gil;
     py::object result = unpack_.get()(static_cast<HeldObject*>(packed.get())->held.get());
-    if (!IsTensor(result.ptr())) {
-      throw TypeError("saved_tensors_hooks")
-          .Got("'", Py_TYPE(result.ptr())->tp_name, "' from the unpack hook")
-          .Expected("a tensor");
-    }
-    return AsTensor(result.ptr());
+    if (const Tensor* tensor = TensorIf(result)) return *tensor;
+    throw TypeError("saved_tensors_hooks").Got(ClassOf(result), " from the unpack hook").Expected("a tensor");
   }
 
  private:
@@ -217,9 +206,10 @@ std::string PythonTrace() {
 }
 
 const Frontend* FrontendOfFirst(py::handle object) {
-  if (IsTensor(object.ptr())) return reinterpret_cast<PyTensor*>(object.ptr())->frontend;
+  if (const PyTensor* face = FaceIf(object.ptr())) return face->frontend;
+  if (object.is_none()) return FrontendOf(&TensorType);
   for (py::handle item : py::iter(object)) {
-    if (IsTensor(item.ptr())) return reinterpret_cast<PyTensor*>(item.ptr())->frontend;
+    if (const PyTensor* face = FaceIf(item.ptr())) return face->frontend;
   }
   return FrontendOf(&TensorType);
 }
@@ -257,21 +247,15 @@ void Become(const Tensor& x, const Tensor& y) {
 }
 
 /// Python's face of a node tells the collector what the node holds.
-Node* NodeBehind(PyObject* self) {
-  auto* instance = reinterpret_cast<py::detail::instance*>(self);
-  const auto face = instance->get_value_and_holder();
-  return face.holder_constructed() ? face.value_ptr<Node>() : nullptr;
-}
-
 void CollectNodes(PyHeapTypeObject* heap_type) {
   PyTypeObject* type = &heap_type->ht_type;
   type->tp_flags |= Py_TPFLAGS_HAVE_GC;
   type->tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
     Py_VISIT(Py_TYPE(self));
-    return VisitHeld(NodeBehind(self), visit, arg);
+    return VisitHeld(Behind<Node>(self), visit, arg);
   };
   type->tp_clear = [](PyObject* self) {
-    Node* node = NodeBehind(self);
+    Node* node = Behind<Node>(self);
     if (!node || node->refs() != 1 || ThreadsOutside() > 0 || !node->extras_if_any()) return 0;
     // What they hold may run code on its way out.
     const auto before = std::exchange(node->extras().pre_hooks, {}),
@@ -300,8 +284,9 @@ void RegisterNode(py::module_& m) {
                              [](const Node& node) -> py::object {
                                if (!node.is_accumulator()) throw py::attribute_error("variable");
                                const Tensor& leaf = static_cast<const AccumulateNode&>(node).leaf();
-                               auto* living = static_cast<PyObject*>(leaf.impl()->python.load());
-                               if (living) return py::reinterpret_borrow<py::object>(living);
+                               if (PyTensor* face = FaceOf(leaf)) {
+                                 return py::reinterpret_borrow<py::object>(Upcast(face));
+                               }
                                return py::reinterpret_steal<py::object>(Wrap(leaf, FrontendOf(&TensorType)));
                              })
       .def(
@@ -313,7 +298,8 @@ void RegisterNode(py::module_& m) {
            [](Node& node, py::object hook) {
              node.extras().pre_hooks.push_back(Ref<NodeHook>(new PythonNodeHook(hook, FrontendOf(&TensorType), true)));
            })
-      .def("__eq__", [](const Node& a, const Node& b) { return &a == &b; })
+      .def(
+          "__eq__", [](const Node& a, const Node& b) { return &a == &b; }, py::is_operator())
       .def("__hash__", [](const Node& node) { return reinterpret_cast<intptr_t>(&node); })
       .def("__repr__", [](const Node& node) { return "<" + node.name() + " node>"; });
 }
@@ -323,20 +309,20 @@ void RegisterSaved(py::module_& m) {
   py::class_<Saved>(m, "SavedTensor", "A tensor kept for a backward pass, which notices later writes.")
       .def(py::init([](py::object tensor, bool is_output) {
              const Tensor x = TensorOrNone(tensor, "save_for_backward");
-             return Saved{SavedTensor(x, is_output), FrontendOfFirst(py::make_tuple(tensor))};
+             return Saved{SavedTensor(x, is_output), FrontendOfFirst(tensor)};
            }),
            py::arg("tensor"), py::arg("is_output") = false)
       .def(
           "unpack",
           [](const Saved& self, py::object node) {
-            const Ref<Node> owner = node.is_none() ? Ref<Node>() : node.cast<Ref<Node>>();
+            const Ref<Node> owner(node.is_none() ? nullptr : &EngineObject<Node>(node, "saved tensor", "a node"));
             return py::reinterpret_steal<py::object>(Wrap(self.saved.Unpack("saved tensor", owner), self.frontend));
           },
           py::arg("node") = py::none());
   m.def(
       "push_saved_tensor_hooks",
       [](py::object pack, py::object unpack, py::type tensor_class) {
-        const Frontend* frontend = FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()));
+        const Frontend* frontend = FrontendIn(tensor_class, "push_saved_tensor_hooks");
         PushSavedTensorHooks(
             Ref<SavedTensorHooks>(new PythonSavedTensorHooks(std::move(pack), std::move(unpack), frontend)));
       },
@@ -344,11 +330,7 @@ void RegisterSaved(py::module_& m) {
       py::arg("unpack"), py::arg("tensor_class"));
   m.def("pop_saved_tensor_hooks", &PopSavedTensorHooks, "Take away the hooks pushed last.");
   m.def(
-      "keep_saved",
-      [](py::handle tensor) {
-        if (!IsTensor(tensor.ptr())) throw TypeError("keep_saved").Got("no tensor").Expected("a tensor");
-        AutogradMeta::Of(AsTensor(tensor.ptr())).keeps_saved = true;
-      },
+      "keep_saved", [](py::handle tensor) { AutogradMeta::Of(TensorIn(tensor, "keep_saved")).keeps_saved = true; },
       "Have gradients use the numbers that a leaf had when it was used, even if it takes other memory later.",
       py::arg("tensor"));
 }
@@ -405,7 +387,7 @@ void RegisterHooks(py::module_& m) {
   m.def(
       "register_hook",
       [](py::object tensor, py::object callable) {
-        const Tensor x = TensorOrNone(tensor, "register_hook");
+        const Tensor& x = TensorIn(tensor, "register_hook");
         Ref<TensorHook> hook(new PythonTensorHook(callable, FrontendOfFirst(tensor)));
         RegisterHook(x, hook);
         return hook;
@@ -414,7 +396,7 @@ void RegisterHooks(py::module_& m) {
   m.def(
       "register_accumulated_hook",
       [](py::object tensor, py::object callable) {
-        const Tensor x = TensorOrNone(tensor, "register_post_accumulate_grad_hook");
+        const Tensor& x = TensorIn(tensor, "register_post_accumulate_grad_hook");
         if (!x.is_leaf() || !x.requires_grad()) {
           throw RuntimeError("register_post_accumulate_grad_hook")
               .Got("a tensor that gathers no gradient")
@@ -428,19 +410,22 @@ void RegisterHooks(py::module_& m) {
   m.def("tensor_hooks", &HooksOf, "The functions registered with a tensor.", py::arg("tensor"),
         py::arg("accumulated") = false);
   m.def(
-      "remove_hook", [](py::object tensor, Ref<TensorHook> hook) { RemoveHook(TensorOrNone(tensor, "remove"), hook); },
+      "remove_hook",
+      [](py::object tensor, Ref<TensorHook> hook) {
+        RemoveHook(TensorIn(tensor, "remove_hook"), Present(hook, "remove_hook", "a hook"));
+      },
       py::arg("tensor"), py::arg("hook"));
 }
 
 /// What stands behind a tensor.
 void RegisterHistory(py::module_& m) {
   m.def(
-      "become", [](py::object x, py::object y) { Become(TensorOrNone(x, "become"), TensorOrNone(y, "become")); },
+      "become", [](py::object x, py::object y) { Become(TensorIn(x, "become"), TensorIn(y, "become")); },
       "Give a tensor the geometry, memory and history of one computed from it.", py::arg("x"), py::arg("y"));
   m.def(
       "forget",
       [](py::object tensor) {
-        TensorImpl& impl = *TensorOrNone(tensor, "detach_").impl();
+        TensorImpl& impl = *TensorIn(tensor, "detach_").impl();
         if (impl.autograd) {
           ReleaseGrad(impl);
           impl.autograd->node = nullptr;
@@ -454,7 +439,7 @@ void RegisterHistory(py::module_& m) {
   m.def(
       "output_number",
       [](py::object tensor) {
-        const Tensor x = TensorOrNone(tensor, "output_number");
+        const Tensor& x = TensorIn(tensor, "output_number");
         return GradNode(x) ? x.impl()->autograd->output : 0;
       },
       "Which result of its node a tensor is.", py::arg("tensor"));
@@ -474,8 +459,7 @@ void RegisterHistory(py::module_& m) {
   m.def(
       "is_recorded",
       [](py::handle leaf) {
-        if (!IsTensor(leaf.ptr())) throw TypeError("is_recorded").Got("no tensor").Expected("a tensor");
-        const AutogradMeta* meta = AsTensor(leaf.ptr()).impl()->autograd.get();
+        const AutogradMeta* meta = TensorIn(leaf, "is_recorded").impl()->autograd.get();
         return meta && meta->accumulator;
       },
       "Whether a living recorded call used a leaf.", py::arg("leaf"));

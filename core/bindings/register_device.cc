@@ -128,13 +128,13 @@ void RegisterMaking(py::module_& m) {
   m.def("is_tensor", [](py::object object) { return IsTensor(object.ptr()); }, py::arg("object"));
   m.def(
       "as_class",
-      [](py::object tensor, py::type type) {
-        if (!IsTensor(tensor.ptr())) throw TypeError("as_class").Got("no tensor").Expected("a tensor");
-        const Frontend* frontend = FrontendOf(reinterpret_cast<PyTypeObject*>(type.ptr()));
-        const Frontend* before = reinterpret_cast<PyTensor*>(tensor.ptr())->frontend;
+      [](py::object tensor, py::object type) {
+        const Tensor& x = TensorIn(tensor, "as_class");
+        const Frontend* frontend = FrontendIn(type, "as_class");
+        const Frontend* before = FaceIf(tensor.ptr())->frontend;
         const bool waits = frontend && frontend->waits_to_be_asked;
-        if (waits && before && !before->waits_to_be_asked) AutogradMeta::Of(AsTensor(tensor.ptr())).of_recorder = true;
-        return py::reinterpret_steal<py::object>(Wrap(AsTensor(tensor.ptr()), frontend));
+        if (waits && before && !before->waits_to_be_asked) AutogradMeta::Of(x).of_recorder = true;
+        return py::reinterpret_steal<py::object>(Wrap(x, frontend));
       },
       "The same tensor in another frontend's class.", py::arg("tensor"), py::arg("type"));
   m.def(
@@ -144,17 +144,17 @@ void RegisterMaking(py::module_& m) {
         DType parsed = DType::kFloat32;
         if (!dtype.is_none()) parsed = ParseDType(dtype.ptr(), place);
         const Device where = device.is_none() ? Device{} : ParseDevice(device.ptr(), place);
+        const Frontend* frontend = FrontendIn(frontend_class, "tensor");
         const Tensor tensor = FromData(data.ptr(), dtype.is_none() ? nullptr : &parsed, where, "tensor");
-        return py::reinterpret_steal<py::object>(
-            Wrap(tensor, FrontendOf(reinterpret_cast<PyTypeObject*>(frontend_class.ptr()))));
+        return py::reinterpret_steal<py::object>(Wrap(tensor, frontend));
       },
       "Copy data into a new tensor.", py::arg("data"), py::arg("dtype") = py::none(), py::arg("device") = py::none(),
       py::arg("tensor_class"));
   m.def(
       "from_buffer",
       [](py::object object, py::object frontend_class) {
-        return py::reinterpret_steal<py::object>(Wrap(
-            FromBuffer(object.ptr(), "from_numpy"), FrontendOf(reinterpret_cast<PyTypeObject*>(frontend_class.ptr()))));
+        const Frontend* frontend = FrontendIn(frontend_class, "from_numpy");
+        return py::reinterpret_steal<py::object>(Wrap(FromBuffer(object.ptr(), "from_numpy"), frontend));
       },
       "A tensor over an object's memory (a NumPy array, a bytearray, ...).", py::arg("object"),
       py::arg("tensor_class"));

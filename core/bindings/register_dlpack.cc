@@ -1,4 +1,7 @@
 // DLPack: tensors lent to and borrowed from other libraries without copying. Struct layouts follow DLPack 1.0.
+#include <algorithm>
+#include <climits>
+
 #include "core/bindings/python.h"
 
 namespace dragon::python {
@@ -95,8 +98,24 @@ void DropCapsule(PyObject* capsule, const char* name) {
   if (managed->deleter) managed->deleter(managed);
 }
 
-PyObject* Export(py::object object, py::object max_version, py::object copy) {
-  const Tensor* source = &AsTensor(object.ptr());
+/// The major number of the version that a taker can read; 0 where it says nothing.
+int MajorIn(const py::object& max_version) {
+  if (max_version.is_none()) return 0;
+  const py::object major = TupleIn(max_version, "__dlpack__", 1)[0];
+  return static_cast<int>(std::clamp<int64_t>(ParseInt(major.ptr(), {"__dlpack__", nullptr}), 0, INT_MAX));
+}
+
+bool Wanted(const py::object& copy) {
+  const int wanted = copy.is_none() ? 0 : PyObject_IsTrue(copy.ptr());
+  if (wanted < 0) throw py::error_already_set();
+  return wanted == 1;
+}
+
+PyObject* Export(const py::object& object, const py::object& max_version, const py::object& copy) {
+  const Tensor given = TensorIn(object, "__dlpack__");
+  const int major = MajorIn(max_version);
+  const bool copies = Wanted(copy);
+  const Tensor* source = &given;
   if (source->requires_grad()) {
     throw RuntimeError("__dlpack__").Got("a tensor that requires grad").Expected("detach() first");
   }
@@ -104,10 +123,10 @@ PyObject* Export(py::object object, py::object max_version, py::object copy) {
   source->Settle();
   if (source->impl()->storage) source->impl()->storage->lent = true;
   Tensor tensor = source->Detach();
-  if (!copy.is_none() && copy.cast<bool>()) tensor = Op<"clone">(tensor);
+  if (copies) tensor = Op<"clone">(tensor);
   auto lent = std::make_unique<Lent>(Lent{tensor, tensor.shape(), tensor.strides()});
   const DLTensor described = Describe(lent.get());
-  if (!max_version.is_none() && py::cast<int>(py::object(py::reinterpret_borrow<py::tuple>(max_version)[0])) >= 1) {
+  if (major >= 1) {
     auto* managed =
         new DLManagedTensorVersioned{{1, 0}, lent.release(), &DeleteManaged<DLManagedTensorVersioned>, 0, described};
     return PyCapsule_New(managed, "dltensor_versioned", [](PyObject* capsule) {
@@ -210,7 +229,6 @@ void RegisterDLPack(py::module_& m) {
   m.def(
       "to_dlpack",
       [](py::object tensor, py::object max_version, py::object copy) {
-        if (!IsTensor(tensor.ptr())) throw TypeError("__dlpack__").Got("no tensor").Expected("a tensor");
         return py::reinterpret_steal<py::object>(Export(tensor, max_version, copy));
       },
       "Lend a tensor as a DLPack capsule.", py::arg("tensor"), py::arg("max_version") = py::none(),
@@ -218,15 +236,15 @@ void RegisterDLPack(py::module_& m) {
   m.def(
       "dlpack_device",
       [](py::object tensor) {
-        const DLDevice device = ToDL(AsTensor(tensor.ptr()).device());
+        const DLDevice device = ToDL(TensorIn(tensor, "__dlpack_device__").device());
         return py::make_tuple(device.device_type, device.device_id);
       },
       "The device of a tensor in DLPack's numbers.", py::arg("tensor"));
   m.def(
       "from_dlpack",
       [](py::object object, py::object tensor_class) {
-        return py::reinterpret_steal<py::object>(
-            Wrap(FromDLPack(object), FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()))));
+        const Frontend* frontend = FrontendIn(tensor_class, "from_dlpack");
+        return py::reinterpret_steal<py::object>(Wrap(FromDLPack(object), frontend));
       },
       "Borrow another library's tensor.", py::arg("object"), py::arg("tensor_class"));
 }

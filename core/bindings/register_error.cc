@@ -43,6 +43,10 @@ void RegisterErrors(py::module_& m) {
       std::rethrow_exception(pointer);
     } catch (const Error&) {
       SetPythonError();
+    } catch (const py::reference_cast_error&) {
+      throw;  // another overload may do
+    } catch (const py::cast_error&) {
+      SetPythonError();
     }
   });
 }

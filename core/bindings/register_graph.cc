@@ -167,7 +167,7 @@ py::list AddCall(Graph& graph, const std::string& name, const py::sequence& inpu
     if (argument.type == ArgumentType::kTensorList) {
       const size_t before = ids.size();
       if (object && !object.is_none()) {
-        for (const py::handle item : py::reinterpret_borrow<py::sequence>(object)) ids.push_back(ParseId(item, place));
+        for (const py::handle item : TupleOf(object, place.op)) ids.push_back(ParseId(item, place));
       }
       list_sizes.push_back(static_cast<int32_t>(ids.size() - before));
     } else if (argument.is_tensor()) {
@@ -312,6 +312,28 @@ py::dict BoundsOf(const Graph& graph) {
   return found;
 }
 
+std::vector<ValueId> Known(const Graph& graph, std::vector<ValueId> ids, const char* who) {
+  for (ValueId id : ids) CheckId(graph, id, who);
+  return ids;
+}
+
+void SetUpdates(Graph& graph, std::vector<std::pair<int32_t, ValueId>> updates) {
+  for (const auto& [input, id] : updates) {
+    CheckId(graph, id, "updates");
+    if (input >= 0 && input < static_cast<int32_t>(graph.inputs.size())) continue;
+    throw IndexError("updates").Got("input ", input).Expected("0 to ", static_cast<int64_t>(graph.inputs.size()) - 1);
+  }
+  graph.updates = std::move(updates);
+}
+
+/// What is in the graph speaks of symbols by their places.
+void SetSymbols(Graph& graph, std::vector<std::string> names) {
+  if (names.size() < graph.symbols.size()) {
+    throw ValueError("symbols").Got(names.size(), " names").Expected("at least ", graph.symbols.size());
+  }
+  graph.symbols = std::move(names);
+}
+
 void Bound(Graph& graph, const std::string& name, int64_t low, std::optional<int64_t> high, int64_t multiple) {
   const auto found = std::find(graph.symbols.begin(), graph.symbols.end(), name);
   if (found == graph.symbols.end()) throw ValueError(graph.name).Got("'", name, "'").Expected("a symbol of the graph");
@@ -333,10 +355,16 @@ void RegisterGraph(py::module_& m) {
            py::arg("name") = "graph")
       .def(py::init<const Graph&>(), py::arg("other"))
       .def_readwrite("name", &Graph::name)
-      .def_readwrite("inputs", &Graph::inputs)
-      .def_readwrite("outputs", &Graph::outputs)
-      .def_readwrite("updates", &Graph::updates)
-      .def_readwrite("symbols", &Graph::symbols)
+      .def_property(
+          "inputs", [](const Graph& self) { return self.inputs; },
+          [](Graph& self, std::vector<ValueId> ids) { self.inputs = Known(self, std::move(ids), "inputs"); })
+      .def_property(
+          "outputs", [](const Graph& self) { return self.outputs; },
+          [](Graph& self, std::vector<ValueId> ids) { self.outputs = Known(self, std::move(ids), "outputs"); })
+      .def_property(
+          "updates", [](const Graph& self) { return self.updates; }, &SetUpdates)
+      .def_property(
+          "symbols", [](const Graph& self) { return self.symbols; }, &SetSymbols)
       .def_property_readonly("bounds", &BoundsOf, "symbol -> (smallest, largest or None, of what it is a multiple)")
       .def("bound", &Bound, "Say which sizes a symbol may be.", py::arg("symbol"), py::arg("low") = 0,
            py::arg("high") = py::none(), py::arg("multiple") = 1)

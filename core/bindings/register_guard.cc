@@ -21,7 +21,7 @@ struct Watched {
   enum Kind { kTensor, kConstant, kTuple, kList, kDict, kFields };
   Kind kind;
   std::string path;
-  PyObject* type = nullptr;
+  PyTypeObject* type = nullptr;
   Check check{};
   std::vector<PyObject*> keys;
   std::vector<Watched> children;
@@ -31,10 +31,11 @@ struct Watched {
 /// (number of a tensor among the arguments, axis) of each.
 using Axes = std::vector<std::pair<int, int>>;
 
-uint64_t OpenAxesOf(const Axes& axes, size_t number) {
+uint64_t OpenAxesOf(const Axes& axes, size_t number, int ndim) {
   uint64_t open = 0;
   for (const auto& [tensor, axis] : axes) {
-    if (static_cast<size_t>(tensor) == number) open |= uint64_t{1} << axis;
+    if (axis < 0 || axis >= kMaxDims) throw IndexError("Guards").Got("axis ", axis).Expected("0 to ", kMaxDims - 1);
+    if (tensor >= 0 && static_cast<size_t>(tensor) == number && axis < ndim) open |= uint64_t{1} << axis;
   }
   return open;
 }
@@ -67,12 +68,12 @@ struct Arguments {
       default:
         break;
     }
-    if (reinterpret_cast<PyObject*>(Py_TYPE(now)) != argument.type) {
+    if (Py_TYPE(now) != argument.type) {
       if (argument.kind == Watched::kFields) return Say(argument, "is of another class");
-      return Say(argument, explains ? std::string("was ") + reinterpret_cast<PyTypeObject*>(argument.type)->tp_name +
-                                          ", now " + Py_TYPE(now)->tp_name
-                                    : "");
+      return Say(argument,
+                 explains ? std::string("was ") + argument.type->tp_name + ", now " + Py_TYPE(now)->tp_name : "");
     }
+    const auto held = py::reinterpret_borrow<py::object>(now);
     if (argument.kind == Watched::kTuple || argument.kind == Watched::kList) return TakeItems(argument, now);
     if (argument.kind == Watched::kDict) return TakeEntries(argument, now);
     const py::object fields = py::reinterpret_steal<py::object>(PyObject_GetAttrString(now, "__dict__"));
@@ -84,7 +85,7 @@ struct Arguments {
   bool Fits(const ObjectForm& form, PyObject* now) const {
     if (!axes) return form.Fits(now);
     ObjectForm opened = form;
-    opened.open_axes = OpenAxesOf(*axes, tensors.size());
+    opened.open_axes = OpenAxesOf(*axes, tensors.size(), form.shape.size());
     return opened.Fits(now);
   }
 
@@ -99,15 +100,12 @@ struct Arguments {
   }
 
   bool TakeItems(const Watched& argument, PyObject* now) {
-    const bool is_tuple = argument.kind == Watched::kTuple;
-    const auto size = [&] { return is_tuple ? PyTuple_GET_SIZE(now) : PyList_GET_SIZE(now); };
     const auto count = static_cast<Py_ssize_t>(argument.children.size());
-    for (Py_ssize_t i = 0; i < count && size() == count; ++i) {
-      const auto item =
-          py::reinterpret_borrow<py::object>(is_tuple ? PyTuple_GET_ITEM(now, i) : PyList_GET_ITEM(now, i));
+    for (Py_ssize_t i = 0; i < count && Py_SIZE(now) == count; ++i) {
+      const auto item = py::reinterpret_borrow<py::object>(ItemAt(now, i));
       if (!Take(argument.children[i], item.ptr())) return false;
     }
-    return size() == count || SaySize(argument, size());
+    return Py_SIZE(now) == count || SaySize(argument, Py_SIZE(now));
   }
 
   bool TakeEntries(const Watched& argument, PyObject* now) {
@@ -128,18 +126,26 @@ struct Arguments {
 
 class Guards {
  public:
+  Guards() = default;
+  Guards(const Guards&) = delete;
+  ~Guards() { Forget(); }
+
   int Add(int kind, py::handle container, py::handle keys, py::handle checks) {
+    RequireQuiet("add");
+    if (kind < 0 || kind >= GuardPlace::kReleased) {
+      throw ValueError("Guards.add").Got("kind ", kind).Expected("0 to ", GuardPlace::kReleased - 1);
+    }
     GuardPlace place;
     place.kind = static_cast<GuardPlace::Kind>(kind);
-    place.container = container.ptr();
+    place.container = Keep(container);
     RequireKind(place);
     if (place.kind == GuardPlace::kTensor) {
       place.form = std::make_unique<ObjectForm>(container.ptr());
     } else {
-      for (py::handle key : py::iter(keys)) place.keys.push_back(key.ptr());
+      for (py::handle key : py::iter(keys)) place.keys.push_back(Keep(key));
       for (py::handle check : py::iter(checks)) {
-        py::tuple pair = check.cast<py::tuple>();
-        place.checks.push_back({static_cast<Mode>(pair[0].cast<int>()), PyTuple_GET_ITEM(pair.ptr(), 1)});
+        const py::tuple pair = TupleIn(check, "Guards.add", 2);
+        place.checks.push_back(CheckOf(pair[0], pair[1]));
       }
       const bool keyed = place.kind == GuardPlace::kDict || place.kind == GuardPlace::kKeys ||
                          place.kind == GuardPlace::kType || place.kind == GuardPlace::kAttribute;
@@ -149,27 +155,34 @@ class Guards {
       if (!keyed && place.kind != GuardPlace::kList && place.checks.size() != 1) {
         throw ValueError("Guards.add").Got(place.checks.size(), " checks").Expected("one");
       }
+      if (place.kind == GuardPlace::kArray && !PyBytes_Check(place.checks[0].expected)) {
+        RefuseObject(place.checks[0].expected, "Guards.add", "the bytes of an array");
+      }
     }
     places_.push_back(std::move(place));
     return static_cast<int>(places_.size()) - 1;
   }
 
   void SetArguments(py::tuple positional, py::tuple named) {
-    positional_ = ParseAll(positional);
-    named_.clear();
+    RequireQuiet("set_arguments");
+    std::vector<Watched> parsed = ParseAll(positional);
+    std::vector<std::pair<PyObject*, Watched>> parsed_named;
     for (py::handle item : named) {
-      py::tuple pair = item.cast<py::tuple>();
-      named_.push_back({PyTuple_GET_ITEM(pair.ptr(), 0), Parse(pair[1].cast<py::tuple>())});
+      const py::tuple pair = TupleIn(item, "Guards", 2);
+      parsed_named.push_back({Keep(pair[0]), Parse(pair[1])});
     }
+    positional_ = std::move(parsed);
+    named_ = std::move(parsed_named);
   }
 
   /// Let an entry be whatever it is from now on (check -1: the whole place).
   void Release(int place, int check) {
+    RequireQuiet("release");
     GuardPlace& released = places_.at(place);
     if (check >= 0) {
       released.checks.at(check).mode = Mode::kAny;
     } else {
-      released.kind = GuardPlace::kKeys;
+      released.kind = GuardPlace::kReleased;
       released.keys.clear();
       released.checks.clear();
     }
@@ -177,8 +190,10 @@ class Guards {
 
   /// Remember which arguments share memory, with each other and with tensors that the function reaches by itself.
   void SetAliases(py::handle args, py::handle kwargs, py::handle implicit) {
-    implicit_.clear();
-    for (py::handle tensor : py::iter(implicit)) implicit_.push_back(AsTensor(tensor.ptr()));
+    RequireQuiet("set_aliases");
+    std::vector<Tensor> others;
+    for (py::handle tensor : py::iter(implicit)) others.push_back(TensorIn(tensor, "Guards.set_aliases"));
+    implicit_ = std::move(others);
     Arguments found;
     Collect(args.ptr(), kwargs.ptr(), &found);
     aliases_ = Aliases(found.tensors);
@@ -213,7 +228,7 @@ class Guards {
 
   /// These axes of tensor arguments (number, axis), and no others, may have any size.
   void OpenSizes(const Axes& axes) {
-    EachForm([&](TensorForm& form, int position) { form.open_axes = OpenAxesOf(axes, position); });
+    EachForm([&](TensorForm& form, int position) { form.open_axes = OpenAxesOf(axes, position, form.shape.size()); });
   }
 
   /// The tensors among the arguments, or None where something differs. `axes`: open instead of those that are.
@@ -250,7 +265,7 @@ class Guards {
   }
 
   /// The sizes that the open axes have of tensors that a check has returned.
-  py::tuple SizesOf(const py::sequence& tensors) {
+  py::tuple SizesOf(const py::list& tensors) {
     py::list sizes;
     const size_t count = tensors.size();
     EachForm([&](const TensorForm& form, int position) {
@@ -259,18 +274,20 @@ class Guards {
         throw ValueError("Guards.sizes_of").Got(count, " tensors").Expected("those that a check has returned");
       }
       const py::object object = tensors[position];
-      if (!IsTensor(object.ptr()) || AsTensor(object.ptr()).ndim() != form.shape.size()) {
-        throw TypeError("Guards.sizes_of").Got(Py_TYPE(object.ptr())->tp_name).Expected("a tensor that was checked");
+      const Tensor& tensor = TensorIn(object, "Guards.sizes_of");
+      if (tensor.ndim() != form.shape.size()) {
+        throw ValueError("Guards.sizes_of").Got(tensor.ndim(), " axes").Expected(form.shape.size());
       }
       for (uint64_t open = form.open_axes; open; open &= open - 1) {
-        sizes.append(AsTensor(object.ptr()).shape()[std::countr_zero(open)]);
+        sizes.append(tensor.shape()[std::countr_zero(open)]);
       }
     });
     return py::tuple(sizes);
   }
 
   /// Every entry of every place that is not as it was: (place, check).
-  py::list Changes() const {
+  py::list Changes() {
+    const Busy busy(&running_);
     py::list changes;
     for (size_t i = 0; i < places_.size(); ++i) {
       int failed = -1;
@@ -282,19 +299,59 @@ class Guards {
     return changes;
   }
 
-  std::string TensorDifference(int place) const { return places_.at(place).form->Difference(places_[place].container); }
+  std::string TensorDifference(int place) const {
+    const GuardPlace& found = places_.at(place);
+    if (!found.form) throw ValueError("Guards").Got("place ", place).Expected("that of a tensor");
+    return found.form->Difference(found.container);
+  }
   py::object SwitchesChanged() const {
     const Switches now = Now();
     return switches_ == now ? py::object(py::none()) : py::str(switches_.Difference(now));
   }
   size_t size() const { return places_.size(); }
 
+  int Visit(visitproc visit, void* arg) const {
+    for (PyObject* object : kept_) Py_VISIT(object);
+    return 0;
+  }
+  void Forget() {
+    places_.clear();
+    positional_.clear();
+    named_.clear();
+    // What they hold may run code on its way out.
+    for (PyObject* object : std::exchange(kept_, {})) Py_DECREF(object);
+  }
+
  private:
+  /// Somebody is in what would move: comparisons run code of Python's, which may know these guards.
+  struct Busy {
+    explicit Busy(int* count) : count_(count) { ++*count_; }
+    Busy(const Busy&) = delete;
+    ~Busy() { --*count_; }
+    int* count_;
+  };
+  void RequireQuiet(const char* what) const {
+    if (running_) throw RuntimeError("Guards").Got(what, " while a check runs").Expected("it between checks");
+  }
+
+  PyObject* Keep(py::handle object) {
+    kept_.push_back(Py_NewRef(object.ptr()));
+    return object.ptr();
+  }
+  Check CheckOf(py::handle mode, py::handle expected) {
+    const int number = mode.cast<int>();
+    if (number < 0 || number > static_cast<int>(Mode::kType)) {
+      throw ValueError("Guards").Got("mode ", number).Expected("0 to ", static_cast<int>(Mode::kType));
+    }
+    return {static_cast<Mode>(number), Keep(expected)};
+  }
+
   struct Where {
     int place, check = 0;
   };
 
   Where FailureOf(py::handle args, py::handle kwargs, Arguments* found) {
+    const Busy busy(&running_);
     if (!(switches_ == Now())) return {kSwitches};
     if (!Collect(args.ptr(), kwargs.ptr(), found)) return {kArguments};
     for (size_t i = 0; i < places_.size(); ++i) {
@@ -332,37 +389,52 @@ class Guards {
 
   static py::list Listed(Arguments& found) {
     py::list tensors(found.tensors.size());
-    for (size_t i = 0; i < found.tensors.size(); ++i) {
-      PyList_SET_ITEM(tensors.ptr(), static_cast<Py_ssize_t>(i), found.tensors[i].release().ptr());
-    }
+    for (size_t i = 0; i < found.tensors.size(); ++i) tensors[i] = std::move(found.tensors[i]);
     return tensors;
   }
 
-  static std::vector<Watched> ParseAll(py::tuple specs) {
+  std::vector<Watched> ParseAll(py::handle specs) {
+    const Deeper deeper(" while guards read what arguments look like");
     std::vector<Watched> parsed;
-    for (py::handle spec : specs) parsed.push_back(Parse(spec.cast<py::tuple>()));
+    for (py::handle spec : TupleIn(specs, "Guards", 0)) parsed.push_back(Parse(spec));
     return parsed;
   }
 
   /// (kind, path, tensor) | (kind, path, mode, value) | (kind, path, type, children) | (kind, path, type, children,
   /// keys)
-  static Watched Parse(py::tuple spec) {
+  Watched Parse(py::handle object) {
+    const py::tuple spec = TupleIn(object, "Guards", 3);
     Watched argument;
-    argument.kind = static_cast<Watched::Kind>(spec[0].cast<int>());
+    const int kind = spec[0].cast<int>();
+    if (kind < 0 || kind > Watched::kFields) {
+      throw ValueError("Guards").Got("kind ", kind).Expected("0 to ", static_cast<int>(Watched::kFields));
+    }
+    argument.kind = static_cast<Watched::Kind>(kind);
     argument.path = spec[1].cast<std::string>();
-    PyObject* third = PyTuple_GET_ITEM(spec.ptr(), 2);
+    const py::object third = spec[2];
     if (argument.kind == Watched::kTensor) {
-      argument.form = std::make_unique<ObjectForm>(third);
+      argument.form = std::make_unique<ObjectForm>(third.ptr());
+      Keep(py::type::of(third));
     } else if (argument.kind == Watched::kConstant) {
-      argument.check = {static_cast<Mode>(spec[2].cast<int>()), PyTuple_GET_ITEM(spec.ptr(), 3)};
+      argument.check = CheckOf(third, TupleIn(spec, "Guards", 4)[3]);
     } else {
-      argument.type = third;
-      argument.children = ParseAll(spec[3].cast<py::tuple>());
-      if (spec.size() > 4) {
-        for (py::handle key : py::iter(spec[4])) argument.keys.push_back(key.ptr());
-      }
+      ParseStructure(TupleIn(spec, "Guards", 4), &argument);
     }
     return argument;
+  }
+  void ParseStructure(const py::tuple& spec, Watched* argument) {
+    static PyTypeObject* const kClasses[] = {&PyTuple_Type, &PyList_Type, &PyDict_Type, &PyBaseObject_Type};
+    argument->type =
+        SubclassIn(spec[2], kClasses[argument->kind - Watched::kTuple], "Guards", "the class of such a structure");
+    Keep(spec[2]);
+    argument->children = ParseAll(spec[3]);
+    if (spec.size() > 4) {
+      for (py::handle key : py::iter(spec[4])) argument->keys.push_back(Keep(key));
+    }
+    const bool keyed = argument->kind == Watched::kDict || argument->kind == Watched::kFields;
+    if (keyed && argument->keys.size() != argument->children.size()) {
+      throw ValueError("Guards").Got(argument->keys.size(), " keys").Expected(argument->children.size());
+    }
   }
 
   bool Collect(PyObject* args, PyObject* kwargs, Arguments* found) const {
@@ -382,7 +454,7 @@ class Guards {
       return false;
     }
     for (size_t i = 0; i < count; ++i) {
-      if (!found->Take(positional_[i], PyTuple_GET_ITEM(args, i))) return false;
+      if (!found->Take(positional_[i], ItemAt(args, i))) return false;
     }
     for (auto& [name, argument] : named_) {
       const py::object now = py::reinterpret_borrow<py::object>(PyDict_GetItemWithError(kwargs, name));
@@ -408,10 +480,12 @@ class Guards {
   /// How the arguments share memory, with each other and with tensors from outside.
   std::vector<int> Aliases(const std::vector<py::object>& given) const {
     std::vector<const Tensor*> tensors;
-    for (const py::object& object : given) tensors.push_back(&AsTensor(object.ptr()));
+    tensors.reserve(given.size());
+    for (const py::object& object : given) tensors.push_back(TensorIf(object));
     return FindAliases(tensors, implicit_);
   }
 
+  std::vector<PyObject*> kept_;  ///< what all the others point at
   std::vector<GuardPlace> places_;
   std::vector<Watched> positional_;
   std::vector<std::pair<PyObject*, Watched>> named_;
@@ -420,7 +494,23 @@ class Guards {
   bool heeds_scopes_ = false;  ///< whether a call depended on a scope having said that it is to be recorded
   std::vector<Tensor> implicit_;
   std::vector<int> aliases_;
+  int running_ = 0;  ///< checks under way: threads take turns within a comparison
 };
+
+/// The garbage collector sees what guards keep.
+void CollectGuards(PyHeapTypeObject* heap_type) {
+  PyTypeObject* type = &heap_type->ht_type;
+  type->tp_flags |= Py_TPFLAGS_HAVE_GC;
+  type->tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    const Guards* guards = Behind<Guards>(self);
+    return guards ? guards->Visit(visit, arg) : 0;
+  };
+  type->tp_clear = [](PyObject* self) {
+    if (Guards* guards = Behind<Guards>(self)) guards->Forget();
+    return 0;
+  };
+}
 
 }  // namespace
 
@@ -428,9 +518,7 @@ void RegisterGuard(py::module_& m) {
   m.def(
       "memory_key",
       [](py::handle object) {
-        if (!IsTensor(object.ptr()))
-          throw TypeError("memory_key").Got(Py_TYPE(object.ptr())->tp_name).Expected("a tensor");
-        const TensorImpl& impl = *AsTensor(object.ptr()).impl();
+        const TensorImpl& impl = *TensorIn(object, "memory_key").impl();
         const auto bytes = [](const Dims& dims) {
           return py::bytes(reinterpret_cast<const char*>(dims.data()), dims.size() * sizeof(int64_t));
         };
@@ -438,7 +526,7 @@ void RegisterGuard(py::module_& m) {
                               bytes(impl.strides), static_cast<int>(impl.dtype));
       },
       "What tensors have in common that show the same numbers.", py::arg("tensor"));
-  py::class_<Guards>(m, "Guards", "What a captured graph takes for granted. Borrows the objects it is given.")
+  py::class_<Guards>(m, "Guards", "What a captured graph takes for granted.", py::custom_type_setup(&CollectGuards))
       .def(py::init<>())
       .def("add", &Guards::Add, "Watch a container's entries; returns the number of the place.", py::arg("kind"),
            py::arg("container"), py::arg("keys") = py::tuple(), py::arg("checks") = py::tuple())

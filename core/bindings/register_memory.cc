@@ -45,12 +45,7 @@ void RegisterMemory(py::module_& m) {
   m.def(
       "storage_owners",
       [](py::handle tensor) {
-        if (!IsTensor(tensor.ptr())) {
-          throw TypeError("storage_owners")
-              .Got("an object of class ", Py_TYPE(tensor.ptr())->tp_name)
-              .Expected("a tensor");
-        }
-        const TensorImpl* impl = AsTensor(tensor.ptr()).impl();
+        const TensorImpl* impl = TensorIn(tensor, "storage_owners").impl();
         return (impl->storage ? impl->storage->refs() : 1) + impl->refs() - 1;
       },
       "How many hold a tensor's memory: 1 if nobody would see a write but through this very object.",

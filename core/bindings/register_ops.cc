@@ -20,7 +20,7 @@ struct PyOp {
   bool in_place;       ///< the first tensor argument is also the destination
   int positional;      ///< arguments that may be given by position
   GuestNames* names;   ///< as the guest calls the arguments
-  PyObject* named;     ///< the class of its tuple of results, or null; the frontend's table holds it
+  PyObject* named;     ///< the class of its tuple of results, or null
   PyObject* fallback;  ///< called with the same arguments if the schema refuses them, or null
   PyObject* refusal;   ///< called with (args, kwargs) where numbers stand for tensors, or null
   int numbers;         ///< where `refusal` is called: 1, 2 for one as the first, second argument, 4 for both
@@ -50,8 +50,8 @@ std::string NameOf(const PyOp* me) { return me->op->name() + (me->in_place ? "_"
 
 [[noreturn]] void RefuseKeyword(const PyOp* me, PyObject* keyword) {
   std::string known;
-  for (PyObject* name : *me->names) known += std::string(known.empty() ? "" : ", ") + PyUnicode_AsUTF8(name);
-  throw TypeError(NameOf(me)).Got("keyword '", PyUnicode_AsUTF8(keyword), "'").Expected("one of {", known, ", out}");
+  for (PyObject* name : *me->names) known += std::string(known.empty() ? "" : ", ") + TextIn(name);
+  throw TypeError(NameOf(me)).Got("keyword '", TextIn(keyword), "'").Expected("one of {", known, ", out}");
 }
 
 /// x.permute(0, 2, 1) and x.reshape(2, 3): trailing integers are one list, if the schema's next argument is one.
@@ -92,7 +92,7 @@ void Collect(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* 
   }
   if (!keywords) return;
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(keywords); ++k) {
-    PyObject* keyword = PyTuple_GET_ITEM(keywords, k);
+    PyObject* keyword = KeywordAt(keywords, k);
     PyObject* value = args[count + k];
     if (keyword == g_out_name || PyUnicode_Compare(keyword, g_out_name) == 0) {
       if (value != Py_None) into->out = value;
@@ -101,7 +101,7 @@ void Collect(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* 
     const int at = FindName(me, keyword);
     if (at < 0) RefuseKeyword(me, keyword);
     if (into->slots[at]) {
-      throw TypeError(NameOf(me)).Got("argument '", PyUnicode_AsUTF8(keyword), "' twice").Expected("it once");
+      throw TypeError(NameOf(me)).Got("argument '", TextIn(keyword), "' twice").Expected("it once");
     }
     into->slots[at] = value;
   }
@@ -128,11 +128,11 @@ void ParseTensorList(PyObject* object, const Place& place, InlineVector<Tensor, 
 InlineVector<Tensor, 2> ParseOut(const PyOp* me, PyObject* out) {
   InlineVector<Tensor, 2> outs;
   const size_t results = me->op->schema.returns().size();
-  if (IsTensor(out)) {
+  if (const Tensor* tensor = TensorIf(out)) {
     if (results > 1) {
       throw TypeError(NameOf(me)).Got("one tensor for argument 'out'").Expected("a tuple of ", results, " tensors");
     }
-    outs.push_back(AsTensor(out));
+    outs.push_back(*tensor);
     return outs;
   }
   if (!PyTuple_Check(out) && !PyList_Check(out)) {
@@ -142,10 +142,10 @@ InlineVector<Tensor, 2> ParseOut(const PyOp* me, PyObject* out) {
   }
   for (Py_ssize_t i = 0; i < PySequence_Size(out); ++i) {
     py::object item = py::reinterpret_steal<py::object>(PySequence_GetItem(out, i));
-    if (!IsTensor(item.ptr())) {
-      throw TypeError(NameOf(me)).Got("'", Py_TYPE(item.ptr())->tp_name, "' in argument 'out'").Expected("tensors");
-    }
-    outs.push_back(AsTensor(item.ptr()));
+    if (!item) throw py::error_already_set();
+    const Tensor* tensor = TensorIf(item);
+    if (!tensor) throw TypeError(NameOf(me)).Got(ClassOf(item), " in argument 'out'").Expected("tensors");
+    outs.push_back(*tensor);
   }
   if (outs.size() != results) {
     throw ValueError(NameOf(me)).Got(outs.size(), " tensors for argument 'out'").Expected(results);
@@ -176,7 +176,7 @@ struct ParsedCall {
 
 [[noreturn]] void RefuseAbsence(const PyOp* me, size_t i) {
   throw TypeError(NameOf(me))
-      .Got("no argument '", PyUnicode_AsUTF8((*me->names)[i]), "'")
+      .Got("no argument '", TextIn((*me->names)[i]), "'")
       .Expected(me->op->schema.arguments()[i].type_name());
 }
 
@@ -187,9 +187,7 @@ void Parse(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* ke
   const auto& arguments = me->op->schema.arguments();
   const Tensor* like = nullptr;
   for (size_t i = 0; i < arguments.size() && !like; ++i) {
-    if (given.slots[i] && arguments[i].type == ArgumentType::kTensor && IsTensor(given.slots[i])) {
-      like = &AsTensor(given.slots[i]);
-    }
+    if (given.slots[i] && arguments[i].type == ArgumentType::kTensor) like = TensorIf(given.slots[i]);
   }
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = arguments[i];
@@ -235,7 +233,7 @@ bool ParseOrFallBack(const PyOp* me, PyObject* const* args, Py_ssize_t count, Py
   }
   // A keyword of the guest's alone is common enough to be noticed without the price of an exception.
   for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k) {
-    PyObject* keyword = PyTuple_GET_ITEM(keywords, k);
+    PyObject* keyword = KeywordAt(keywords, k);
     if (FindName(me, keyword) < 0) return false;
   }
   try {
@@ -258,7 +256,7 @@ void Place(const PyOp* me, const Frontend* recorder, ParsedCall* call) {
 }
 
 PyObject* CallOpPlainly(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
-  const auto* me = reinterpret_cast<PyOp*>(self);
+  const auto* me = Self<PyOp>(self);
   const Py_ssize_t count = PyVectorcall_NARGS(nargsf);
   if (DRAGON_UNLIKELY(WantsOverride(me->frontend, args, count, keywords))) {
     return CallOverride(me->frontend, self, args, count, keywords);
@@ -287,7 +285,7 @@ PyObject* CallOp(PyObject* self, PyObject* const* args, size_t nargsf, PyObject*
     try {
       return CallOpPlainly(self, args, nargsf, keywords);
     } catch (const Error& error) {
-      const auto* me = reinterpret_cast<PyOp*>(self);
+      const auto* me = Self<PyOp>(self);
       throw Error(error.kind(), InWordsOf(me->frontend, me->op, *me->names, error.what()));
     }
   });
@@ -300,24 +298,24 @@ PyObject* OpBind(PyObject* self, PyObject* instance, PyObject*) {
 }
 
 void OpDealloc(PyObject* self) {
-  for (PyObject* name : *reinterpret_cast<PyOp*>(self)->names) Py_DECREF(name);
-  delete reinterpret_cast<PyOp*>(self)->names;
-  Py_XDECREF(reinterpret_cast<PyOp*>(self)->fallback);
-  Py_XDECREF(reinterpret_cast<PyOp*>(self)->refusal);
+  auto* me = Self<PyOp>(self);
+  for (PyObject* name : *me->names) Py_DECREF(name);
+  delete me->names;
+  Py_XDECREF(me->named);
+  Py_XDECREF(me->fallback);
+  Py_XDECREF(me->refusal);
   PyObject_Free(self);
 }
 
 PyObject* OpRepr(PyObject* self) {
-  const auto* me = reinterpret_cast<PyOp*>(self);
+  const auto* me = Self<PyOp>(self);
   return PyUnicode_FromFormat("<operator %s%s>", LineFor(*me->op, *me->names).c_str(), me->in_place ? " in place" : "");
 }
 
-PyObject* NameAsText(PyObject* self, void*) {
-  return PyUnicode_FromString(NameOf(reinterpret_cast<PyOp*>(self)).c_str());
-}
+PyObject* NameAsText(PyObject* self, void*) { return PyUnicode_FromString(NameOf(Self<PyOp>(self)).c_str()); }
 
 PyObject* OpDoc(PyObject* self, void*) {
-  const auto* me = reinterpret_cast<PyOp*>(self);
+  const auto* me = Self<PyOp>(self);
   if (me->fallback) return PyObject_GetAttrString(me->fallback, "__doc__");
   const std::string sentence = InWordsOf(me->frontend, me->op, *me->names, me->op->doc);
   if (me->frontend->describer) {
@@ -331,22 +329,20 @@ PyObject* OpDoc(PyObject* self, void*) {
 }
 
 PyObject* OpSignature(PyObject* self, void*) {
-  const auto* me = reinterpret_cast<PyOp*>(self);
+  const auto* me = Self<PyOp>(self);
   const bool takes_out = !me->in_place && !me->op->view && !me->op->schema.mutates();
   return PyUnicode_FromString(SignatureFor(*me->op, *me->names, takes_out).c_str());
 }
 
 /// The function that knows every form of the call, which `inspect.signature` then describes.
 PyObject* OpWrapped(PyObject* self, void*) {
-  const auto* me = reinterpret_cast<PyOp*>(self);
+  const auto* me = Self<PyOp>(self);
   if (me->fallback) return Py_NewRef(me->fallback);
   PyErr_SetString(PyExc_AttributeError, "__wrapped__");
   return nullptr;
 }
 
-PyObject* OpSchema(PyObject* self, void*) {
-  return PyUnicode_FromString(reinterpret_cast<PyOp*>(self)->op->schema.line().c_str());
-}
+PyObject* OpSchema(PyObject* self, void*) { return PyUnicode_FromString(Self<PyOp>(self)->op->schema.line().c_str()); }
 
 PyGetSetDef op_fields[] = {{"__name__", NameAsText, nullptr, nullptr, nullptr},
                            {"__qualname__", NameAsText, nullptr, nullptr, nullptr},
@@ -356,7 +352,7 @@ PyGetSetDef op_fields[] = {{"__name__", NameAsText, nullptr, nullptr, nullptr},
                            {"schema", OpSchema, nullptr, "the line that tells the operator", nullptr},
                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-PyObject* MakeOp(const std::string& name, const Frontend* frontend) {
+PyOp* MakeOp(const std::string& name, const Frontend* frontend) {
   const Operator* op = FindOp(name);
   const bool in_place = !op && name.size() > 1 && name.back() == '_';
   if (!op) op = &GetOp(in_place ? name.substr(0, name.size() - 1) : name);
@@ -374,23 +370,48 @@ PyObject* MakeOp(const std::string& name, const Frontend* frontend) {
   object->refusal = nullptr;
   object->numbers = 0;
   object->named = frontend->results ? PyDict_GetItemString(frontend->results, op->name().c_str()) : nullptr;
+  Py_XINCREF(object->named);
   object->names = new GuestNames(NamesFor(*op, frontend));
   for (const Argument& argument : arguments) object->positional += !argument.keyword_only;
-  return reinterpret_cast<PyObject*>(object);
+  return object;
 }
 
-Ops* MakeOps(py::type tensor_class, py::dict dtypes, py::object device_class, py::object shape_class, py::object names,
-             py::object results, bool waits_to_be_asked) {
-  auto* ops = new Ops;  // lives for ever: tensors point at its frontend
-  ops->frontend.tensor_class = reinterpret_cast<PyTypeObject*>(tensor_class.inc_ref().ptr());
-  if (!PyType_IsSubtype(ops->frontend.tensor_class, &TensorType)) {
-    throw TypeError("Ops").Got(ops->frontend.tensor_class->tp_name).Expected("a subclass of _C.Tensor");
+py::object Steal(PyOp* op) { return py::reinterpret_steal<py::object>(Upcast(op)); }
+
+/// What calls will take for granted: dtypes by name, a class of tuples, names that are text.
+void CheckFrontend(const py::dict& dtypes, const py::object& device_class, const py::object& shape_class,
+                   const py::object& names, const py::object& results) {
+  for (const char* name : kDTypeNames) {
+    if (!dtypes.contains(name)) throw ValueError("Ops").Got("dtypes without '", name, "'").Expected("one for each");
   }
+  if (!device_class.is_none() && !PyCallable_Check(device_class.ptr())) {
+    RefuseObject(device_class, "Ops", "something that makes a device of (type, index), or None");
+  }
+  if (!shape_class.is_none()) ShapeClassIn(shape_class, "Ops");
+  for (const py::object& table : {names, results}) {
+    if (!table.is_none() && !PyDict_Check(table.ptr())) RefuseObject(table, "Ops", "a dict or None");
+  }
+  if (names.is_none()) return;
+  for (const auto& [engine, guest] : py::dict(names)) {
+    if (!PyUnicode_Check(guest.ptr())) RefuseObject(guest, "Ops", "names that are text");
+  }
+}
+
+Ops* MakeOps(py::object tensor_class, py::dict dtypes, py::object device_class, py::object shape_class,
+             py::object names, py::object results, bool waits_to_be_asked) {
+  CheckFrontend(dtypes, device_class, shape_class, names, results);
+  PyTypeObject* type = TensorClassIn(tensor_class, "Ops");
+  auto* ops = new Ops;  // lives for ever: tensors point at its frontend
+  Py_INCREF(type);
+  ops->frontend.tensor_class = type;
   for (int i = 0; i < kDTypeCount; ++i) {
     ops->frontend.dtypes[i] = py::object(dtypes[kDTypeNames[i]]).release().ptr();
   }
   if (!device_class.is_none()) ops->frontend.device_class = device_class.release().ptr();
-  if (!shape_class.is_none()) ops->frontend.shape_class = shape_class.release().ptr();
+  if (!shape_class.is_none()) {
+    ops->frontend.shape_class = ShapeClassIn(shape_class, "Ops");
+    shape_class.release();  // kept
+  }
   if (!names.is_none()) ops->frontend.names = names.release().ptr();
   if (!results.is_none()) ops->frontend.results = results.release().ptr();
   ops->frontend.waits_to_be_asked = waits_to_be_asked;
@@ -400,7 +421,7 @@ Ops* MakeOps(py::type tensor_class, py::dict dtypes, py::object device_class, py
 
 /// The operator of a name, kept among the attributes for the next time.
 py::object AnswerName(py::object self, const std::string& name) {
-  if (name.size() > 2 && name[0] == '_' && name[1] == '_') throw py::attribute_error(name);
+  if (name.empty() || name.starts_with("__")) throw py::attribute_error(name);
   const Ops& ops = self.cast<const Ops&>();
   if (!FindOp(name) && !(name.back() == '_' && FindOp(name.substr(0, name.size() - 1)))) {
     try {
@@ -409,7 +430,7 @@ py::object AnswerName(py::object self, const std::string& name) {
       throw py::attribute_error(error.what());
     }
   }
-  py::object op = py::reinterpret_steal<py::object>(MakeOp(name, &ops.frontend));
+  py::object op = Steal(MakeOp(name, &ops.frontend));
   self.attr(name.c_str()) = op;
   return op;
 }
@@ -436,19 +457,19 @@ void RegisterFrontends(py::module_& m) {
       .def(
           "with_fallback",
           [](const Ops& self, const std::string& name, py::object fallback) {
-            py::object op = py::reinterpret_steal<py::object>(MakeOp(name, &self.frontend));
-            reinterpret_cast<PyOp*>(op.ptr())->fallback = fallback.release().ptr();
-            return op;
+            PyOp* op = MakeOp(name, &self.frontend);
+            op->fallback = fallback.release().ptr();
+            return Steal(op);
           },
           "Return an operator that hands arguments its schema refuses to a Python function.", py::arg("name"),
           py::arg("fallback"))
       .def(
           "tensors_only",
           [](const Ops& self, const std::string& name, int numbers, py::object refusal) {
-            py::object op = py::reinterpret_steal<py::object>(MakeOp(name, &self.frontend));
-            reinterpret_cast<PyOp*>(op.ptr())->refusal = refusal.release().ptr();
-            reinterpret_cast<PyOp*>(op.ptr())->numbers = numbers;
-            return op;
+            PyOp* op = MakeOp(name, &self.frontend);
+            op->refusal = refusal.release().ptr();
+            op->numbers = numbers;
+            return Steal(op);
           },
           "Return an operator that asks `refusal(args, kwargs)`, which may raise, where a number is its first (1) or "
           "second (2) argument, or both are (4), and where arguments are named.",

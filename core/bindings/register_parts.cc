@@ -16,11 +16,8 @@ py::object Make(const std::string& layout, const py::sequence& parts, const py::
   const Frontend* frontend = nullptr;
   for (size_t i = 0; i < parts.size(); ++i) {
     const py::object part = parts[i];
-    if (!IsTensor(part.ptr())) {
-      throw TypeError("make_of_parts").Got("'", Py_TYPE(part.ptr())->tp_name, "' as a part").Expected("a tensor");
-    }
+    made.tensors.push_back(TensorIn(part, "make_of_parts"));
     frontend = FrontendOf(Py_TYPE(part.ptr()));
-    made.tensors.push_back(AsTensor(part.ptr()));
   }
   if (made.tensors.empty()) throw ValueError("make_of_parts").Got("no parts").Expected("at least the numbers");
   Dims sizes;
@@ -32,8 +29,8 @@ py::object Make(const std::string& layout, const py::sequence& parts, const py::
 }
 
 py::object Look(const py::object& tensor) {
-  if (!IsTensor(tensor.ptr())) return py::none();
-  const TensorParts* parts = PartsOf(AsTensor(tensor.ptr()));
+  const Tensor* given = TensorIf(tensor);
+  const TensorParts* parts = given ? PartsOf(*given) : nullptr;
   if (!parts) return py::none();
   const Frontend* frontend = FrontendOf(Py_TYPE(tensor.ptr()));
   py::tuple tensors(parts->tensors.size());
@@ -67,19 +64,35 @@ class PythonHandler : public Holder {
     }
     py::list destinations;
     for (const Tensor& out : outs) destinations.append(WrapOne(out, frontend_));
-    const py::object result = function_.get()(call.op->name(), arguments, destinations);
-    Tensors tensors;
-    if (IsTensor(result.ptr())) {
-      tensors.push_back(AsTensor(result.ptr()));
-      return tensors;
-    }
-    for (const py::handle item : py::reinterpret_borrow<py::sequence>(result)) {
-      tensors.push_back(item.is_none() ? Tensor() : AsTensor(item.ptr()));
-    }
-    return tensors;
+    return ResultsIn(function_.get()(call.op->name(), arguments, destinations), call, outs);
   }
 
  private:
+  /// What came back, which programs of others make: as many results as the operator has, or none for destinations.
+  static Tensors ResultsIn(const py::object& result, const Call& call, std::span<const Tensor> outs) {
+    const std::string& who = call.op->name();
+    const Schema& schema = call.op->schema;
+    Tensors tensors;
+    if (const Tensor* tensor = TensorIf(result)) {
+      tensors.push_back(*tensor);
+    } else {
+      if (!PySequence_Check(result.ptr()) || PyUnicode_Check(result.ptr())) {
+        RefuseObject(result, who, "a tensor or a sequence of them from whoever computes calls with such tensors");
+      }
+      for (const py::handle item : TupleOf(result, who.c_str())) {
+        const Tensor* tensor = TensorIf(item);
+        if (!tensor) RefuseObject(item, who, "tensors from whoever computes calls with such tensors");
+        tensors.push_back(*tensor);
+      }
+    }
+    const size_t least = schema.returns_list() ? tensors.size() : schema.returns().size();
+    if (outs.empty() && tensors.size() != least) {
+      throw ValueError(who)
+          .Got(tensors.size(), " results from whoever computes calls with such tensors")
+          .Expected(least);
+    }
+    return tensors;
+  }
   py::object Attribute(const Value& value) const {
     if (value.kind() == Value::Kind::kDType) {
       return py::reinterpret_steal<py::object>(WrapDType(value.dtype(), frontend_));
@@ -94,12 +107,11 @@ class PythonHandler : public Holder {
   const Frontend* frontend_;
 };
 
-void SetHandler(const py::type& tensor_class, const py::type& parts_class, const py::object& handler) {
-  auto* type = reinterpret_cast<PyTypeObject*>(parts_class.ptr());
-  auto* frontend = const_cast<Frontend*>(FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr())));
-  if (!frontend || !PyType_IsSubtype(type, frontend->tensor_class)) {
-    throw TypeError("set_parts_handler").Got(type->tp_name).Expected("a subclass of the frontend's tensor class");
-  }
+void SetHandler(const py::object& tensor_class, const py::object& parts_class, const py::object& handler) {
+  auto* frontend = const_cast<Frontend*>(FrontendIn(tensor_class, "set_parts_handler"));
+  PyTypeObject* type =
+      SubclassIn(parts_class, frontend->tensor_class, "set_parts_handler", "a subclass of the frontend's tensor class");
+  if (!PyCallable_Check(handler.ptr())) RefuseObject(handler, "set_parts_handler", "a function");
   Py_INCREF(type);
   frontend->parts_class = type;
   const auto held = std::make_shared<PythonHandler>(handler, frontend);

@@ -64,6 +64,9 @@ PictureBatch MakeBatch(std::array<int, 2> size, int channels, bool channels_firs
   if (channels != 1 && channels != 3 && channels != 4) {
     throw ValueError("channels").Got(channels).Expected("1, 3 or 4");
   }
+  if (int64_t{size[0]} * size[1] > INT32_MAX) {
+    throw ValueError("size").Got(size[0], " x ", size[1]).Expected("at most ", INT32_MAX, " pixels");
+  }
   PictureBatch batch;
   batch.height = size[0], batch.width = size[1], batch.channels = channels, batch.channels_first = channels_first;
   batch.dtype = ParseNumbers(dtype), batch.filter = ParseFilter(filter);
@@ -114,10 +117,10 @@ struct HeldSamples {
 };
 
 /// [(number of the sample, what is wrong with it)] of those that could not be written.
-py::list WriteBatch(const PictureBatch& batch, const JpegLibrary* library, const py::list& given, const py::object& out,
-                    int threads) {
+py::list WriteBatch(const PictureBatch& batch, const JpegLibrary* library, const py::object& given,
+                    const py::object& out, int threads) {
   HeldSamples held;
-  for (py::handle sample : given) held.Add(sample.cast<py::tuple>());
+  for (py::handle sample : TupleOf(given, "picture")) held.Add(TupleIn(sample, "picture", 6));
   const HeldPixels to(out, PyBUF_WRITABLE);
   const auto needed = static_cast<int64_t>(held.samples.size()) * batch.bytes_each();
   if (static_cast<int64_t>(to.bytes().size()) < needed) {

@@ -15,8 +15,8 @@ struct ProcedureFace {
   std::shared_ptr<Procedure> procedure;
   std::vector<const Frontend*> frontends;
 
-  py::list Run(const py::sequence& arguments, const std::vector<double>& symbols) const {
-    const std::vector<Tensor> inputs = TensorsOf(arguments, "procedure");
+  py::list Run(const py::object& arguments, const std::vector<double>& symbols) const {
+    const std::vector<Tensor> inputs = TensorsIn(arguments, "procedure");
     std::vector<Tensor> results;
     {
       WithoutGil outside;
@@ -28,7 +28,7 @@ struct ProcedureFace {
     }
     return list;
   }
-  CaptureFace Traced(const py::sequence& arguments, const CaptureFace& like, const TraceFace* foretold,
+  CaptureFace Traced(const py::object& arguments, const CaptureFace& like, const TraceFace* foretold,
                      bool apart) const {
     CaptureFace captured;
     captured.trace = std::make_shared<Trace>();
@@ -36,15 +36,16 @@ struct ProcedureFace {
     if (foretold) captured.trace->Foretell(foretold->trace->findings());
     captured.frontends = frontends;
     captured.capture =
-        procedure->Traced(TensorsOf(arguments, "procedure"), like.capture, captured.trace.get(), &captured.outputs);
+        procedure->Traced(TensorsIn(arguments, "procedure"), like.capture, captured.trace.get(), &captured.outputs);
     return captured;
   }
 };
 
-ProcedureFace FinishProcedure(Scribe& scribe, const py::sequence& outputs) {
+ProcedureFace FinishProcedure(Scribe& scribe, const py::object& given) {
+  const py::tuple outputs = TupleOf(given, "scribe");
   ProcedureFace face;
   for (py::handle object : outputs) face.frontends.push_back(FrontendOf(Py_TYPE(object.ptr())));
-  face.procedure = std::make_shared<Procedure>(scribe.Finish(TensorsOf(outputs, "scribe")));
+  face.procedure = std::make_shared<Procedure>(scribe.Finish(TensorsIn(outputs, "scribe")));
   return face;
 }
 
@@ -55,9 +56,9 @@ Asker AskingFor(py::function function) {
     WithGil gil;
     py::list given;
     for (const Tensor& argument : arguments) given.append(Shown(argument));
-    const py::object found = py::reinterpret_borrow<py::function>(kept.get())(given);
+    const py::object found = py::reinterpret_borrow<py::object>(kept.get())(given);
     if (py::isinstance<py::str>(found)) return Asked{nullptr, {}, found.cast<std::string>()};
-    return Asked{found.cast<const ProcedureFace&>().procedure, {}, {}};
+    return Asked{EngineObject<const ProcedureFace>(found, "set_asker", "a procedure or a text").procedure, {}, {}};
   };
 }
 
@@ -94,9 +95,9 @@ PartsFace Cut(const ProcedureFace& whole) {
 /// One run of it.
 class PartsRun {
  public:
-  PartsRun(PartsFace parts, const py::sequence& arguments, const std::vector<double>& symbols)
+  PartsRun(PartsFace parts, const py::object& arguments, const std::vector<double>& symbols)
       : parts_(std::move(parts)),
-        run_(*parts_.whole.procedure, TensorsOf(arguments, "procedure"), symbols),
+        run_(*parts_.whole.procedure, TensorsIn(arguments, "procedure"), symbols),
         before_(*parts_.whole.procedure, parts_.undoing, run_) {}
 
   /// Begin a part: returns what a plan of it is made for; None where it is done operator by operator.
@@ -194,7 +195,7 @@ void RegisterParts(py::module_& m) {
       .def("__len__", [](const PartsFace& self) { return self.parts->size(); })
       .def(
           "begin",
-          [](const PartsFace& self, const py::sequence& arguments, const std::vector<double>& symbols) {
+          [](const PartsFace& self, const py::object& arguments, const std::vector<double>& symbols) {
             return std::make_unique<PartsRun>(self, arguments, symbols);
           },
           py::arg("arguments"), py::arg("symbols"))
@@ -234,21 +235,22 @@ void RegisterProcedure(py::module_& m) {
            py::arg("symbols"))
       .def(
           "refusal",
-          [](const ProcedureFace& self, const py::sequence& arguments) {
+          [](const ProcedureFace& self, const py::object& arguments) {
             const std::vector<double> symbols(self.procedure->symbols.size(), 1.0);
-            return self.procedure->Refusal(TensorsOf(arguments, "procedure"), symbols);
+            return self.procedure->Refusal(TensorsIn(arguments, "procedure"), symbols);
           },
           "Why it does not hold for arguments like these; empty if it does.", py::arg("arguments"))
       .def(
           "numbers_at",
-          [](const ProcedureFace& self, const py::sequence& arguments, const std::vector<NumberId>& numbers) {
+          [](const ProcedureFace& self, const py::object& arguments, const std::vector<NumberId>& numbers) {
             for (NumberId number : numbers) {
               if (number >= 0 && number < self.procedure->sizes.count()) continue;
               throw ValueError("procedure").Got("number ", number).Expected("one of its own");
             }
             const std::vector<double> symbols(self.procedure->symbols.size(), 1.0);
             py::list list;
-            for (const Value& number : self.procedure->NumbersAt(TensorsOf(arguments, "procedure"), symbols, numbers)) {
+            const std::vector<Tensor> given = TensorsIn(arguments, "procedure");
+            for (const Value& number : self.procedure->NumbersAt(given, symbols, numbers)) {
               list.append(py::reinterpret_steal<py::object>(WrapValue(number)));
             }
             return list;

@@ -47,7 +47,7 @@ uint64_t ParseSeed(const py::int_& seed) {
   throw ValueError("manual_seed").Got("a seed of more than 64 bits").Expected("-2**63 to 2**64 - 1");
 }
 
-/// A GeneratorGuard that Python holds; guards must go in the opposite order of their making.
+/// A GeneratorGuard that Python holds, and may let go of in any order and on any thread.
 struct HeldGuard {
   explicit HeldGuard(Ref<Generator> generator) : guard(std::move(generator)) {}
   GeneratorGuard guard;
@@ -97,7 +97,10 @@ void RegisterRandom(py::module_& m) {
           "Draw from another generator's stream from now on.", py::arg("other"))
       .def("clone", &Generator::Clone, "Return a generator of its own that goes on as this one would.");
   py::class_<HeldGuard>(m, "GeneratorGuard", "Makes a generator this thread's current one while it lives.")
-      .def(py::init<Ref<Generator>>(), py::arg("generator"));
+      .def(py::init([](const Ref<Generator>& generator) {
+             return std::make_unique<HeldGuard>(Present(generator, "GeneratorGuard", "a generator"));
+           }),
+           py::arg("generator"));
   m.def("default_generator", [] { return DefaultGenerator(); }, "The process's own generator.");
   m.def(
       "current_generator", [] { return Ref<Generator>(&CurrentGenerator()); },

@@ -77,12 +77,12 @@ struct PyWalk {
 };
 
 PyObject* NextOfWalk(PyObject* self) {
-  return Guarded([&] { return reinterpret_cast<PyWalk*>(self)->walk->Next(); });
+  return Guarded([&] { return Self<PyWalk>(self)->walk->Next(); });
 }
 
 void FreeWalk(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
-  delete reinterpret_cast<PyWalk*>(self)->walk;
+  delete Self<PyWalk>(self)->walk;
   type->tp_free(self);
   Py_DECREF(type);
 }
@@ -94,19 +94,19 @@ PyTypeObject* WalkType() {
                                 {0, nullptr}};
   static PyType_Spec spec = {"dragon._C.RecordWalk", sizeof(PyWalk), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-  static auto* type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  static PyObject* type = PyType_FromSpec(&spec);
   if (!type) throw py::error_already_set();
-  return type;
+  return Self<PyTypeObject>(type);
 }
 
 py::object WalkRecords(py::object source, uint64_t file_size, py::bytes places, uint8_t kind, py::object unpack,
                        py::object fail) {
   auto walk = std::make_unique<Walk>(source, file_size, places, kind, std::move(unpack), std::move(fail));
   PyTypeObject* type = WalkType();
-  PyObject* made = type->tp_alloc(type, 0);
+  auto* made = NewInstance<PyWalk>(type);
   if (!made) throw py::error_already_set();
-  reinterpret_cast<PyWalk*>(made)->walk = walk.release();
-  return py::reinterpret_steal<py::object>(made);
+  made->walk = walk.release();
+  return py::reinterpret_steal<py::object>(Upcast(made));
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ py::object ValuesOf(const ExampleColumn& column) {
   return texts;
 }
 
-py::tuple ReadColumn(py::sequence records, std::string name, uint32_t kind) {
+py::tuple ReadColumn(const py::object& given, std::string name, uint32_t kind) {
+  const py::tuple records = TupleOf(given, "example_column");
   if (kind < 1 || kind > 3) throw ValueError("example_column").Got("kind ", kind).Expected("1, 2 or 3");
   ExampleColumn column(std::move(name), static_cast<ExampleColumn::Kind>(kind));
   std::deque<Bytes> held;  // the column looks into them until its values are taken

@@ -53,8 +53,7 @@ Tensor TensorOver(const Block& block, const Dims& shape, DType dtype, int64_t of
 }
 
 PyObject* WrapAs(const Tensor& tensor, const py::object& tensor_class) {
-  auto* type = tensor_class.is_none() ? &TensorType : reinterpret_cast<PyTypeObject*>(tensor_class.ptr());
-  return Wrap(tensor, FrontendOf(type));
+  return Wrap(tensor, tensor_class.is_none() ? FrontendOf(&TensorType) : FrontendIn(tensor_class, "shared_tensor"));
 }
 
 }  // namespace
@@ -94,8 +93,7 @@ void RegisterShared(py::module_& m) {
   m.def(
       "shared_block_of",
       [](const py::object& tensor) -> py::object {
-        if (!IsTensor(tensor.ptr())) throw TypeError("shared_block_of").Got("no tensor").Expected("a tensor");
-        const Tensor& x = AsTensor(tensor.ptr());
+        const Tensor& x = TensorIn(tensor, "shared_block_of");
         if (!x.impl()->storage || !x.device().is_cpu()) return py::none();
         const char* start = static_cast<const char*>(x.impl()->storage->Read());
         Books& books = TheBooks();

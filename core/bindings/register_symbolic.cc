@@ -15,15 +15,10 @@ void RegisterSymbolic(py::module_& m) {
       "The graph with numbers in the places of symbols.", py::arg("graph"), py::arg("sizes"));
   m.def(
       "evaluate_graph",
-      [](const Graph& graph, const py::sequence& inputs, py::type tensor_class) {
-        std::vector<Tensor> tensors;
-        for (py::handle input : inputs) {
-          if (!IsTensor(input.ptr())) {
-            throw TypeError(graph.name).Got(Py_TYPE(input.ptr())->tp_name).Expected("a tensor");
-          }
-          tensors.push_back(AsTensor(input.ptr()));
-        }
-        const Frontend* frontend = FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()));
+      [](const Graph& graph, const py::object& inputs, const py::object& tensor_class) {
+        const char* who = "evaluate_graph";
+        const std::vector<Tensor> tensors = TensorsIn(inputs, who);
+        const Frontend* frontend = FrontendIn(tensor_class, who);
         py::list outputs;
         for (const Tensor& tensor : Evaluate(graph, tensors)) {
           outputs.append(py::reinterpret_steal<py::object>(Wrap(tensor, frontend)));

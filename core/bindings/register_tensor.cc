@@ -26,10 +26,10 @@ const std::vector<Value>& Defaults() {
   return defaults;
 }
 
-/// The tensor for one side of a binary operator; false if this type is none of ours.
-bool Operand(PyObject* object, const Tensor* other, const Place& place, Tensor* tensor) {
-  if (IsTensor(object)) {
-    *tensor = AsTensor(object);
+/// The tensor for one side of a binary operator, which is `given` if that is there; false if this type is none of ours.
+bool Operand(PyObject* object, const Tensor* given, const Tensor* other, const Place& place, Tensor* tensor) {
+  if (given) {
+    *tensor = *given;
     return true;
   }
   if (!IsNumber(object) && NumberOf(object) < 0) {
@@ -47,15 +47,16 @@ PyObject* Binary(PyObject* a, PyObject* b) {
   return Guarded([&]() -> PyObject* {
     const Operator& op = OpNamed<name>();
     const Place place{op.name().c_str(), nullptr};
-    PyObject* owner = IsTensor(a) ? a : b;
-    const Frontend* frontend = reinterpret_cast<PyTensor*>(owner)->frontend;
+    const PyTensor *left = FaceIf(a), *right = FaceIf(b);
+    if (DRAGON_UNLIKELY(!left && !right)) Py_RETURN_NOTIMPLEMENTED;
+    const Frontend* frontend = (left ? left : right)->frontend;
     if (DRAGON_UNLIKELY(WantsOverride(frontend, a) || WantsOverride(frontend, b))) {
       return CallBinaryOverride(frontend, op.name(), a, b);
     }
     Tensor inputs[2];
-    if ((!IsTensor(a) && !IsNumber(a) && NumberOf(a) < 0) ||
-        !Operand(a, IsTensor(b) ? &AsTensor(b) : nullptr, place, &inputs[0]) ||
-        !Operand(b, IsTensor(a) ? &AsTensor(a) : nullptr, place, &inputs[1])) {
+    const Tensor *x = left ? &left->tensor() : nullptr, *y = right ? &right->tensor() : nullptr;
+    if ((!x && !IsNumber(a) && NumberOf(a) < 0) || !Operand(a, x, y, place, &inputs[0]) ||
+        !Operand(b, y, x, place, &inputs[1])) {
       Py_RETURN_NOTIMPLEMENTED;
     }
     const Tensors results = ApplyFromPython(Call{&op, inputs, Defaults<name>(), {}}, Recorder(frontend, {&b, 1}));
@@ -64,21 +65,21 @@ PyObject* Binary(PyObject* a, PyObject* b) {
 }
 
 template <OpName name>
-PyObject* InPlace(PyObject* a, PyObject* b) {
+PyObject* InPlace(PyObject* self, PyObject* b) {
   return Guarded([&]() -> PyObject* {
     const Operator& op = OpNamed<name>();
     const Place place{op.name().c_str(), nullptr};
-    const Frontend* frontend = reinterpret_cast<PyTensor*>(a)->frontend;
-    if (DRAGON_UNLIKELY(WantsOverride(frontend, a) || WantsOverride(frontend, b))) {
-      return CallInPlaceOverride(frontend, op.name(), a, b);
+    const Frontend* frontend = Self<PyTensor>(self)->frontend;
+    if (DRAGON_UNLIKELY(WantsOverride(frontend, self) || WantsOverride(frontend, b))) {
+      return CallInPlaceOverride(frontend, op.name(), self, b);
     }
-    Tensor inputs[2] = {AsTensor(a), {}};
-    if (!Operand(b, &inputs[0], place, &inputs[1])) Py_RETURN_NOTIMPLEMENTED;
+    Tensor inputs[2] = {SelfTensor(self), {}};
+    if (!Operand(b, TensorIf(b), &inputs[0], place, &inputs[1])) Py_RETURN_NOTIMPLEMENTED;
     const Tensor out = inputs[0];
     const Call call{&op, inputs, Defaults<name>(), {}};
     RefuseSharedPlaces(frontend, call, {&out, 1});
     ApplyFromPython(call, Recorder(frontend, {&b, 1}), std::span<const Tensor>(&out, 1));
-    return Py_NewRef(a);
+    return Py_NewRef(self);
   });
 }
 
@@ -86,12 +87,12 @@ template <OpName name>
 PyObject* Unary(PyObject* self) {
   return Guarded([&] {
     const Operator& op = OpNamed<name>();
-    const Frontend* frontend = reinterpret_cast<PyTensor*>(self)->frontend;
+    const Frontend* frontend = Self<PyTensor>(self)->frontend;
     if (DRAGON_UNLIKELY(WantsOverride(frontend, self))) {
       return CallUnaryOverride(frontend, op.name(), self);
     }
     const Tensors results =
-        ApplyFromPython(Call{&op, std::span<const Tensor>(&AsTensor(self), 1), Defaults<name>(), {}}, frontend);
+        ApplyFromPython(Call{&op, std::span<const Tensor>(&SelfTensor(self), 1), Defaults<name>(), {}}, frontend);
     return Wrap(results[0], frontend);
   });
 }
@@ -116,7 +117,7 @@ PyObject* Positive(PyObject* self) {
 int Truth(PyObject* self) {
   return GuardedInt([&] {
     if (const py::object answer = AskedSlot(self, "__bool__")) return PyObject_IsTrue(answer.ptr());
-    const Tensor& tensor = AsTensor(self);
+    const Tensor& tensor = SelfTensor(self);
     if (tensor.numel() != 1) {
       throw RuntimeError("bool").Got("a tensor of shape ", tensor.shape()).Expected("one element; use any() or all()");
     }
@@ -127,7 +128,7 @@ int Truth(PyObject* self) {
 }
 
 PyObject* Item(PyObject* self, PyObject*) {
-  return Guarded([&] { return WrapItemOf(AsTensor(self)); });
+  return Guarded([&] { return WrapItemOf(SelfTensor(self)); });
 }
 
 /// The only element by a converter of Python's, or what a class says for it.
@@ -145,7 +146,7 @@ PyObject* ToFloat(PyObject* self) { return ToNumber(self, "__float__", PyNumber_
 PyObject* ToIndex(PyObject* self) {
   return Guarded([&]() -> PyObject* {
     if (py::object answer = AskedSlot(self, "__index__")) return answer.release().ptr();
-    const Tensor& tensor = AsTensor(self);
+    const Tensor& tensor = SelfTensor(self);
     if (IsInexact(tensor.dtype()) || tensor.numel() != 1) {
       throw TypeError("index").Got("a ", tensor.dtype(), " tensor of shape ", tensor.shape()).Expected("one integer");
     }
@@ -155,7 +156,7 @@ PyObject* ToIndex(PyObject* self) {
 
 PyObject* ToComplex(PyObject* self, PyObject*) {
   return Guarded([&] {
-    const complex128 value = AsTensor(self).Item().complex();
+    const complex128 value = SelfTensor(self).Item().complex();
     return PyComplex_FromDoubles(value.re, value.im);
   });
 }
@@ -177,34 +178,35 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|p:Tensor", const_cast<char**>(names), &data, &requires_grad)) {
       return nullptr;
     }
-    const Tensor tensor = IsTensor(data) ? AsTensor(data).Detach() : FromData(data, nullptr, Device{}, "Tensor");
+    const Tensor* given = TensorIf(data);
+    const Tensor tensor = given ? given->Detach() : FromData(data, nullptr, Device{}, "Tensor");
     if (requires_grad) Ask(tensor, FrontendOf(type), true);
-    auto* object = reinterpret_cast<PyTensor*>(type->tp_alloc(type, 0));
+    auto* object = NewInstance<PyTensor>(type);
     if (!object) return nullptr;
     tensor.impl()->Retain();
     object->impl = tensor.impl();
     object->frontend = FrontendOf(type);
     tensor.impl()->python.store(object, std::memory_order_relaxed);
-    return reinterpret_cast<PyObject*>(object);
+    return Upcast(object);
   });
 }
 
 int Init(PyObject*, PyObject*, PyObject*) { return 0; }
 
 int TraverseTensor(PyObject* self, visitproc visit, void* arg) {
-  const auto* me = reinterpret_cast<PyTensor*>(self);
+  const auto* me = Self<PyTensor>(self);
   Py_VISIT(me->dict);
   return VisitHeld(me->impl, visit, arg);
 }
 
 int ClearTensor(PyObject* self) {
-  Py_CLEAR(reinterpret_cast<PyTensor*>(self)->dict);
-  ClearHeld(reinterpret_cast<PyTensor*>(self)->impl);
+  Py_CLEAR(Self<PyTensor>(self)->dict);
+  ClearHeld(Self<PyTensor>(self)->impl);
   return 0;
 }
 
 void DeallocTensor(PyObject* self) {
-  auto* me = reinterpret_cast<PyTensor*>(self);
+  auto* me = Self<PyTensor>(self);
   PyObject_GC_UnTrack(self);
   if (me->impl) {
     // First of all: code run by the clearing below must not be handed this dying object again.
@@ -221,7 +223,7 @@ void DeallocTensor(PyObject* self) {
 
 template <typename F>
 PyObject* Field(PyObject* self, F&& read) {
-  return Guarded([&] { return read(AsTensor(self), reinterpret_cast<PyTensor*>(self)->frontend); });
+  return Guarded([&] { return read(SelfTensor(self), Self<PyTensor>(self)->frontend); });
 }
 
 #define DRAGON_FIELD(expression)                                             \
@@ -236,21 +238,15 @@ int SetRequiresGrad(PyObject* self, PyObject* value, void*) {
   return GuardedInt([&] {
     const int wanted = value ? PyObject_IsTrue(value) : -1;
     if (wanted < 0) throw TypeError("requires_grad").Got("no truth value").Expected("a bool");
-    RefuseHistory(AsTensor(self), "requires_grad");
-    Ask(AsTensor(self), reinterpret_cast<PyTensor*>(self)->frontend, wanted == 1);
+    RefuseHistory(SelfTensor(self), "requires_grad");
+    Ask(SelfTensor(self), Self<PyTensor>(self)->frontend, wanted == 1);
     return 0;
   });
 }
 
 int SetGrad(PyObject* self, PyObject* value, void*) {
   return GuardedInt([&] {
-    if (!value || value == Py_None) {
-      AsTensor(self).set_grad({});
-    } else if (IsTensor(value)) {
-      AsTensor(self).set_grad(AsTensor(value));
-    } else {
-      throw TypeError("grad").Got("'", Py_TYPE(value)->tp_name, "'").Expected("a tensor or None");
-    }
+    SelfTensor(self).set_grad(TensorOrNone(value ? value : Py_None, "grad"));
     return 0;
   });
 }
@@ -339,10 +335,13 @@ PyGetSetDef fields[] = {
 /// `x.extent()` and `x.extent(axis)`: the shape, or the size of one axis.
 PyObject* Extent(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return Guarded([&]() -> PyObject* {
-    const auto* me = reinterpret_cast<PyTensor*>(self);
+    const auto* me = Self<PyTensor>(self);
     const Tensor& x = me->tensor();
     const Py_ssize_t total = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
     if (total > 1) throw TypeError("size").Got(total, " arguments").Expected("one axis or none");
+    if (total > count && PyUnicode_CompareWithASCIIString(KeywordAt(keywords, 0), "dim") != 0) {
+      throw TypeError("size").Got("keyword '", TextIn(KeywordAt(keywords, 0)), "'").Expected("dim");
+    }
     if (total == 0 || args[0] == Py_None) return WrapShapeOf(x, me->frontend);
     const int64_t axis = ParseInt(args[0], Place{"size", nullptr});
     if (axis < -x.ndim() || axis >= x.ndim()) {
@@ -393,12 +392,16 @@ PyMethodDef methods[] = {
 
 Py_ssize_t Length(PyObject* self) {
   try {
-    if (const py::object answer = AskedSlot(self, "__len__")) return PyNumber_AsSsize_t(answer.ptr(), nullptr);
+    if (const py::object answer = AskedSlot(self, "__len__")) {
+      const Py_ssize_t length = PyNumber_AsSsize_t(answer.ptr(), nullptr);
+      if (length < 0 && !PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "len: got a number below 0");
+      return length < 0 ? -1 : length;
+    }
   } catch (py::error_already_set& error) {
     error.restore();
     return -1;
   }
-  const Tensor& x = AsTensor(self);
+  const Tensor& x = SelfTensor(self);
   if (x.ndim() > 0) return LengthOf(x);
   PyErr_SetString(PyExc_TypeError, "len: got a 0-d tensor, expected at least one axis");
   return -1;
@@ -494,7 +497,7 @@ void RegisterTensor(py::module_& m) {
   TensorType.tp_getset = fields;
   TensorType.tp_methods = methods;
   if (PyType_Ready(&TensorType) < 0) throw py::error_already_set();
-  m.add_object("Tensor", py::handle(reinterpret_cast<PyObject*>(&TensorType)));
+  m.add_object("Tensor", py::handle(Upcast(&TensorType)));
 }
 
 }  // namespace dragon::python

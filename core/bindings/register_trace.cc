@@ -35,9 +35,10 @@ PlanOptions PlanOf(int level, const std::string& memory, bool device_graphs) {
   return options;
 }
 
-CaptureFace Finish(TraceFace& face, const py::sequence& outputs) {
+CaptureFace Finish(TraceFace& face, const py::object& given) {
+  const py::tuple outputs = TupleOf(given, "trace");
   CaptureFace captured;
-  captured.outputs = TensorsOf(outputs, "trace");
+  captured.outputs = TensorsIn(outputs, "trace");
   for (py::handle object : outputs) captured.frontends.push_back(FrontendOf(Py_TYPE(object.ptr())));
   captured.capture = face.trace->Finish(captured.outputs);
   captured.trace = face.trace;
@@ -72,7 +73,7 @@ std::shared_ptr<Graph> Unify(
   std::vector<Capture> captures;
   std::vector<std::vector<int64_t>> sizes;
   for (const auto& [captured, those] : samples) {
-    captures.push_back(captured->With(false));
+    captures.push_back(Present(captured, "unify", "a capture")->With(false));
     sizes.push_back(those);
   }
   std::vector<Decided> decided;
@@ -86,7 +87,7 @@ std::shared_ptr<Graph> Unify(
 }
 
 py::object PhantomLike(const py::object& tensor, const py::object& shape, bool requires_grad) {
-  const Tensor& x = AsTensor(tensor.ptr());
+  const Tensor& x = TensorIn(tensor, "phantom_like");
   const Frontend* frontend = FrontendOf(Py_TYPE(tensor.ptr()));
   const Tensor phantom = Tensor::Phantom(ParseDims(shape.ptr(), {"phantom_like", nullptr}), {}, x.dtype(), x.device());
   if (x.requires_grad() || (requires_grad && IsInexact(x.dtype()))) {
@@ -134,7 +135,7 @@ py::list Events(const std::vector<PlanEvent>& events) {
   return list;
 }
 
-const Frontend* FrontendOfAny(const py::sequence& objects) {
+const Frontend* FrontendOfAny(const py::tuple& objects) {
   for (py::handle object : objects) return FrontendOf(Py_TYPE(object.ptr()));
   return FrontendOf(&TensorType);
 }
@@ -156,11 +157,11 @@ void RegisterPlan(py::module_& m) {
            py::arg("device_graphs") = false)
       .def(
           "run",
-          [](const PlanFace& self, const py::sequence& inputs, const py::object& tensor_class) {
-            const std::vector<Tensor> tensors = TensorsOf(inputs, "plan");
-            const Frontend* frontend = tensor_class.is_none()
-                                           ? FrontendOfAny(inputs)
-                                           : FrontendOf(reinterpret_cast<PyTypeObject*>(tensor_class.ptr()));
+          [](const PlanFace& self, const py::object& given, const py::object& tensor_class) {
+            const py::tuple inputs = TupleOf(given, "plan");
+            const std::vector<Tensor> tensors = TensorsIn(inputs, "plan");
+            const Frontend* frontend =
+                tensor_class.is_none() ? FrontendOfAny(inputs) : FrontendIn(tensor_class, "plan");
             std::vector<Tensor> results;
             {
               WithoutGil outside;
@@ -172,8 +173,8 @@ void RegisterPlan(py::module_& m) {
           py::arg("tensor_class") = py::none())
       .def(
           "profile",
-          [](const PlanFace& self, const py::sequence& inputs) {
-            const std::vector<Tensor> tensors = TensorsOf(inputs, "plan");
+          [](const PlanFace& self, const py::object& inputs) {
+            const std::vector<Tensor> tensors = TensorsIn(inputs, "plan");
             std::vector<PlanEvent> events;
             self.plan->Profile(tensors, &events);
             return Events(events);
@@ -181,8 +182,8 @@ void RegisterPlan(py::module_& m) {
           "Run, and return (operator, start in ns, end in ns, bytes of results, scope) per call.", py::arg("inputs"))
       .def(
           "measure",
-          [](const PlanFace& self, const py::sequence& inputs) {
-            self.plan->Measure(TensorsOf(inputs, "plan"));
+          [](const PlanFace& self, const py::object& inputs) {
+            self.plan->Measure(TensorsIn(inputs, "plan"));
             return MemoryDict(*self.plan);
           },
           "Run, and return bytes: naive, planned, measured; and the number of buffers.", py::arg("inputs"))
@@ -211,8 +212,8 @@ void RegisterProgram(py::module_& m) {
            py::arg("arguments"), py::arg("symbols") = std::vector<double>())
       .def(
           "staleness",
-          [](const ProgramFace& self, const py::sequence& arguments) {
-            return self.program->Staleness(TensorsOf(arguments, "compiled"));
+          [](const ProgramFace& self, const py::object& arguments) {
+            return self.program->Staleness(TensorsIn(arguments, "compiled"));
           },
           "Why this does not fit the present state; empty if it does.", py::arg("arguments"))
       .def_property_readonly(
@@ -305,10 +306,7 @@ void RegisterTracing(py::module_& m) {
       .def(
           "add_input",
           [](TraceFace& self, const py::object& tensor, const std::string& name) {
-            if (!IsTensor(tensor.ptr())) {
-              throw TypeError("trace").Got(Py_TYPE(tensor.ptr())->tp_name).Expected("a tensor");
-            }
-            self.trace->AddInput(AsTensor(tensor.ptr()), name);
+            self.trace->AddInput(TensorIn(tensor, "trace"), name);
           },
           "Name an argument of the call.", py::arg("tensor"), py::arg("name") = "")
       .def(
@@ -344,7 +342,7 @@ void RegisterTracing(py::module_& m) {
           },
           "(number among the inputs, tensor) of each tensor that the function found by itself.")
       .def("set_owner", [](TraceFace& self, int input,
-                           const py::object& tensor) { self.trace->SetOwner(input, AsTensor(tensor.ptr())); })
+                           const py::object& tensor) { self.trace->SetOwner(input, TensorIn(tensor, "set_owner")); })
       .def(
           "add_symbol", [](TraceFace& self, const std::string& name) { return self.trace->AddSymbol(name); },
           py::arg("name"))
@@ -369,7 +367,7 @@ void RegisterPhantoms(py::module_& m) {
         "Return a tensor of a shape but without numbers, otherwise like another; with `requires_grad`, recorded.",
         py::arg("tensor"), py::arg("shape"), py::arg("requires_grad") = false);
   m.def(
-      "is_open", [](const py::object& tensor) { return IsOpen(AsTensor(tensor.ptr())); },
+      "is_open", [](const py::object& tensor) { return IsOpen(TensorIn(tensor, "is_open")); },
       "Whether this thread's calls are written down, and could not be if somebody looked at these numbers.",
       py::arg("tensor"));
   m.def(

@@ -75,7 +75,7 @@ std::vector<std::unique_ptr<Posted>> Post(const std::vector<Told>& told, int64_t
   std::vector<Tensor> tensors;
   std::vector<Communicator::Posting> postings;
   for (const Told& each : told) {
-    tensors.push_back(AsTensor(std::get<0>(each).ptr()));
+    tensors.push_back(TensorIn(std::get<0>(each), "post_messages"));
     postings.push_back(PostingOf(tensors.back(), each));
     if (tensors.back().device() == tensors.front().device()) continue;
     throw ValueError("messages")
@@ -121,9 +121,19 @@ void CollectTogether(const std::string& name, const std::vector<py::object>& ins
   Collective collective = Collective::kAllReduce;
   while (collective != Collective::kBarrier && name != NameOf(collective))
     collective = static_cast<Collective>(static_cast<uint32_t>(collective) + 1);
+  if (collective == Collective::kBarrier)
+    throw ValueError("collective").Got("'", name, "'").Expected("one with tensors");
+  if (ins.size() != outs.size()) {
+    throw ValueError(name).Got(ins.size(), " tensors to read and ", outs.size(), " to write").Expected("as many");
+  }
   std::vector<Share> shares;
   for (size_t i = 0; i < ins.size(); ++i) {
-    const Tensor in = AsTensor(ins[i].ptr()), out = AsTensor(outs.at(i).ptr());
+    const Tensor in = TensorIn(ins[i], name.c_str()), out = TensorIn(outs[i], name.c_str());
+    if (in.device().type != DeviceType::kCUDA || in.device() != out.device() || in.dtype() != out.dtype()) {
+      throw ValueError(name)
+          .Got(in.dtype(), " on ", in.device(), " and ", out.dtype(), " on ", out.device())
+          .Expected("tensors of one dtype on one CUDA device");
+    }
     const Tensor& part = collective == Collective::kReduceScatter ? out : in;
     shares.push_back({in.device().index,
                       static_cast<const char*>(in.data()),

@@ -31,7 +31,7 @@ PyObject* Wrapped(const Tensor& tensor, NumberKind kind, int axis, int64_t now) 
 }
 
 PyObject* WrappedList(const Tensor& tensor, NumberKind kind, const Dims& dims, const Frontend* frontend) {
-  auto* type = frontend ? reinterpret_cast<PyTypeObject*>(frontend->shape_class) : nullptr;
+  PyTypeObject* type = frontend ? frontend->shape_class : nullptr;
   PyObject* tuple = type ? type->tp_alloc(type, dims.size()) : PyTuple_New(dims.size());
   if (!tuple) return nullptr;
   for (int i = 0; i < dims.size(); ++i) {
@@ -122,16 +122,19 @@ Value TruthOf(const Tensor& tensor) {
 
 NumberId FollowedNumberOf(PyObject* object) {
   if (!t_face) return -1;
-  if (IsTensor(object)) {
-    const Tensor& tensor = AsTensor(object);
-    return tensor.numel() == 1 && tensor.dtype() != DType::kBool ? Scribe::Current()->ElementOf(tensor, 0) : -1;
+  if (const Tensor* tensor = TensorIf(object)) {
+    return tensor->numel() == 1 && tensor->dtype() != DType::kBool ? Scribe::Current()->ElementOf(*tensor, 0) : -1;
   }
-  auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  PyObject* type = Upcast(Py_TYPE(object));
   if (type != g_whole && type != g_real) return -1;
   py::object scribe = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, "scribe"));
   py::object number = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, "number"));
   if (!scribe || !number) throw py::error_already_set();
-  return scribe.ptr() == t_face ? static_cast<NumberId>(PyLong_AsLong(number.ptr())) : -1;
+  if (scribe.ptr() != t_face) return -1;
+  const int count = Scribe::Current()->sizes().count();
+  const int64_t id = ParseInt(number.ptr(), {"size", nullptr});
+  if (id >= 0 && id < count) return static_cast<NumberId>(id);
+  throw ValueError("size").Got("number ", id).Expected("one of the ", count, " that are known");
 }
 
 PyObject* WrapElementOf(const Tensor& tensor, int64_t place) {
@@ -209,10 +212,12 @@ void RegisterSizes(py::module_& m) {
       .def(
           "add_argument",
           [](Scribe& self, const py::object& tensor, const std::vector<int>& axes) {
-            if (!IsTensor(tensor.ptr())) {
-              throw TypeError("scribe").Got(Py_TYPE(tensor.ptr())->tp_name).Expected("a tensor");
+            const Tensor& x = TensorIn(tensor, "scribe");
+            for (int axis : axes) {
+              if (axis < 0 || axis >= x.ndim())
+                throw IndexError("scribe").Got("axis ", axis).Expected("one of ", x.ndim());
             }
-            self.AddArgument(AsTensor(tensor.ptr()), axes);
+            self.AddArgument(x, axes);
           },
           "An argument of the call, and those of its axes that may have other sizes.", py::arg("tensor"),
           py::arg("axes"))

@@ -43,7 +43,7 @@ SubscriptItem SliceItem(PyObject* object) {
   Py_ssize_t start, stop, step;
   py::object plain;
   if (IsAnyWrittenDown() && Scribe::Current()) {
-    const auto* slice = reinterpret_cast<PySliceObject*>(object);
+    const auto* slice = Self<PySliceObject>(object);
     plain = py::reinterpret_steal<py::object>(PySlice_New(Plain(slice->start, kSubscriptStart).ptr(),
                                                           Plain(slice->stop, kSubscriptStart + 1).ptr(),
                                                           Plain(slice->step, kSubscriptStart + 2).ptr()));
@@ -69,7 +69,7 @@ SubscriptItem ItemOf(PyObject* object, const Tensor& x) {
   if (PySlice_Check(object)) return SliceItem(object);
   if (object == Py_None) return SubscriptItem::None();
   if (object == Py_Ellipsis) return SubscriptItem::Ellipsis();
-  if (IsTensor(object)) return SubscriptItem::Of(AsTensor(object));
+  if (const Tensor* tensor = TensorIf(object)) return SubscriptItem::Of(*tensor);
   if (PyList_Check(object) || PyTuple_Check(object)) return ArrayItem(object, x);
   if (PyObject_CheckBuffer(object) && !PyBytes_Check(object) && !PyByteArray_Check(object)) return ArrayItem(object, x);
   if (PyIndex_Check(object)) return IntegerItem(object);
@@ -83,7 +83,7 @@ SubscriptItem ItemOf(PyObject* object, const Tensor& x) {
 bool StandsForTuple(PyObject* key) {
   if (!PyList_Check(key) || PyList_GET_SIZE(key) >= 32) return false;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(key); ++i) {
-    PyObject* item = PyList_GET_ITEM(key, i);
+    PyObject* item = ItemAt(key, i);
     const bool sequence = PySequence_Check(item) && !PyUnicode_Check(item);
     if (sequence || IsTensor(item) || PySlice_Check(item) || item == Py_Ellipsis || item == Py_None) return true;
   }
@@ -102,7 +102,7 @@ Items ItemsOf(PyObject* key, const Tensor& x) {
   } else if (!PyTuple_Check(key)) {
     take(key);
   } else {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) take(PyTuple_GET_ITEM(key, i));
+    EachItem(key, take);
   }
   return items;
 }
@@ -124,8 +124,8 @@ Tensor ThroughTheDoor(const Operator& op, const Tensor& x, const Tensor* value, 
 
 PyObject* GetItem(PyObject* self, PyObject* key) {
   return Guarded([&]() -> PyObject* {
-    const Tensor& x = AsTensor(self);
-    const Frontend* frontend = reinterpret_cast<PyTensor*>(self)->frontend;
+    const Tensor& x = SelfTensor(self);
+    const Frontend* frontend = Self<PyTensor>(self)->frontend;
     PyObject* const asked[] = {self, key};
     if (DRAGON_UNLIKELY(WantsOverride(frontend, asked, PyLong_CheckExact(key) ? 1 : 2, nullptr))) {
       return CallSlotOverride(frontend, "__getitem__", {self, key});
@@ -142,8 +142,8 @@ PyObject* GetItem(PyObject* self, PyObject* key) {
 int SetItem(PyObject* self, PyObject* key, PyObject* value) {
   return GuardedInt([&] {
     if (!value) throw TypeError("index").Says("elements of a tensor cannot be deleted");
-    const Tensor& x = AsTensor(self);
-    const Frontend* frontend = reinterpret_cast<PyTensor*>(self)->frontend;
+    const Tensor& x = SelfTensor(self);
+    const Frontend* frontend = Self<PyTensor>(self)->frontend;
     PyObject* const asked[] = {self, key, value};
     if (DRAGON_UNLIKELY(WantsOverride(frontend, asked, 3, nullptr))) {
       PyObject* answer = CallSlotOverride(frontend, "__setitem__", {self, key, value});
@@ -152,8 +152,8 @@ int SetItem(PyObject* self, PyObject* key, PyObject* value) {
     }
     const Items items = ItemsOf(key, x);
     Tensor source;
-    if (IsTensor(value)) {
-      source = AsTensor(value);
+    if (const Tensor* given = TensorIf(value)) {
+      source = *given;
     } else if (IsNumber(value) || NumberOf(value) >= 0) {
       source = NumberLike(value, &x, Place{"index", nullptr});
     } else {

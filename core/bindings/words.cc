@@ -48,11 +48,10 @@ std::string ReplaceWords(const std::string& text, const Replace& replace) {
   return result;
 }
 
-std::string Text(PyObject* object) { return PyUnicode_AsUTF8(object); }
-
 /// The guest's general word for one of the engine's, or nullptr.
 PyObject* GeneralName(const Frontend* frontend, const std::string& word) {
-  return frontend->names ? PyDict_GetItemString(frontend->names, word.c_str()) : nullptr;
+  PyObject* found = frontend->names ? PyDict_GetItemString(frontend->names, word.c_str()) : nullptr;
+  return found && PyUnicode_Check(found) ? found : nullptr;  // the table is a dict that others may write to
 }
 
 /// No word of English: a letter that is no article, or a name with a digit or an underscore.
@@ -68,7 +67,7 @@ GuestNames NamesFor(const Operator& op, const Frontend* frontend) {
   for (const Argument& argument : op.schema.arguments()) {
     PyObject* guest = nullptr;
     if (frontend->names) {
-      guest = PyDict_GetItemString(frontend->names, (op.name() + "." + argument.name).c_str());
+      guest = GeneralName(frontend, op.name() + "." + argument.name);
       if (!guest) guest = GeneralName(frontend, argument.name);
     }
     PyObject* text = guest ? Py_NewRef(guest) : PyUnicode_FromString(argument.name.c_str());
@@ -82,13 +81,13 @@ std::string InWordsOf(const Frontend* frontend, const Operator* op, const GuestN
   if (!frontend->names) return text;
   return ReplaceWords(text, [&](const std::string& word, bool is_named) -> std::string {
     const int at = op && (is_named || IsSymbol(word)) ? op->schema.Find(word) : -1;
-    if (is_named && at >= 0) return Text(names[at]);
+    if (is_named && at >= 0) return TextIn(names[at]);
     // The notions of the house: an axis is a dim wherever it is spoken of.
     for (const char* notion : {"axis", "axes", "keepdims"}) {
       PyObject* guest = word == notion ? GeneralName(frontend, word) : nullptr;
-      if (guest) return Text(guest);
+      if (guest) return TextIn(guest);
     }
-    return at < 0 ? word : Text(names[at]);
+    return at < 0 ? word : TextIn(names[at]);
   });
 }
 
@@ -97,7 +96,7 @@ std::string LineFor(const Operator& op, const GuestNames& names) {
   return op.schema.line().substr(0, open) +
          ReplaceWords(op.schema.line().substr(open), [&](const std::string& word, bool) -> std::string {
            const int at = op.schema.Find(word);
-           return at < 0 ? word : Text(names[at]);
+           return at < 0 ? word : TextIn(names[at]);
          });
 }
 
@@ -126,7 +125,7 @@ std::string SignatureFor(const Operator& op, const GuestNames& names, bool takes
   const int count = static_cast<int>(arguments.size());
   int by_place = 0, first_default = count;
   for (int i = 0; i < count; ++i) {
-    if (IsPythonWord(Text(names[i]))) by_place = i + 1;
+    if (IsPythonWord(TextIn(names[i]))) by_place = i + 1;
   }
   // Python shows a default only where all that follow by place have one.
   for (int i = count - 1; i >= 0; --i) {
@@ -139,7 +138,7 @@ std::string SignatureFor(const Operator& op, const GuestNames& names, bool takes
   for (int i = 0; i < count; ++i) {
     if (arguments[i].keyword_only && !is_starred) add("*"), is_starred = true;
     const std::string written = i >= first_default ? DefaultFor(arguments[i]) : "";
-    const std::string name = Text(names[i]);
+    const std::string name = TextIn(names[i]);
     add(name + (IsPythonWord(name) ? "_" : "") + (written.empty() ? "" : "=" + written));
     if (i + 1 == by_place) add("/");
   }

@@ -27,22 +27,22 @@ const Frontend* FrontendOf(PyTypeObject* type) {
 
 PyObject* Wrap(const Tensor& tensor, const Frontend* frontend) {
   if (!tensor.defined()) Py_RETURN_NONE;
-  auto* living = static_cast<PyTensor*>(tensor.impl()->python.load(std::memory_order_relaxed));
+  PyTensor* living = FaceOf(tensor);
   if (living && living->frontend == frontend) {
     Py_INCREF(living);
-    return reinterpret_cast<PyObject*>(living);
+    return Upcast(living);
   }
   PyTypeObject* type = frontend ? frontend->tensor_class : &TensorType;
   if (DRAGON_UNLIKELY(tensor.impl()->parts != nullptr) && frontend && frontend->parts_class) {
     type = frontend->parts_class;
   }
-  auto* object = reinterpret_cast<PyTensor*>(type->tp_alloc(type, 0));
+  auto* object = NewInstance<PyTensor>(type);
   if (!object) return nullptr;
   tensor.impl()->Retain();
   object->impl = tensor.impl();
   object->frontend = frontend;
   if (!living) tensor.impl()->python.store(object, std::memory_order_relaxed);
-  return reinterpret_cast<PyObject*>(object);
+  return Upcast(object);
 }
 
 PyObject* WrapAll(const Tensors& tensors, const Operator& op, const Frontend* frontend, PyObject* named) {
@@ -86,7 +86,7 @@ PyObject* WrapDevice(Device device, const Frontend* frontend) {
 }
 
 PyObject* WrapShape(const Dims& shape, const Frontend* frontend) {
-  auto* type = frontend ? reinterpret_cast<PyTypeObject*>(frontend->shape_class) : nullptr;
+  PyTypeObject* type = frontend ? frontend->shape_class : nullptr;
   PyObject* tuple = type ? type->tp_alloc(type, shape.size()) : PyTuple_New(shape.size());
   if (!tuple) return nullptr;
   for (int i = 0; i < shape.size(); ++i) {
@@ -132,6 +132,8 @@ void SetPythonError() {
     error.restore();
   } catch (const Error& error) {
     PyErr_SetString(ErrorClass(error.kind()), error.what());
+  } catch (const py::cast_error& error) {
+    PyErr_SetString(PyExc_TypeError, error.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& error) {
@@ -191,12 +193,12 @@ PyObject* DTypeNew(PyTypeObject* type, PyObject* args, PyObject*) {
     PyErr_Format(PyExc_ValueError, "dtype: got '%s', expected one of %s", name, known.c_str());
     return nullptr;
   }
-  auto* object = reinterpret_cast<PyDType*>(type->tp_alloc(type, 0));
+  auto* object = NewInstance<PyDType>(type);
   if (object) object->dtype = static_cast<DType>(found);
-  return reinterpret_cast<PyObject*>(object);
+  return Upcast(object);
 }
 
-DType Of(PyObject* self) { return reinterpret_cast<PyDType*>(self)->dtype; }
+DType Of(PyObject* self) { return Self<PyDType>(self)->dtype; }
 const NamedDType* NamedOnly(PyObject* self) {
   const int place = static_cast<int>(Of(self)) - kDTypeCount;
   return place >= 0 ? &kNamedOnly[place] : nullptr;
@@ -208,8 +210,9 @@ Py_hash_t DTypeHash(PyObject* self) { return static_cast<Py_hash_t>(Of(self)) + 
 
 PyObject* DTypeCompare(PyObject* a, PyObject* b, int how) {
   if (how != Py_EQ && how != Py_NE) Py_RETURN_NOTIMPLEMENTED;
-  if (!PyObject_TypeCheck(a, &DTypeType) || !PyObject_TypeCheck(b, &DTypeType)) Py_RETURN_NOTIMPLEMENTED;
-  return PyBool_FromLong((Of(a) == Of(b)) == (how == Py_EQ));
+  const PyDType *left = DTypeIf(a), *right = DTypeIf(b);
+  if (!left || !right) Py_RETURN_NOTIMPLEMENTED;
+  return PyBool_FromLong((left->dtype == right->dtype) == (how == Py_EQ));
 }
 
 PyGetSetDef dtype_fields[] = {
@@ -249,7 +252,7 @@ namespace {
 PyObject* ShapeSubscript(PyObject* self, PyObject* key) {
   PyObject* found = PyTuple_Type.tp_as_mapping->mp_subscript(self, key);
   if (!found || !PySlice_Check(key)) return found;
-  PyObject* shape = PyObject_CallOneArg(reinterpret_cast<PyObject*>(Py_TYPE(self)), found);
+  PyObject* shape = PyObject_CallOneArg(Upcast(Py_TYPE(self)), found);
   Py_DECREF(found);
   return shape;
 }
@@ -268,7 +271,7 @@ void RegisterShape(py::module_& m) {
   ShapeType.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE;
   ShapeType.tp_as_mapping = &shape_mapping;
   if (PyType_Ready(&ShapeType) < 0) throw py::error_already_set();
-  m.add_object("Shape", py::handle(reinterpret_cast<PyObject*>(&ShapeType)));
+  m.add_object("Shape", py::handle(Upcast(&ShapeType)));
 }
 
 void RegisterDType(py::module_& m) {
@@ -282,7 +285,7 @@ void RegisterDType(py::module_& m) {
   DTypeType.tp_richcompare = DTypeCompare;
   DTypeType.tp_getset = dtype_fields;
   if (PyType_Ready(&DTypeType) < 0) throw py::error_already_set();
-  m.add_object("dtype", py::handle(reinterpret_cast<PyObject*>(&DTypeType)));
+  m.add_object("dtype", py::handle(Upcast(&DTypeType)));
 }
 
 }  // namespace dragon::python

@@ -1,8 +1,10 @@
 // Seeds and saved states. A state has the layout of PyTorch's, so that either framework continues the other's stream.
 #include "core/framework/generator.h"
 
+#include <atomic>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include "core/base/error.h"
 
@@ -28,7 +30,8 @@ struct SavedState {
 };
 static_assert(sizeof(SavedState) == Generator::kStateBytes);
 
-thread_local Generator* t_current = nullptr;
+/// This thread's guards, innermost first.
+thread_local GeneratorGuard::Scope* t_scope = nullptr;
 
 /// While a graph is noted down that draws from a stream, only a seed that changes nothing may come.
 void RefuseSeed(const RandomState& state, bool same) {
@@ -206,13 +209,29 @@ const Ref<Generator>& DefaultGenerator() {
   return *generator;
 }
 
-Generator& CurrentGenerator() { return t_current ? *t_current : *DefaultGenerator(); }
+struct GeneratorGuard::Scope {
+  Ref<Generator> generator;
+  Scope* outer;
+  std::atomic<bool> ended{false};
+};
 
-GeneratorGuard::GeneratorGuard(Ref<Generator> generator) : generator_(std::move(generator)), previous_(t_current) {
-  t_current = generator_.get();
+Generator& CurrentGenerator() {
+  while (t_scope && DRAGON_UNLIKELY(t_scope->ended.load(std::memory_order_acquire))) {
+    delete std::exchange(t_scope, t_scope->outer);
+  }
+  return t_scope ? *t_scope->generator : *DefaultGenerator();
 }
 
-GeneratorGuard::~GeneratorGuard() { t_current = previous_; }
+GeneratorGuard::GeneratorGuard(Ref<Generator> generator) : scope_(new Scope{std::move(generator), t_scope}) {
+  t_scope = scope_;
+}
+
+// One that goes before a later one, or on another thread, stays in its thread's list until it is the innermost there.
+GeneratorGuard::~GeneratorGuard() {
+  const bool innermost = t_scope == scope_;
+  scope_->ended.store(true, std::memory_order_release);
+  if (innermost) CurrentGenerator();
+}
 
 Generator& GeneratorOf(const char* who, const Value& attr) {
   if (attr.is_none()) return CurrentGenerator();

@@ -84,9 +84,10 @@ class DRAGON_API GeneratorGuard {
   GeneratorGuard(const GeneratorGuard&) = delete;
   GeneratorGuard& operator=(const GeneratorGuard&) = delete;
 
+  struct Scope;
+
  private:
-  Ref<Generator> generator_;
-  Generator* previous_;
+  Scope* scope_;
 };
 
 /// The generator an operator's attribute holds, or the current one if it is None.

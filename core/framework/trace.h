@@ -154,6 +154,7 @@ class DRAGON_API Trace final : public Interpreter, public Tracer, public NumberT
   void NotePlace(const Tensor& tensor);
   /// A number that is asked for anew before each run: attribute `attr` of the next call.
   int AddSymbol(const std::string& name);
+  int symbol_count() const { return static_cast<int>(graph_.symbols.size()); }
   void NoteSymbol(int attr, int element, Expression value) { pending_.push_back({attr, element, std::move(value)}); }
 
   /// These numbers are known, and nobody writes them.

@@ -18,7 +18,7 @@ import tempfile
 
 WORKER = pathlib.Path(__file__).resolve().with_name("worker.py")
 SAMPLES = pathlib.Path(__file__).resolve().with_name("samples.py")
-FACES = ("operators", "native", "torch", "torchvision", "tensorflow", "keras")
+FACES = ("bindings", "operators", "native", "torch", "torchvision", "tensorflow", "keras")
 DEVICES = ("cuda",)  # the operators with their operands there; DRAGON_SIMT names a library that stands for a GPU
 GENUINE = ("torch", "torchvision", "tensorflow", "keras")
 CHUNK = 40  # names per worker

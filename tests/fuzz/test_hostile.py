@@ -17,6 +17,7 @@ import hunt  # noqa: E402  (stands beside this file)
 SEED = int(os.environ.get("HUNT_SEED", "0"))
 COUNT = int(os.environ.get("HUNT_COUNT", "200"))
 QUICK_COUNT = 20
+BINDINGS_COUNT = 3
 CHUNK = 12
 NAMES = sorted(dragon._C.op_names())
 CHUNKS = [NAMES[start:start + CHUNK] for start in range(0, len(NAMES), CHUNK)]
@@ -63,6 +64,13 @@ def test_a_call_is_compared_with_its_own_answer(step, raised, monkeypatch):
         attempt=lambda *place: [("made", list, [], {}), ("first", {}.__getitem__, [3], {}), ("second", len, ["a"], {})])
     worker.replay(face, types.SimpleNamespace(seed=0), "name", 0, step, told.append)
     assert json.loads(told[0])["raised"] == raised
+
+
+def test_few_hostile_calls_of_bindings(tmp_path):
+    """Each place of each binding gets wrong objects, other ones with another seed: `make hunt HUNT_FACE=bindings`."""
+    names = hunt.list_names("bindings")
+    assert len(names) > 700
+    fail(hunt.run_names("bindings", names, SEED, BINDINGS_COUNT, folder=tmp_path))
 
 
 @pytest.mark.slow

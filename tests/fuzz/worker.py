@@ -65,6 +65,9 @@ def open_face(options):
     if options.face in ("operators", "cuda"):
         import operators
         return operators.Operators() if options.face == "operators" else operators.DeviceOperators()
+    if options.face == "bindings":
+        import bindings
+        return bindings.Bindings()
     import guests
     samples = {}
     if options.samples:

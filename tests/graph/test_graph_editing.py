@@ -125,7 +125,7 @@ WRONG = {
     "still read": (lambda g: g.remove([1]), RuntimeError, "is read by mul"),
     "no such call": (lambda g: g.remove([7]), IndexError, "got call 7, expected 0 to 2"),
     "negative call": (lambda g: g.remove(-1), IndexError, "got call -1"),
-    "outputs": (lambda g: setattr(g, "outputs", [17]), ValueError, "reading %17"),
+    "outputs": (lambda g: setattr(g, "outputs", [17]), ValueError, "outputs: got value 17"),
     "inputs": (lambda g: setattr(g, "inputs", [0, 0]), ValueError, "made once"),
     "updates": (lambda g: setattr(g, "updates", [(0, 3)]), ValueError, "update of input 0"),
     "name of nobody": (lambda g: g.set_name(99, "x"), IndexError, "set_name: got value 99"),
