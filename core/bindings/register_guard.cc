@@ -6,6 +6,7 @@
 #include <bit>
 #include <set>
 
+#include "core/bindings/forget_error.h"
 #include "core/bindings/guard.h"
 #include "core/bindings/recording.h"
 #include "core/runtime/switches.h"
@@ -255,7 +256,7 @@ class Guards {
   }
   static std::string Text(PyObject* object) {
     py::object text = py::reinterpret_steal<py::object>(PyObject_Repr(object));
-    if (!text) return PyErr_Clear(), Py_TYPE(object)->tp_name;
+    if (!text) return ForgetError(), Py_TYPE(object)->tp_name;
     return text.cast<std::string>().substr(0, 200);
   }
 
@@ -280,7 +281,7 @@ class Guards {
     }
     for (auto& [name, argument] : named_) {
       PyObject* now = PyDict_GetItemWithError(kwargs, name);
-      if (!now) return PyErr_Clear(), Say(argument, "was given, now missing");
+      if (!now) return ForgetError(), Say(argument, "was given, now missing");
       if (!CollectOne(argument, now)) return false;
     }
     return true;
@@ -319,7 +320,7 @@ class Guards {
     if (argument.kind == Watched::kFields) {
       if (reinterpret_cast<PyObject*>(Py_TYPE(now)) != argument.type) return Say(argument, "is of another class");
       fields = py::reinterpret_steal<py::object>(PyObject_GetAttrString(now, "__dict__"));
-      if (!fields || !PyDict_Check(fields.ptr())) return PyErr_Clear(), Say(argument, "has no fields");
+      if (!fields || !PyDict_Check(fields.ptr())) return ForgetError(), Say(argument, "has no fields");
       now = fields.ptr();
     }
     const bool keyed = argument.kind == Watched::kDict || argument.kind == Watched::kFields;

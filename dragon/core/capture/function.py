@@ -17,6 +17,7 @@ from dragon.core.capture.rewind import Rewind
 from dragon.core.capture.settings import check_level, is_capturing, is_eager, settings, warn
 from dragon.core.capture.variant import Variant
 from dragon.core.graph import Graph
+from dragon.core.interrupts import is_interrupt
 
 VARIANTS = 64  # graphs of one function, before it is said that something in it changes all the time
 ATTEMPTS = 8  # captures in vain, before a function is left alone
@@ -168,6 +169,8 @@ class Function:
         try:
             variant.compile(captured, **options)
         except Exception as error:  # a graph that cannot be compiled must not keep the function from running
+            if is_interrupt(error):
+                raise
             return self._give_up(recording, str(error))
         if not recording.changes:
             variant.again = Again(recording, captured)
