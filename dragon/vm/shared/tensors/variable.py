@@ -1,10 +1,10 @@
 """`tf.Variable`: a leaf of the tape with a name; its numbers are replaced, not changed under anyone's hands."""
-import contextlib
 import threading
 
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.settings import is_capturing
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared import strategies
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -22,7 +22,7 @@ inferring = [False]  # whether functions run for shapes alone, so that nothing m
 pending = []  # restorations that wait for variables that are not made yet
 
 
-@contextlib.contextmanager
+@contextmanager
 def variable_creator_scope(variable_creator):
     """Have a function make the variables of a `with` block.
 
@@ -41,7 +41,7 @@ def variable_creator_scope(variable_creator):
         _local.creators = before
 
 
-@contextlib.contextmanager
+@contextmanager
 def no_creators():
     """Have the variables of a `with` block be plain ones, whatever blocks are around it."""
     before, _local.creators = getattr(_local, "creators", ()), ()
@@ -118,7 +118,7 @@ def unique_name(name):
     return f"{prefix}/{name}" if prefix else name
 
 
-@contextlib.contextmanager
+@contextmanager
 def open_scope(name):
     """Put a name before those of variables made meanwhile."""
     if not hasattr(_local, "scopes"):

@@ -1,9 +1,10 @@
 """What checkpoints need of a file system, and that of this machine."""
-import contextlib
 import io
 import os
 import pathlib
 from abc import ABC, abstractmethod
+
+from dragon.core.scopes import contextmanager
 
 
 class FileSystemBase(ABC):
@@ -46,7 +47,7 @@ class FileSystemBase(ABC):
 class FileSystem(FileSystemBase):
     """The file system of this machine."""
 
-    @contextlib.contextmanager
+    @contextmanager
     def create_stream(self, path, mode):
         """Return a context of an open file."""
         with open(path, mode) as stream:
