@@ -10,7 +10,7 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 't
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all sanitize-threads docs site-check bench hunt-pairs \
+.PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all sanitize-threads docs site-check bench hunt-pairs hunt-interrupts \
   wheel sdist cuda simt simt-sanitize ray clean
 
 help:
@@ -27,6 +27,7 @@ help:
 	@echo "make hunt-ranks  trainings in several processes, killed ROUNDS times and begun anew: the same losses, nothing left"
 	@echo "make hunt-threads  programs of every face, called by many threads at the same time"
 	@echo "make hunt-files  every writer of files killed a hundred times, on full disks, and where calls of the system fail"
+	@echo "make hunt-interrupts  an exception from a signal handler at every moment of small programs; MOMENTS, TIMERS, PROGRAMS"
 	@echo "make ray       trainers on clusters of Ray's, which pip brings"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
 	@echo "make site-check  the pages in a real browser, where Chromium is installed; PICTURES=folder keeps pictures"
@@ -139,6 +140,12 @@ hunt-threads: install $(VENV)/.test
 hunt-files: install $(VENV)/.test
 	DRAGON_KILLS=$(KILLS) DRAGON_KILLS_SEED=$(SEED) DRAGON_MUTATIONS=$(MUTATIONS) DRAGON_MUTATIONS_SEED=$(SEED) \
 	  $(PYTEST) tests/files -m slow
+
+# MOMENTS of each program, spread evenly, and TIMERS beside them; PROGRAMS by name, all without.
+MOMENTS ?= 400
+TIMERS ?= 60
+hunt-interrupts: install $(VENV)/.test
+	nice -n 5 $(BIN)/python tests/fuzz/interrupts.py --most $(MOMENTS) --timers $(TIMERS) --seed $(SEED) $(PROGRAMS)
 
 docs: install $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build

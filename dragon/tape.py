@@ -1,16 +1,16 @@
 """Gradients of whatever a tape has watched."""
-import contextlib
 import threading
 
 from dragon import _C, ops
 from dragon.core import modes
 from dragon.core.refusals import refusing
 from dragon.core.gradients import as_list
+from dragon.core.scopes import Scope, scope
 
 _local = threading.local()
 
 
-class GradientTape:
+class GradientTape(Scope):
     """Record what happens to watched tensors, and differentiate it.
 
     Parameters
@@ -33,26 +33,21 @@ class GradientTape:
         self.persistent = persistent
         self._used = False
         self._watched = []
-        self._previous = []
 
-    def __enter__(self):
-        self._previous.append(modes.set_recording(True))
-        _stack().append(self)
+    def _enter_scope(self, exits):
+        """Record from now on."""
+        exits.callback(_ask_no_more, self._watched)
+        exits.switch(modes.set_recording, True)
+        exits.push(_stack(), self)
         return self
-
-    def __exit__(self, *_):
-        _stack().remove(self)
-        modes.set_recording(self._previous.pop())
-        for tensor in self._watched:
-            tensor.requires_grad = False
 
     def watch(self, *tensors):
         """Record what happens to tensors that do not ask for gradients themselves."""
         for tensor in tensors:
             for item in as_list(tensor):
                 if not item.requires_grad:
-                    item.requires_grad = True
                     self._watched.append(item)
+                    item.requires_grad = True
 
     @refusing
     def gradient(self, target, sources, output_gradients=None):
@@ -93,17 +88,18 @@ class GradientTape:
         return list(found) if isinstance(sources, (list, tuple)) else found[0]
 
 
-@contextlib.contextmanager
-def _asking(tensors):
+@scope
+def _asking(stack, tensors):
     """Have tensors ask for gradients within a block, as they did while the tape watched them."""
     changed = [tensor for tensor in tensors if not tensor.requires_grad]
+    stack.callback(_ask_no_more, changed)
     for tensor in changed:
         tensor.requires_grad = True
-    try:
-        yield
-    finally:
-        for tensor in changed:
-            tensor.requires_grad = False
+
+
+def _ask_no_more(tensors):
+    for tensor in tensors:
+        tensor.requires_grad = False
 
 
 def _stack():

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "core/bindings/forget_error.h"
 #include "core/bindings/items.h"
 #include "core/framework/findings.h"
 #include "core/framework/known.h"
@@ -121,7 +122,7 @@ Tensor FromBuffer(PyObject* object, const char* who) {
   auto view = std::make_unique<Py_buffer>();
   bool writable = true;
   if (PyObject_GetBuffer(object, view.get(), PyBUF_FORMAT | PyBUF_STRIDES | PyBUF_WRITABLE) < 0) {
-    PyErr_Clear();
+    ForgetError();
     writable = false;
     if (PyObject_GetBuffer(object, view.get(), PyBUF_FORMAT | PyBUF_STRIDES) < 0) RefuseBuffer(object, who);
   }
@@ -185,7 +186,7 @@ bool DTypeOfNumber(PyObject* object, DType* dtype) {
   if (std::strncmp(Py_TYPE(object)->tp_name, "numpy.", 6) != 0) return false;
   Py_buffer view;
   if (PyObject_GetBuffer(object, &view, PyBUF_FORMAT) < 0) {
-    PyErr_Clear();
+    ForgetError();
     return false;
   }
   const bool known = DTypeOfFormat(view.format, view.itemsize, dtype);
@@ -216,7 +217,7 @@ void WalkNested(PyObject* object, int depth, Survey* survey, const char* who) {
   const bool plain = PyFloat_CheckExact(object) || PyLong_CheckExact(object);
   if (!IsSequence(object)) {
     const bool hidden = PySequence_Check(object) && !IsTensor(object) && PySequence_Size(object) >= 0;
-    if (PyErr_Occurred()) PyErr_Clear();  // a 0-d array has no size
+    ForgetError();  // a 0-d array has no size
     if (hidden && !PyUnicode_Check(object) && !PyBytes_Check(object)) throw NeedsLists{};
     if (depth != survey->shape.size())
       throw ValueError(who).Got("nested lists of unequal length").Expected("a box of numbers");
@@ -292,7 +293,7 @@ T* FillFrom(PyObject* object, T* place, std::span<const int64_t> shape, const ch
 /// Lists all the way down.
 py::object DeepList(PyObject* object, int depth) {
   const bool sequence = PySequence_Check(object) && !IsTensor(object) && PySequence_Size(object) >= 0;
-  if (PyErr_Occurred()) PyErr_Clear();
+  ForgetError();
   if (!sequence || PyUnicode_Check(object)) return py::reinterpret_borrow<py::object>(object);
   if (depth > kDeepest) throw ValueError("tensor").Got("lists nested more than ", kDeepest, " deep").Expected("fewer");
   py::list list = py::reinterpret_steal<py::list>(PySequence_List(object));

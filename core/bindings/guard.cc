@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "core/bindings/forget_error.h"
+
 namespace dragon::python {
 
 bool Equal(PyObject* a, PyObject* b) {
@@ -23,7 +25,7 @@ bool Equal(PyObject* a, PyObject* b) {
     return Py_SIZE(a) == Py_SIZE(b) && !AnyItem(a, [&](PyObject* item) { return !Equal(item, ItemAt(b, place++)); });
   }
   const int equal = PyObject_RichCompareBool(a, b, Py_EQ);
-  if (equal < 0) PyErr_Clear();
+  if (equal < 0) ForgetError();
   return equal == 1;
 }
 
@@ -84,7 +86,7 @@ int FirstInDict(const GuardPlace& place, int first) {
 int FirstAmongKeys(const GuardPlace& place, PyObject* dict, int first) {
   for (int i = first; i < static_cast<int>(place.checks.size()); ++i) {
     PyObject* now = PyDict_GetItemWithError(dict, place.keys[i]);
-    if (!now) PyErr_Clear();
+    if (!now) ForgetError();
     if (!Matches(place.checks[i], now)) return i;
   }
   return kFits;
@@ -102,24 +104,22 @@ int FirstInList(const GuardPlace& place, int first) {
 
 int FirstAmongAttributes(const GuardPlace& place, int first) {
   for (int i = first; i < static_cast<int>(place.checks.size()); ++i) {
-    PyObject* now = PyObject_GetAttr(place.container, place.keys[i]);
-    if (!now) PyErr_Clear();
-    const bool fits = Matches(place.checks[i], now);
-    Py_XDECREF(now);
-    if (!fits) return i;
+    const auto now = py::reinterpret_steal<py::object>(PyObject_GetAttr(place.container, place.keys[i]));
+    if (!now) ForgetError();
+    if (!Matches(place.checks[i], now.ptr())) return i;
   }
   return kFits;
 }
 
 bool FitsSet(const GuardPlace& place) {
   const int equal = PyObject_RichCompareBool(place.container, place.checks[0].expected, Py_EQ);
-  if (equal < 0) PyErr_Clear();
+  if (equal < 0) ForgetError();
   return equal == 1;
 }
 
 bool FitsArray(const GuardPlace& place) {
   Py_buffer view;
-  if (PyObject_GetBuffer(place.container, &view, PyBUF_FULL_RO) < 0) return PyErr_Clear(), false;
+  if (PyObject_GetBuffer(place.container, &view, PyBUF_FULL_RO) < 0) return ForgetError(), false;
   const PyObject* expected = place.checks[0].expected;
   bool fits = view.len == PyBytes_GET_SIZE(expected);
   if (fits && PyBuffer_IsContiguous(&view, 'C')) {
@@ -134,11 +134,9 @@ bool FitsArray(const GuardPlace& place) {
 }
 
 bool FitsCall(const GuardPlace& place) {
-  PyObject* now = PyObject_CallNoArgs(place.container);
-  if (!now) PyErr_Clear();
-  const bool fits = Matches(place.checks[0], now);
-  Py_XDECREF(now);
-  return fits;
+  const auto now = py::reinterpret_steal<py::object>(PyObject_CallNoArgs(place.container));
+  if (!now) ForgetError();
+  return Matches(place.checks[0], now.ptr());
 }
 
 }  // namespace

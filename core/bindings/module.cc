@@ -5,6 +5,7 @@ namespace dragon::python {
 void RegisterAccelerator(py::module_& m);
 void RegisterBatching(py::module_& m);
 void RegisterErrors(py::module_& m);
+void RegisterExits(py::module_& m);
 void RegisterFusion(py::module_& m);
 void RegisterGuard(py::module_& m);
 void RegisterSymbolic(py::module_& m);
@@ -15,6 +16,7 @@ PYBIND11_MODULE(_C, m) {
   m.doc() = "The engine of Dragon.";
   RegisterEnd();
   RegisterErrors(m);
+  RegisterExits(m);
   RegisterDType(m);
   RegisterShape(m);
   RegisterTensor(m);

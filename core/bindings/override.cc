@@ -240,6 +240,9 @@ void RegisterOverride(py::module_& m) {
       "attributes; returns the previous count of the former.",
       py::arg("count"), py::arg("of_fields") = 0);
   m.def(
+      "override_state", [] { return py::make_tuple(t_modes, t_field_modes, t_disabled); },
+      "This thread's counts of modes, as `set_override_modes` takes them, and whether its calls ask no class.");
+  m.def(
       "set_override_disabled", [](bool disabled) { return std::exchange(t_disabled, disabled); },
       "Have this thread's calls ask no class; returns the previous state.", py::arg("disabled"));
 }

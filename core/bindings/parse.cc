@@ -1,6 +1,7 @@
 // From Python to the engine: what a schema asks for, or an error that names the operator and the argument.
 #include <cmath>
 
+#include "core/bindings/forget_error.h"
 #include "core/bindings/python.h"
 #include "core/framework/generator.h"
 #include "core/framework/graph_body.h"
@@ -25,7 +26,7 @@ std::string Kind(PyObject* object) {
 }
 
 [[noreturn]] void Refuse(PyObject* object, const Place& place, const char* expected = nullptr) {
-  PyErr_Clear();
+  ForgetError();
   std::string wanted = expected ? expected : place.argument ? place.argument->type_name() : "something else";
   throw TypeError(place.op)
       .Got(Kind(object), place.argument ? " for argument '" + place.argument->name + "'" : std::string())
@@ -225,7 +226,7 @@ DType ParseDType(PyObject* object, const Place& place) {
     for (const char* attribute : {"name", "__name__"}) {
       py::object found = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, attribute));
       if (!found) {
-        PyErr_Clear();
+        ForgetError();
       } else if (PyUnicode_Check(found.ptr())) {
         name = TextOf(found.ptr(), place);
         break;
@@ -250,8 +251,9 @@ Device DeviceNamed(PyObject* name, const Place& place) {
 Device ParseDevice(PyObject* object, const Place& place) {
   if (PyUnicode_Check(object)) return DeviceNamed(object, place);
   py::object type = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, "type"));
+  ForgetError();
   py::object index = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, "index"));
-  PyErr_Clear();
+  ForgetError();
   if (!type || !index || !PyUnicode_Check(type.ptr())) Refuse(object, place, "a device or its name");
   Device device = DeviceNamed(type.ptr(), place);
   if (PyLong_Check(index.ptr())) {
@@ -270,7 +272,7 @@ namespace {
 /// A float with an attribute `symbol` is asked for anew whenever the graph that is being traced runs.
 void NoteSymbol(PyObject* object, const Place& place) {
   py::object symbol = py::reinterpret_steal<py::object>(PyObject_GetAttrString(object, "symbol"));
-  PyErr_Clear();
+  ForgetError();
   auto* trace = dynamic_cast<Trace*>(Door().tracer);
   if (!trace || !symbol || !PyLong_Check(symbol.ptr())) return;
   const int64_t entry = ParseInt(symbol.ptr(), place);

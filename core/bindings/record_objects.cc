@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "core/bindings/forget_error.h"
 #include "core/io/record_file.h"
 #include "core/io/record_value.h"
 
@@ -125,7 +126,7 @@ class RecordObjects {
       py::object key = Make(depth + 1, /*is_key=*/true);
       py::object value = Make(depth + 1);
       if (PyDict_SetItem(dict.ptr(), key.ptr(), value.ptr())) {
-        PyErr_Clear();  // a list or an array
+        ForgetError();  // a list or an array
         reader_.Fail("a key that dicts do not take");
       }
     }

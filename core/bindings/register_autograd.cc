@@ -1,7 +1,10 @@
 // The tape seen from Python: backward, grad, hooks, nodes, custom functions, modes.
+#include <pybind11/stl.h>
+
 #include <atomic>
 
 #include "core/bindings/collect.h"
+#include "core/bindings/forget_error.h"
 #include "core/bindings/other_memory.h"
 #include "core/framework/autograd/backward.h"
 #include "core/framework/autograd/meta.h"
@@ -200,7 +203,9 @@ std::string PythonTrace() {
   try {
     py::object frames = py::module_::import("traceback").attr("format_stack")();
     return py::cast<std::string>(py::str("").attr("join")(frames));
-  } catch (const py::error_already_set&) {
+  } catch (py::error_already_set& error) {
+    error.restore();
+    ForgetError();
     return {};
   }
 }
@@ -320,15 +325,16 @@ void RegisterSaved(py::module_& m) {
           },
           py::arg("node") = py::none());
   m.def(
-      "push_saved_tensor_hooks",
-      [](py::object pack, py::object unpack, py::type tensor_class) {
-        const Frontend* frontend = FrontendIn(tensor_class, "push_saved_tensor_hooks");
-        PushSavedTensorHooks(
-            Ref<SavedTensorHooks>(new PythonSavedTensorHooks(std::move(pack), std::move(unpack), frontend)));
+      "switch_saved_tensor_hooks",
+      [](const std::optional<std::tuple<py::object, py::object, py::type>>& hooks) {
+        if (!hooks) return PopSavedTensorHooks();
+        const auto& [pack, unpack, tensor_class] = *hooks;
+        const Frontend* frontend = FrontendIn(tensor_class, "switch_saved_tensor_hooks");
+        PushSavedTensorHooks(Ref<SavedTensorHooks>(new PythonSavedTensorHooks(pack, unpack, frontend)));
       },
-      "Have pack(tensor) keep what this thread saves for backward, and unpack(kept) give it back.", py::arg("pack"),
-      py::arg("unpack"), py::arg("tensor_class"));
-  m.def("pop_saved_tensor_hooks", &PopSavedTensorHooks, "Take away the hooks pushed last.");
+      "Of (pack, unpack, tensor class), have pack(tensor) keep what this thread saves for backward, and unpack(kept) "
+      "give it back; of None, take away the hooks that came last.",
+      py::arg("hooks"));
   m.def(
       "keep_saved", [](py::handle tensor) { AutogradMeta::Of(TensorIn(tensor, "keep_saved")).keeps_saved = true; },
       "Have gradients use the numbers that a leaf had when it was used, even if it takes other memory later.",

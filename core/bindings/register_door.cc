@@ -1,7 +1,12 @@
 // Who may stand at the door, seen from Python: mixed precision and the profiler.
 #include "core/bindings/python.h"
 #include "core/framework/autocast.h"
+#include "core/framework/autograd/node.h"
+#include "core/framework/batching.h"
+#include "core/framework/generator.h"
+#include "core/framework/known.h"
 #include "core/framework/profile.h"
+#include "core/framework/scribe.h"
 
 namespace dragon::python {
 
@@ -22,6 +27,27 @@ py::tuple EventTuple(const ProfileEvent& event) {
   return py::make_tuple(event.name, event.start, event.end, event.is_node, event.bytes, shapes, event.where);
 }
 
+/// All that a block of a program may change for this thread, and has to put back.
+py::dict ThreadState() {
+  const DoorState& door = Door();
+  const HistoryFloor floor = ExchangeHistoryFloor({});
+  ExchangeHistoryFloor(floor);
+  py::dict state;
+  state["recording"] = static_cast<int>(door.grad_enabled);
+  state["phantom"] = door.phantom;
+  state["interpreter"] = reinterpret_cast<uintptr_t>(door.top);
+  state["trace"] = reinterpret_cast<uintptr_t>(door.tracer);
+  state["autocast"] = NameOrNone(AutocastDType());
+  state["history_floor"] = py::make_tuple(floor.unasked, floor.asked);
+  state["anomaly"] = AnomalyMode();
+  state["batch"] = Batch::Innermost() != nullptr;
+  state["recorder"] = Scribe::Current() != nullptr;
+  state["knows_numbers"] = KnowsNumbers();
+  state["generator"] = &CurrentGenerator() != DefaultGenerator().get();
+  state["profiling"] = IsProfiling();
+  return state;
+}
+
 }  // namespace
 
 void RegisterDoor(py::module_& m) {
@@ -34,6 +60,7 @@ void RegisterDoor(py::module_& m) {
   m.def("set_autocast_cache", &SetAutocastCache, "Keep the casts of leaves; returns whether they were kept.",
         py::arg("enabled"));
   m.def("clear_autocast_cache", &ClearAutocastCache, "Forget the casts that are kept.");
+  m.def("thread_state", &ThreadState, "All that is switched for this thread, by name.");
   m.def(
       "start_profile",
       [](bool with_shapes, const py::object& where) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "core/bindings/forget_error.h"
 #include "core/bindings/guard.h"
 #include "core/bindings/recording.h"
 #include "core/runtime/switches.h"
@@ -77,7 +78,7 @@ struct Arguments {
     if (argument.kind == Watched::kTuple || argument.kind == Watched::kList) return TakeItems(argument, now);
     if (argument.kind == Watched::kDict) return TakeEntries(argument, now);
     const py::object fields = py::reinterpret_steal<py::object>(PyObject_GetAttrString(now, "__dict__"));
-    if (!fields || !PyDict_Check(fields.ptr())) return PyErr_Clear(), Say(argument, "has no fields");
+    if (!fields || !PyDict_Check(fields.ptr())) return ForgetError(), Say(argument, "has no fields");
     return TakeEntries(argument, fields.ptr());
   }
 
@@ -91,7 +92,7 @@ struct Arguments {
 
   static std::string Text(PyObject* object) {
     py::object text = py::reinterpret_steal<py::object>(PyObject_Repr(object));
-    if (!text) return PyErr_Clear(), Py_TYPE(object)->tp_name;
+    if (!text) return ForgetError(), Py_TYPE(object)->tp_name;
     return text.cast<std::string>().substr(0, 200);
   }
 
@@ -458,7 +459,7 @@ class Guards {
     }
     for (auto& [name, argument] : named_) {
       const py::object now = py::reinterpret_borrow<py::object>(PyDict_GetItemWithError(kwargs, name));
-      if (!now) return PyErr_Clear(), found->Say(argument, "was given, now missing");
+      if (!now) return ForgetError(), found->Say(argument, "was given, now missing");
       if (!found->Take(argument, now.ptr())) return false;
     }
     return true;

@@ -1,6 +1,7 @@
 // Operators as Python callables: arguments are read by the schema, straight from the vectorcall stack.
 #include <optional>
 
+#include "core/bindings/forget_error.h"
 #include "core/bindings/placing.h"
 #include "core/bindings/recording.h"
 #include "core/bindings/shared_places.h"
@@ -240,7 +241,7 @@ bool ParseOrFallBack(const PyOp* me, PyObject* const* args, Py_ssize_t count, Py
     Parse(me, args, count, keywords, call);
     return true;
   } catch (const Error&) {
-    PyErr_Clear();
+    ForgetError();
     return false;
   }
 }

@@ -237,7 +237,12 @@ void RegisterProcedure(py::module_& m) {
           "refusal",
           [](const ProcedureFace& self, const py::object& arguments) {
             const std::vector<double> symbols(self.procedure->symbols.size(), 1.0);
-            return self.procedure->Refusal(TensorsIn(arguments, "procedure"), symbols);
+            try {
+              return self.procedure->Refusal(TensorsIn(arguments, "procedure"), symbols);
+            } catch (const py::error_already_set& error) {
+              if (!error.matches(PyExc_Exception)) throw;  // an interrupt
+              return std::string(error.what());
+            }
           },
           "Why it does not hold for arguments like these; empty if it does.", py::arg("arguments"))
       .def(

@@ -1,6 +1,7 @@
 // From the engine to Python: tensors, dtypes, shapes, values and errors.
 #include <map>
 
+#include "core/bindings/forget_error.h"
 #include "core/bindings/recording.h"
 
 namespace dragon::python {
@@ -123,6 +124,15 @@ PyObject* WrapValue(const Value& value) {
     default:
       Py_RETURN_NONE;
   }
+}
+
+void ForgetError() {
+  if (!PyErr_Occurred()) return;
+  for (PyObject* own : {PyExc_AttributeError, PyExc_TypeError, PyExc_ValueError, PyExc_LookupError, PyExc_RuntimeError,
+                        PyExc_ArithmeticError, PyExc_BufferError, PyExc_AssertionError, PyExc_NameError}) {
+    if (PyErr_ExceptionMatches(own)) return PyErr_Clear();
+  }
+  throw py::error_already_set();
 }
 
 void SetPythonError() {

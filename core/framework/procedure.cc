@@ -62,7 +62,7 @@ std::string Procedure::Refusal(std::span<const Tensor> given, std::span<const do
   try {
     Run(PhantomsOf(given), numbers);
     return {};
-  } catch (const std::exception& error) {
+  } catch (const Error& error) {
     return error.what();
   }
 }

@@ -49,6 +49,7 @@ void Trace::AddInput(const Tensor& tensor, std::string name) {
 }
 
 void Trace::Start() {
+  if (running_) return;
   outer_ = dynamic_cast<Trace*>(Door().tracer);
   if (Door().tracer && !(branch_ && outer_)) {
     throw RuntimeError("trace").Says("this thread's calls are being traced already");

@@ -1,8 +1,8 @@
 """Examples of a model's inputs, and the model's mode while it is tried on them."""
-import contextlib
 
 from dragon import _C
 from dragon.core.operators import operators
+from dragon.core.scopes import contextmanager
 
 
 def example_of(model, sizes, dtype=None, device=None):
@@ -57,7 +57,7 @@ def tensors_of(structure):
     return [found for one in inner for found in tensors_of(one)] if isinstance(structure, (dict, list, tuple)) else []
 
 
-@contextlib.contextmanager
+@contextmanager
 def training_as(model, training):
     """Have all parts of a model in training, or in evaluation, within a `with` block."""
     before = [(part, part.training) for part in model.modules() if hasattr(part, "training")]

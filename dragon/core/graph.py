@@ -1,10 +1,10 @@
 """`dragon.Graph`: a program of operators' calls that people may read, ask, draw and change without breaking it."""
-import contextlib
 import os
 
 from dragon import _C
 from dragon.core import files
 from dragon.core.drawing import draw_graph
+from dragon.core.scopes import contextmanager
 
 _DRAWN_UNASKED = 1000  # calls; larger graphs become drawings when they are asked to
 
@@ -221,7 +221,7 @@ class Graph(_C.Graph):
         """
         return _C.Plan(self, level, set(skip))
 
-    @contextlib.contextmanager
+    @contextmanager
     def edit(self):
         """Verify once, after several changes: the `with` block succeeds as a whole or leaves the graph as it was."""
         if self._editing:

@@ -1,7 +1,6 @@
 """The modes of a thread: how its calls are made until somebody says otherwise."""
-import contextlib
-
 from dragon import _C
+from dragon.core.scopes import ExitStack, Scope, scope
 
 # The engine's own switches, as they are: each returns what was, so that whoever changes a mode can put it back.
 set_recording, is_recording = _C.set_grad_enabled, _C.is_grad_enabled
@@ -9,7 +8,7 @@ set_phantom, is_phantom = _C.set_phantom, _C.is_phantom
 records = _C.records
 exchange_history_floor, next_sequence = _C.exchange_history_floor, _C.next_sequence
 anomaly_mode, set_anomaly_mode = _C.anomaly_mode, _C.set_anomaly_mode
-push_saved_tensor_hooks, pop_saved_tensor_hooks = _C.push_saved_tensor_hooks, _C.pop_saved_tensor_hooks
+switch_saved_tensor_hooks = _C.switch_saved_tensor_hooks
 autocast_dtype, set_autocast = _C.autocast_dtype, _C.set_autocast
 set_autocast_cache, clear_autocast_cache = _C.set_autocast_cache, _C.clear_autocast_cache
 set_override_disabled, set_override_modes = _C.set_override_disabled, _C.set_override_modes
@@ -17,21 +16,18 @@ is_tracing = _C.is_tracing
 second_gradients_wanted, set_second_gradients_wanted = _C.second_gradients_wanted, _C.set_second_gradients_wanted
 
 
-class _Switch(contextlib.ContextDecorator):
+class _Switch(Scope):
     """Switch recording within a `with` block or a decorated function; may be entered again while entered."""
 
     def __init__(self, enabled):
         self.enabled = enabled
-        self.previous = []
 
     def _recreate_cm(self):
         return _Switch(self.enabled)  # threads that share a decorated function must not share a stack
 
-    def __enter__(self):
-        self.previous.append(set_recording(self.enabled))
-
-    def __exit__(self, *_):
-        set_recording(self.previous.pop())
+    def _enter_scope(self, exits):
+        """Switch."""
+        exits.switch(set_recording, self.enabled)
 
 
 class set_grad_enabled(_Switch):
@@ -53,8 +49,9 @@ class set_grad_enabled(_Switch):
         set_recording(self.before)
         return super().__call__(function)
 
-    def __enter__(self):
-        self.previous.append(self.before)
+    def _enter_scope(self, exits):
+        """Switch; what was before the object was made comes back at the end."""
+        exits.callback(set_recording, self.before)
         self.before = set_recording(self.enabled)
 
 
@@ -88,15 +85,11 @@ def is_grad_enabled():
     return is_recording()
 
 
-@contextlib.contextmanager
-def shapes_only():
+@scope
+def shapes_only(stack):
     """Have calls make shapes only within a `with` block: nothing is computed, written or recorded."""
-    recorded, phantom = set_recording(False), set_phantom(True)
-    try:
-        yield
-    finally:
-        set_phantom(phantom)
-        set_recording(recorded)
+    stack.switch(set_recording, False)
+    stack.switch(set_phantom, True)
 
 
 def is_written_down():
@@ -123,14 +116,12 @@ def is_absent(error):
 
 def with_numbers(make):
     """Return what a function makes, with numbers even where this thread makes shapes only."""
-    phantom = set_phantom(False)
-    try:
+    with ExitStack() as stack:
+        stack.switch(set_phantom, False)
         return make()
-    finally:
-        set_phantom(phantom)
 
 
-class detect_anomaly:
+class detect_anomaly(Scope):
     """Name the forward line behind a failing or NaN gradient, within a `with` block. Slow: for looking for faults.
 
     Parameters
@@ -142,11 +133,8 @@ class detect_anomaly:
 
     def __init__(self, check_nan=True):
         self.check_nan = check_nan
-        self.previous = []
 
-    def __enter__(self):
-        self.previous.append(anomaly_mode())
+    def _enter_scope(self, exits):
+        """Look for faults from now on."""
+        exits.callback(set_anomaly_mode, anomaly_mode())
         set_anomaly_mode(True, self.check_nan)
-
-    def __exit__(self, *_):
-        set_anomaly_mode(self.previous.pop())

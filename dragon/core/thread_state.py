@@ -1,6 +1,8 @@
-"""State that each thread has for itself: flags and stacks of `with` blocks that are open."""
-import contextlib
+"""State that each thread has for itself: flags, stacks of `with` blocks that are open; and what one has at a time."""
 import threading
+import time
+
+from dragon.core.scopes import scope
 
 
 class ThreadFlag(threading.local):
@@ -8,14 +10,14 @@ class ThreadFlag(threading.local):
 
     on = False
 
-    @contextlib.contextmanager
     def set(self):
         """Have the flag on within a `with` block, for this thread."""
-        before, self.on = self.on, True
-        try:
-            yield
-        finally:
-            self.on = before
+        return _on(self)
+
+
+@scope
+def _on(stack, flag):
+    stack.set(flag, "on", True)
 
 
 class ThreadStack(threading.local):
@@ -36,3 +38,38 @@ class ThreadStack(threading.local):
     def pop(self):
         """Take what is on top, and return it."""
         return self.items.pop()
+
+
+class Turn:
+    """A lock that one thread has at a time, as often as it likes; an interrupt leaves it neither taken nor lost."""
+
+    _PAUSE = 0.001  # seconds between two looks of a thread that waits
+
+    def __init__(self):
+        self._holder = {}
+
+    def take(self, stack, wait=True):
+        """Take the lock until a stack of exits ends; return whether this thread has it.
+
+        Parameters
+        ----------
+        stack : ExitStack
+            What gives it back.
+        wait : bool, optional, default=True
+            Whether to wait while another thread has it.
+
+        """
+        token = [threading.get_ident()]
+        held = self._holder.get("by")
+        if held is not None and held[0] == token[0]:
+            return True
+        stack.callback(self._give_back, token)
+        while self._holder.setdefault("by", token) is not token:
+            if not wait:
+                return False
+            time.sleep(self._PAUSE)
+        return True
+
+    def _give_back(self, token):
+        if self._holder.get("by") is token:
+            del self._holder["by"]

@@ -5,6 +5,7 @@ import threading
 from dragon import _C
 from dragon.core import modes
 from dragon.core.profile import profile_calls
+from dragon.core.scopes import contextmanager
 
 _VIEWS = {"reshape", "flatten", "contiguous", "unbind", "chunk", "split"}  # mostly; their parts are not noted apart
 _lock = threading.RLock()  # classes are everybody's
@@ -67,7 +68,7 @@ def complete(module, call):
             call()
 
 
-@contextlib.contextmanager
+@contextmanager
 def _unchanged(module):
     """Take from modules, in the end, what a call left on them: tensors without numbers, tables that nobody filled."""
     tables = [vars(part) for part in module.modules()]
@@ -121,7 +122,7 @@ def _first_item_size(output):
     return next(filter(None, map(_first_item_size, inner)), 0)
 
 
-@contextlib.contextmanager
+@contextmanager
 def _calls_through(module, parts, around):
     """Have this thread's calls of the parts go through a function: faces have no hook in common, but `__call__`."""
     owners = {next(kind for kind in type(part).__mro__ if "__call__" in vars(kind)) for part in module.modules()}

@@ -1,9 +1,9 @@
 """A place of one's own: named tensors, graphs and random state, nested, resettable, isolated from other places."""
-import contextlib
 import threading
 
 from dragon import _C
 from dragon.core.feeds import check_feeds, input_names, read_sizes
+from dragon.core.scopes import contextmanager
 
 _local = threading.local()
 
@@ -43,7 +43,7 @@ class Workspace:
             # The same generator starts anew, since a `with` block that is entered now draws from it.
             self.generator.manual_seed(self.seed)
 
-    @contextlib.contextmanager
+    @contextmanager
     def as_default(self):
         """Make this the current workspace of the calling thread within a `with` block.
 

@@ -1,11 +1,11 @@
 """Processes that do things together."""
 import atexit
-import contextlib
 import contextvars
 import os
 import weakref
 
 from dragon.core import groups
+from dragon.core.scopes import contextmanager
 from dragon.distributed.errors import DistributedError
 from dragon.distributed.machine import machine, name
 from dragon.distributed.work import Runner
@@ -143,7 +143,7 @@ class ProcessGroup:
             if self._carrier is not None:
                 self._carrier.close()
 
-    @contextlib.contextmanager
+    @contextmanager
     def as_default(self):
         """Have what is done in a `with` block be done by this group where no other is named.
 

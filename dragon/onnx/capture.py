@@ -1,5 +1,4 @@
 """Captures of a function for the exporter."""
-import contextlib
 
 from dragon import _C
 from dragon.core import modes
@@ -11,6 +10,7 @@ from dragon.core.capture.settings import captures, eager
 from dragon.core.capture.structure import Template
 from dragon.core.modes import shapes_only
 from dragon.core.module import Module
+from dragon.core.scopes import contextmanager
 from dragon.onnx.errors import ExportError
 from dragon.onnx.source import Plain, Program, address_of, ops, read_graph
 
@@ -101,7 +101,7 @@ def is_absent(value):
     return False
 
 
-@contextlib.contextmanager
+@contextmanager
 def modules_as_found(function):
     """Take from modules what they keep for their next call and has no numbers, made in a run of shapes only."""
     owner = function if isinstance(function, Module) else getattr(function, "__self__", None)

@@ -10,6 +10,7 @@ from dragon.core.capture.export import Sketch
 from dragon.core.capture.probes import NO_LONGER, Bounds, Probes, phantoms_at
 from dragon.core.capture.procedure import write_down
 from dragon.core.capture.settings import captures, eager
+from dragon.core.interrupts import is_interrupt
 from dragon.onnx.conditions import conditions_of
 from dragon.onnx.capture import capture, fresh, modules_as_found, read_capture, structure_of, trace
 from dragon.onnx.errors import ExportError, HardCodedError
@@ -156,7 +157,9 @@ class Sampler:
             return None
         try:
             again = written[0].traced(self.inputs, self.captured)
-        except Exception:  # what was not written down may be missing anywhere
+        except Exception as error:  # what was not written down may be missing anywhere
+            if is_interrupt(error):
+                raise
             return None
         return written[0] if is_same(self.captured.graph, again.graph) else None
 

@@ -18,7 +18,6 @@ COMMENT = re.compile(r"//[^\n]*")
 SELF = re.compile(r"\bSelf(?:<\w+>|Tensor)\((?!self\b)([^()]*(?:\([^()]*\))?[^()]*)\)")
 LOOKED_AT = {
     ("guard.h", "object"): "behind a comparison of its class",
-    ("register_guard.cc", "now"): "behind a comparison of its class",
     ("guard.cc", "place.container"): "RequireKind has looked at it",
     ("subscript.cc", "object"): "behind PySlice_Check",
     ("register_record_walk.cc", "type"): "what PyType_FromSpec made",

@@ -93,11 +93,11 @@ def test_saved_tensors_pass_through_hooks():
         return dragon.tensor(array)
 
     x = dragon.tensor([2.0, 3.0], requires_grad=True)
-    _C.push_saved_tensor_hooks(pack, unpack, dragon.Tensor)
+    _C.switch_saved_tensor_hooks((pack, unpack, dragon.Tensor))
     try:
         y = (x * x).exp()
     finally:
-        _C.pop_saved_tensor_hooks()
+        _C.switch_saved_tensor_hooks(None)
     z = y * 2
     (first,) = _C.grad(z, [x], dragon.ones(2), retain_graph=True, create_graph=True)
     assert len(packed) == 3 and packed[:2] == [[2.0, 3.0]] * 2 and len(unpacked) == 3
@@ -107,14 +107,14 @@ def test_saved_tensors_pass_through_hooks():
     second, = _C.grad(first, [x], dragon.ones(2))
     assert second.tolist() == _C.grad(expected, [plain], dragon.ones(2))[0].tolist()
     with pytest.raises(RuntimeError, match="hooks"):
-        _C.pop_saved_tensor_hooks()
+        _C.switch_saved_tensor_hooks(None)
 
 
 def test_unpack_hooks_must_give_tensors():
     x = dragon.ones(2, requires_grad=True)
-    _C.push_saved_tensor_hooks(lambda tensor: None, lambda nothing: nothing, dragon.Tensor)
+    _C.switch_saved_tensor_hooks((lambda tensor: None, lambda nothing: nothing, dragon.Tensor))
     y = x.exp()
-    _C.pop_saved_tensor_hooks()
+    _C.switch_saved_tensor_hooks(None)
     with pytest.raises(TypeError, match="unpack"):
         y.sum().backward()
 

@@ -12,6 +12,7 @@ from dragon.core import modes
 from dragon.core.capture.procedure import doubt_of, write_down
 from dragon.core.capture.recording import Recording
 from dragon.core.capture.structure import Template
+from dragon.core.interrupts import is_interrupt
 
 GONE = "the function itself is gone; keep it as long as its results"
 
@@ -55,6 +56,8 @@ class Again:
                 try:
                     self._found = self._write_down(tensors)
                 except Exception as error:  # the program may have changed by now
+                    if is_interrupt(error):
+                        raise
                     self._found = f"written down, it fails: {type(error).__name__}: {error}"
             return self._found
 

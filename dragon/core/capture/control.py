@@ -6,9 +6,11 @@ the numbers are known, or there is no graph of it, which the capture in progress
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.lines import user_line
-from dragon.core.capture.settings import captures, stages_every_loop
+from dragon.core.capture.settings import begin_capture, captures, stages_every_loop
 from dragon.core.capture.structure import Template
 from dragon.core.graph import Graph
+from dragon.core.interrupts import is_interrupt
+from dragon.core.scopes import ExitStack
 
 PLAIN = object()  # no result: the caller goes on in Python
 LONGEST_UNROLLED = 16  # rounds of known number: more of them are a loop in the graph, not calls one after another
@@ -120,22 +122,19 @@ class _Body:
         for tensor in arguments:
             trace.add_input(tensor)
         self.given = len(arguments)
-        phantom = modes.set_phantom(True)
-        caching = modes.set_autocast_cache(False)  # casts without numbers are of no use to others
-        captures().append(_Part(trace))
-        trace.start()
-        try:
-            self.template = Template(_in_tensors(function(), face.convert), merge=False)
-            outputs = [face.ops.clone(tensor) for tensor in self.template.tensors]  # each a value of its own
-        except PassedOn:
-            raise
-        except Exception as error:
-            raise NoGraph(trace.failure or str(error)) from error
-        finally:
-            trace.stop()
-            captures().pop()
-            modes.set_autocast_cache(caching)
-            modes.set_phantom(phantom)
+        with ExitStack() as stack:
+            stack.switch(modes.set_phantom, True)
+            stack.switch(modes.set_autocast_cache, False)  # casts without numbers are of no use to others
+            begin_capture(stack, _Part(trace), trace)
+            try:
+                self.template = Template(_in_tensors(function(), face.convert), merge=False)
+                outputs = [face.ops.clone(tensor) for tensor in self.template.tensors]  # each a value of its own
+            except PassedOn:
+                raise
+            except Exception as error:
+                if is_interrupt(error):
+                    raise
+                raise NoGraph(trace.failure or str(error)) from error
         if trace.failure:
             raise NoGraph(trace.failure)
         try:
@@ -331,12 +330,9 @@ class Control:
 
     def _put_back(self, written, results):
         """Write behind a call what its bodies would have written."""
-        before = modes.set_recording(False)
-        try:
+        with modes.no_grad():
             for tensor, made in zip(written, results):
                 self.ops.copy(made, out=tensor)
-        finally:
-            modes.set_recording(before)
 
     def switch(self, index, functions, otherwise, who="switch"):
         """Return the result of the function of a number, as calls that hold all; or PLAIN.

@@ -1,14 +1,14 @@
 """A call as one graph that stands for itself: its arguments are inputs, and what it found by itself is named."""
-import contextlib
 import json
 
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.export_sizes import graph_for_sizes
 from dragon.core.capture.lines import user_line
-from dragon.core.capture.settings import captures
+from dragon.core.capture.settings import begin_capture
 from dragon.core.capture.structure import Template, is_record
 from dragon.core.graph import Graph
+from dragon.core.scopes import ExitStack, scope
 
 STRUCTURE = "structure of the results"  # the name of a constant that says it, as JSON
 
@@ -39,8 +39,8 @@ class Sketch:
         return value
 
 
-@contextlib.contextmanager
-def sketching(inputs):
+@scope
+def sketching(stack, inputs):
     """Write down what a `with` block calls, for nobody: branches and loops in it are graphs.
 
     Parameters
@@ -48,21 +48,11 @@ def sketching(inputs):
     inputs : Sequence[Tensor]
         What it begins with.
 
-    Yields
-    ------
-    None
-
     """
     trace = _C.Trace()
     for tensor in inputs:
         trace.add_input(tensor)
-    captures().append(Sketch(trace))
-    trace.start()
-    try:
-        yield
-    finally:
-        trace.stop()
-        captures().pop()
+    begin_capture(stack, Sketch(trace), trace)
 
 
 def leaves(value):
@@ -122,18 +112,13 @@ def capture_graph(function, args, kwargs=None, names=None, name="graph"):
             inputs[number] = tensor = tensor.clone()
         trace.add_input(tensor, f"input{number}")
     args, kwargs = arguments.fill(inputs)
-    previous = modes.set_recording(False)
-    captures().append(Sketch(trace))
-    trace.start()
-    try:
+    with ExitStack() as stack:
+        stack.switch(modes.set_recording, False)
+        begin_capture(stack, Sketch(trace), trace)
         result = function(*args, **kwargs)
         template = Template(result)
         # Results get memory of their own, so that they are the graph's outputs one by one.
         outputs = [tensor.clone() for tensor in template.tensors]
-    finally:
-        trace.stop()
-        captures().pop()
-        modes.set_recording(previous)
     if trace.failure:
         raise GraphError(trace.failure)
     captured = trace.finish(outputs)

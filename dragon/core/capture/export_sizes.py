@@ -59,12 +59,9 @@ def _procedure_of(function, arguments, inputs, axes):
     def call(*args, **kwargs):
         return [tensor.clone() for tensor in Template(function(*args, **kwargs)).tensors]
     args, kwargs = arguments.fill(inputs)
-    previous = modes.set_recording(False)
-    try:
+    with modes.no_grad():
         recording = types.SimpleNamespace(function=call, args=args, kwargs=kwargs, inputs=inputs, met=None)
         written = write_down(recording, axes, is_trace=True)
-    finally:
-        modes.set_recording(previous)
     return None if isinstance(written, str) else written[0]
 
 

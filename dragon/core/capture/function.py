@@ -1,7 +1,6 @@
 """`dragon.function`: calls of a Python function that run as one optimised graph."""
 import functools
 import inspect
-import threading
 import types
 import weakref
 
@@ -17,6 +16,9 @@ from dragon.core.capture.rewind import Rewind
 from dragon.core.capture.settings import check_level, is_capturing, is_eager, settings, warn
 from dragon.core.capture.variant import Variant
 from dragon.core.graph import Graph
+from dragon.core.interrupts import is_interrupt
+from dragon.core.scopes import ExitStack
+from dragon.core.thread_state import Turn
 
 VARIANTS = 64  # graphs of one function, before it is said that something in it changes all the time
 ATTEMPTS = 8  # captures in vain, before a function is left alone
@@ -46,12 +48,13 @@ class Function:
         functools.update_wrapper(self, function, updated=())
         self.__name__ = name or getattr(function, "__name__", type(function).__name__)
         self._parameters = _parameters_of(function)
-        self._lock = threading.RLock()
+        self._turn = Turn()  # to make a graph
         self.clear()
 
     def clear(self):
         """Forget all graphs, and that some call could not be captured."""
-        with self._lock:
+        with ExitStack() as stack:
+            self._turn.take(stack)
             self._variants, self._retraces = [], []
             self._epoch, self._attempts, self._tries, self._ways = settings.epoch, 0, 0, 0
             self._in_vain, self._runs = 0, 0  # calls in a row that no graph has fitted; how often graphs have run
@@ -70,12 +73,8 @@ class Function:
             return self._function(*args, **kwargs)
         if self._off is not None:
             return self._run_plainly(args, kwargs)
-        if self._epoch != settings.epoch and self._level is None and self._lock.acquire(blocking=self._waits):
-            try:
-                if self._epoch != settings.epoch:
-                    self.clear()
-            finally:
-                self._lock.release()
+        if self._epoch != settings.epoch and self._level is None:
+            self._begin_anew()
         if kwargs and self._parameters:
             args, kwargs = _positional(self._parameters, args, kwargs)
         while True:
@@ -83,28 +82,25 @@ class Function:
             for number, variant in enumerate(variants):
                 tensors = variant.check(args, kwargs)
                 if tensors is not None:
-                    if number:  # the next call is probably like this one
-                        self._move_to_front(variant)
+                    if number and self._variants is variants:  # the next call is probably like this one
+                        self._variants = [variant, *(other for other in variants if other is not variant)]
                     result = self._run_plainly(args, kwargs) if variant.reason else variant.run(tensors)
                     if result is not OTHER_WAY:
                         return result
-            if not self._lock.acquire(blocking=self._waits):
-                return self._function(*args, **kwargs)  # who waits here might be waited for by what is captured
-            try:
+            with ExitStack() as stack:
+                if not self._turn.take(stack, self._waits):
+                    break  # who waits here might be waited for by what is captured
                 if self._variants is variants:
                     return self._capture(args, kwargs)
-            finally:
-                self._lock.release()
+        return self._function(*args, **kwargs)
 
     _waits = property(lambda self: self.may_wait or self._strict or self.is_trace)
 
-    def _move_to_front(self, variant):
-        if self._lock.acquire(blocking=False):
-            try:
-                if variant in self._variants:
-                    self._variants = [variant, *(other for other in self._variants if other is not variant)]
-            finally:
-                self._lock.release()
+    def _begin_anew(self):
+        """Forget graphs that were made under other settings, unless another thread is making one."""
+        with ExitStack() as stack:
+            if self._turn.take(stack, self._waits) and self._epoch != settings.epoch:
+                self.clear()
 
     def __get__(self, instance, owner=None):
         return self if instance is None else types.MethodType(self, instance)
@@ -115,7 +111,7 @@ class Function:
     def _capture(self, args, kwargs):
         """Call the function while its graph is written; keep the graph if it says all that the call did.
 
-        The lock is held.
+        It is this thread's turn.
         """
         self._note_retrace(args, kwargs)
         if settings.stance != "default" and self._variants:
@@ -199,6 +195,8 @@ class Function:
         try:
             variant.compile(captured, **options)
         except Exception as error:  # a graph that cannot be compiled must not keep the function from running
+            if is_interrupt(error):
+                raise
             return self._give_up(recording, str(error))
         if not recording.changes:
             variant.again = Again(recording, captured)

@@ -11,6 +11,7 @@ from dragon.core.capture.rules import Rules
 from dragon.core.capture.structure import ABSENT, ANY, EQUAL, borrowed_by, is_scalar
 from dragon.core.capture.walk import OURS, Place, Walk, is_array, plain_attribute
 from dragon.core.capture.watching import ATTRIBUTE, CALL, CELL, CLASS, DICT, KEYS, LIST, TENSOR
+from dragon.core.interrupts import is_interrupt
 
 _MISSING, _GLOBAL = object(), object()
 
@@ -341,7 +342,9 @@ def _text(value):
             return f"{type(value).__name__} of {kind.__len__(value)}"
     try:
         text = repr(value) if _tells_itself(value) else f"<{type(value).__name__}>"
-    except Exception:  # a user's repr may do anything
+    except Exception as error:  # a user's repr may do anything
+        if is_interrupt(error):
+            raise
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 100 else text[:97] + "..."
 

@@ -1,11 +1,11 @@
 """Python that runs whenever a graph does, in the order of its calls: printing, checks."""
-import contextlib
 import itertools
 import threading
 
 from dragon import _C
 from dragon.core.capture.rewind import for_good
 from dragon.core.capture.settings import captures, is_exporting
+from dragon.core.scopes import scope
 
 _functions = {}  # by number; they stay, since nobody knows which graphs have them
 _numbers = itertools.count(1)
@@ -43,18 +43,16 @@ class Note:
         self.free = {}  # {number of a size: (which result has it, along which axis)}
 
 
-@contextlib.contextmanager
-def noting():
+@scope
+def noting(stack):
     """Note within a `with` block what a function that becomes a model does besides computing; gives the notes."""
-    previous, _local.notes = getattr(_local, "notes", None), []
-    try:
-        yield _local.notes
-    finally:
-        _local.notes = previous
+    notes = []
+    stack.set(_local, "notes", notes)
+    return notes
 
 
-@contextlib.contextmanager
-def free_sizes(sizes):
+@scope
+def free_sizes(stack, sizes):
     """Give for a `with` block the sizes that numbers decide, and that no input has.
 
     Parameters
@@ -62,17 +60,15 @@ def free_sizes(sizes):
     sizes : Sequence[int]
         One for each; more that are asked for are some number.
 
-    Yields
-    ------
+    Returns
+    -------
     List[FreeSize]
-        Those that were asked for.
+        Those that were asked for: what `with` binds.
 
     """
-    previous, _local.free = getattr(_local, "free", None), (list(sizes), [])
-    try:
-        yield _local.free[1]
-    finally:
-        _local.free = previous
+    asked = []
+    stack.set(_local, "free", (list(sizes), asked))
+    return asked
 
 
 class FreeSize:

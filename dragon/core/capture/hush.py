@@ -1,12 +1,14 @@
 """A program that runs once more to be written down says nothing a second time; that it wanted to is known."""
-import contextlib
 import logging
 import sys
 import threading
 
+from dragon.core.scopes import Scope, scope
+
 _local = threading.local()  # `hushed`: the innermost block of this thread
 _lock = threading.Lock()
-_installed = []  # per block that any thread is in: what takes it all away again, in the first
+_installed = []  # the blocks that any thread is in; while there are any, the streams below are in place
+_STREAMS = ("stdout", "stderr")
 
 
 def _is_quiet(name=None, text=""):
@@ -43,35 +45,37 @@ class _Stream:
         return getattr(self._stream, name)
 
 
-def _unwrapped(stream):
-    """Return the stream below ours: whoever put another in the place of ours may have put ours back since."""
-    while isinstance(stream, _Stream):
-        stream = stream._stream
-    return stream
-
-
-def _install():
-    """Put the quiet streams in place; return what takes them away, unless somebody has put others there meanwhile."""
-    streams = {name: _Stream(name, _unwrapped(getattr(sys, name)))
-               for name in ("stdout", "stderr") if getattr(sys, name) is not None}
-    handle = logging.Logger.handle
-
+def _keep_quiet(handle):
+    """Return what stands in the place of `logging.Logger.handle`."""
     def keep_quiet(logger, record):
         return None if _is_quiet() else handle(logger, record)
-    for name, stream in streams.items():
-        setattr(sys, name, stream)
-    logging.Logger.handle = keep_quiet
-
-    def take_away():
-        for name, stream in streams.items():
-            if getattr(sys, name) is stream:
-                setattr(sys, name, stream._stream)
-        if logging.Logger.handle is keep_quiet:
-            logging.Logger.handle = handle
-    return take_away
+    keep_quiet.plain = handle
+    return keep_quiet
 
 
-class Hushed:
+# Both may be called again after an interrupt: what is there already, or is gone already, stays so.
+
+def _install():
+    """Put the quiet streams in place."""
+    for name in _STREAMS:
+        stream = getattr(sys, name)
+        if stream is not None and not isinstance(stream, _Stream):
+            setattr(sys, name, _Stream(name, stream))
+    if not hasattr(logging.Logger.handle, "plain"):
+        logging.Logger.handle = _keep_quiet(logging.Logger.handle)
+
+
+def _take_away():
+    """Put back what was there, unless somebody has put others there meanwhile."""
+    for name in _STREAMS:
+        stream = getattr(sys, name)
+        if isinstance(stream, _Stream):
+            setattr(sys, name, stream._stream)
+    if hasattr(logging.Logger.handle, "plain"):
+        logging.Logger.handle = logging.Logger.handle.plain
+
+
+class Hushed(Scope):
     """Within a `with` block, nothing that this thread says reaches the screen or a log; `wanted` tells of it.
 
     Parameters
@@ -84,25 +88,26 @@ class Hushed:
     def __init__(self, said=None):
         self.wanted, self.said = False, said
 
-    def __enter__(self):
+    def _enter_scope(self, exits):
+        """Be quiet from now on."""
+        exits.callback(self._let_go)
         with _lock:
-            _installed.append(None if _installed else _install())
-        self._outer, _local.hushed = getattr(_local, "hushed", None), self
+            _installed.append(self)
+            _install()
+        self._outer = exits.set(_local, "hushed", self)
         return self
 
-    @contextlib.contextmanager
+    def _let_go(self):
+        with _lock:
+            _installed[:] = [block for block in _installed if block is not self]
+            if not _installed:
+                _take_away()
+
     def lifted(self):
         """Have a `with` block of this thread say what it wants, as if this were not there."""
-        innermost, _local.hushed = getattr(_local, "hushed", None), self._outer
-        try:
-            yield
-        finally:
-            _local.hushed = innermost
+        return _lifted(self._outer)
 
-    def __exit__(self, *_):
-        _local.hushed = self._outer
-        with _lock:
-            take_away = _installed[0]
-            _installed.pop()
-            if not _installed:
-                take_away()
+
+@scope
+def _lifted(stack, outer):
+    stack.set(_local, "hushed", outer)

@@ -6,6 +6,7 @@ import types
 from collections.abc import Iterator
 
 from dragon import _C
+from dragon.core.interrupts import is_interrupt
 
 _CALLABLES = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
 _NOTHING = object()
@@ -33,7 +34,9 @@ def blank(kind):
     for make in (object.__new__, kind.__new__):
         try:
             return make(kind)
-        except Exception:  # a user's class may do anything
+        except Exception as error:  # a user's class may do anything
+            if is_interrupt(error):
+                raise
             continue
     return None
 

@@ -10,6 +10,7 @@ import types
 from dragon import _C
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.settings import captures
+from dragon.core.scopes import Scope
 from dragon.core.warnings import is_own, is_users
 
 _CLOCKS = ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time",
@@ -101,7 +102,7 @@ def _deed_of_python(frame):
     return _ASKING.get((frame.f_globals.get("__name__"), frame.f_code.co_name))
 
 
-class Outward:
+class Outward(Scope):
     """Within a `with` block, note the first thing that this thread's program does outside, and which code it runs.
 
     A graph would not do it again. Where somebody else profiles the thread, nothing is noted.
@@ -110,16 +111,16 @@ class Outward:
     def __init__(self):
         self.deed = None
         self.codes = set()  # that were run
-        self._listens = False
 
-    def __enter__(self):
+    def _enter_scope(self, exits):
+        """Listen, unless somebody else does."""
         if sys.getprofile() is None:
-            self._listens = True
+            exits.callback(self._end)
             sys.setprofile(self._note)
         return self
 
-    def __exit__(self, *_):
-        if self._listens and sys.getprofile() == self._note:
+    def _end(self):
+        if sys.getprofile() == self._note:
             sys.setprofile(None)
         else:  # somebody has listened instead, so that not all is known
             self.codes.clear()

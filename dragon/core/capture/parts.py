@@ -2,6 +2,7 @@
 import threading
 
 from dragon.core.capture.procedure import MOST_PLANS, WORTH_A_PLAN, doubt_of, write_down
+from dragon.core.interrupts import is_interrupt
 
 MOST_KEYS = 4096  # that are remembered to have come
 OTHER_WAY = object()  # what a run returns where the program would have gone another way
@@ -87,7 +88,9 @@ class Parts:
                 plan = captured.compile(**self._options)
                 captured.forget()
                 run.serve(part, plan)
-            except Exception:  # what cannot be planned runs operator by operator, as rightly
+            except Exception as error:  # what cannot be planned runs operator by operator, as rightly
+                if is_interrupt(error):
+                    raise
                 return None
             plans = self._plans[part]
             plans[key] = plan

@@ -6,13 +6,15 @@ from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.hush import Hushed
 from dragon.core.capture.lines import user_line
-from dragon.core.capture.regions import step_apart, step_back
+from dragon.core.capture.regions import step_apart
 from dragon.core.capture.rewind import made_again
-from dragon.core.capture.settings import captures
+from dragon.core.capture.settings import begin_capture
 from dragon.core.capture.sizes import Quantity, Size
 from dragon.core.capture.structure import Template
 from dragon.core.capture.symbols import SymbolicNumber
 from dragon.core.capture.telling import Telling
+from dragon.core.interrupts import is_interrupt
+from dragon.core.scopes import ExitStack
 
 OPEN_AXES = "_dragon_open_axes"  # an attribute of tensors: {axis: (smallest, largest)} of sizes that vary
 IS_VARIABLE = "_dragon_is_variable"  # an attribute of classes whose objects are read by calls, which make copies
@@ -153,7 +155,9 @@ class Sized:
                 captured = self.procedure.traced(tensors, self._like)
                 plan = captured.compile(**self._options)
                 captured.forget()
-            except Exception:  # what cannot be planned runs operator by operator, as rightly
+            except Exception as error:  # what cannot be planned runs operator by operator, as rightly
+                if is_interrupt(error):
+                    raise
                 return None
             self.procedure.serve(plan)
             self.add_plan(sizes, plan)
@@ -254,27 +258,24 @@ def write_down(recording, axes, foretold=False, is_trace=False):
         trace.add_input(tensor)
         scribe.add_argument(tensor, [axis for other, axis in axes if other == number])
     args, kwargs = arguments.fill(chosen)
-    phantom = modes.set_phantom(True)
     # Between looks nothing may happen that cannot be taken back.
     tells = getattr(recording, "tells", False) and not foretold
     dictation = _Dictation(trace, scribe, is_trace, tells)
-    captures().append(dictation)
-    step_apart()
-    trace.start()
-    scribe.start()
-    try:
-        with Hushed() as hushed, Telling() if tells else contextlib.nullcontext(), made_again(
-                getattr(recording, "rewind", None)):
-            template = Template(recording.function(*args, **kwargs), known=recording.met)
-    except Exception as error:  # it may do anything with tensors that hold no numbers
-        return trace.failure or scribe.failure or f"{type(error).__name__}: {error}"
-    finally:
-        scribe.stop()
-        trace.stop()
-        step_back()
-        captures().pop()
-        modes.set_phantom(phantom)
-        trace.restore_gradients()
+    with ExitStack() as stack:
+        stack.callback(trace.restore_gradients)
+        stack.switch(modes.set_phantom, True)
+        step_apart(stack)
+        begin_capture(stack, dictation, trace)
+        stack.callback(scribe.stop)
+        scribe.start()
+        try:
+            with Hushed() as hushed, Telling() if tells else contextlib.nullcontext(), made_again(
+                    getattr(recording, "rewind", None)):
+                template = Template(recording.function(*args, **kwargs), known=recording.met)
+        except Exception as error:  # it may do anything with tensors that hold no numbers
+            if is_interrupt(error):
+                raise
+            return trace.failure or scribe.failure or f"{type(error).__name__}: {error}"
     recording.fixed = list(dictation.fixed.values())
     if foretold and hushed.wanted:
         return "it prints, or writes to a log, which it is to do at each call"
@@ -348,5 +349,7 @@ def doubt_of(procedure, inputs, captured, foretold=None):
     try:
         difference = _C.difference(captured, procedure.traced(inputs, captured, foretold), foretold is None)
     except Exception as error:  # what was not written down may be missing anywhere
+        if is_interrupt(error):
+            raise
         return f"done again, it fails: {error}"
     return f"done again, it differs: {difference}" if difference else ""

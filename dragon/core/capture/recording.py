@@ -1,18 +1,18 @@
 """One capture: a call that runs as it stands while the engine writes down what it does."""
-import contextlib
 import time
 
 from dragon import _C
 from dragon.core.capture.guards import Guards
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.outward import Outward
-from dragon.core.capture.regions import step_apart, step_back
+from dragon.core.capture.regions import step_apart
 from dragon.core.capture.scopes import Scopes
-from dragon.core.capture.settings import captures
+from dragon.core.capture.settings import begin_capture, captures
 from dragon.core.capture.structure import Template
 from dragon.core.capture.symbols import SymbolicNumber
 from dragon.core.capture.telling import Telling
 from dragon.core.parts import parts_of
+from dragon.core.scopes import ExitStack
 
 
 def refusal_of(inputs):
@@ -53,31 +53,24 @@ class Recording:
             trace.note_findings()
         for tensor in self.inputs:
             trace.add_input(tensor)
-        captures().append(self)
-        step_apart()
-        trace.start()
-        try:
-            with self._listening():
+        with ExitStack() as stack:
+            step_apart(stack)
+            begin_capture(stack, self, trace)
+            with ExitStack() as listening:
+                self._listen(listening)
                 result = self.function(*self.args, **self.kwargs)
             self.met = self.guards.met  # objects that were there before the call
             self.template = Template(result, known=self.met)
-        finally:
-            trace.stop()
-            step_back()
-            captures().pop()
         self.seconds["call"] = time.perf_counter() - begin
         self._look_back()
         return result
 
-    @contextlib.contextmanager
-    def _listening(self):
+    def _listen(self, stack):
         """Note what the call does outside, and have what it prints be steps of the graph, where that matters."""
-        if not self.tells:
-            yield
-            return
-        self.outward = Outward()
-        with Telling(), self.outward:
-            yield
+        if self.tells:
+            self.outward = Outward()
+            stack.enter(Telling())
+            stack.enter(self.outward)
 
     def symbol(self, value, container, key):
         """Return a number that graphs read from `container[key]` before each run."""

@@ -3,6 +3,7 @@ import threading
 import weakref
 
 from dragon.core.module import Module
+from dragon.core.scopes import ExitStack, scope
 
 LEAST = 10  # calls of operators that are worth a graph
 LEAST_RECORDED = 16  # the same where gradients are wanted
@@ -16,14 +17,14 @@ class _Local(threading.local):
     regions = None  # of the function that this thread runs as plain Python
     known = None  # what these know of modules
     under_way = ()  # the functions in modules' places that are called now
-    apart = ()
 
 
 _local = _Local()
 
 
-def _enter(regions):
-    _local.regions, _local.known = regions, None if regions is None else regions.known
+def _enter(stack, regions):
+    stack.set(_local, "regions", regions)
+    stack.set(_local, "known", None if regions is None else regions.known)
 
 
 class Regions:
@@ -64,14 +65,10 @@ class Regions:
             if self.is_barren and self.outer is not None and self._module is not None:
                 self.outer.known[id(self._module)] = None
         self._run += 1
-        before = _local.regions
-        _enter(self)
-        PLAIN_RUNS.append(None)
-        try:
+        with ExitStack() as stack:
+            _enter(stack, self)
+            stack.push(PLAIN_RUNS, None)
             return function(*args, **kwargs)
-        finally:
-            PLAIN_RUNS.pop()
-            _enter(before)
 
     def meet(self, module):
         """Return what is called in the place of a module that nothing is known of yet, or None."""
@@ -147,31 +144,17 @@ def find_region(module):
 
 def call_in_place(function, call, args, kwargs):
     """Call a function that stands in a module's place; when it calls the module, that is the module itself."""
-    before = _local.under_way
-    _local.under_way = (*before, function)
-    try:
+    with ExitStack() as stack:
+        stack.set(_local, "under_way", (*_local.under_way, function))
         return call(*args, **kwargs)
-    finally:
-        _local.under_way = before
 
 
-def step_apart():
-    """Have this thread call modules themselves, until `step_back`, whatever function is left to Python around."""
-    _local.apart = (*_local.apart, _local.regions)
-    _enter(None)
+def step_apart(stack):
+    """Have this thread call modules themselves until an ExitStack ends, whatever function is left to Python around."""
+    _enter(stack, None)
 
 
-def step_back():
-    """Undo the last `step_apart`."""
-    *_local.apart, regions = _local.apart
-    _enter(regions)
-
-
-class apart:
+@scope
+def apart(stack):
     """Step apart within a `with` block: for whoever looks at each call of an operator, which a graph would hide."""
-
-    def __enter__(self):
-        step_apart()
-
-    def __exit__(self, *_):
-        step_back()
+    step_apart(stack)

@@ -1,11 +1,11 @@
 """What a call changes in Python happens once: where the same call is made again for another graph, it is taken back."""
-import contextlib
 import functools
 import threading
 
 from dragon.core.capture.hush import Hushed
 from dragon.core.capture.objects import is_filled
 from dragon.core.capture.structure import ABSENT
+from dragon.core.scopes import scope
 from dragon.core.capture.walk import ATTRIBUTE, CELL, CLASS, DICT, KEYS, LIST
 
 _MISSING = object()
@@ -144,20 +144,24 @@ class Rewind:
         self._keepers = [_KEEPERS[place.kind](place) for place in places.values() if place.kind in _KEEPERS]
         self._sets_back = sets_back
 
-    @contextlib.contextmanager
-    def again(self):
-        """Have a `with` block make the call again, in silence; afterwards all is as if it had not been made."""
-        self._now = [keeper.now() for keeper in self._keepers]
+    def begin_again(self, stack):
+        """Have a block make the call again, in silence; afterwards all is as if it had not been made."""
+        self._now = self._all()
+        stack.callback(self._put_back)
         if self._sets_back:
             self.undo()
-        rewinds = _local.__dict__.setdefault("rewinds", [])
-        rewinds.append(self)
-        try:
-            with Hushed() as self._hushed:
-                yield
-        finally:
-            rewinds.pop()
-            self._put(self._now)
+        stack.push(_local.__dict__.setdefault("rewinds", []), self)
+        self._hushed = Hushed()
+        stack.enter(self._hushed)
+
+    def _all(self):
+        return [keeper.now() for keeper in self._keepers]
+
+    def _put_back(self):
+        self._put(self._now)
+
+    def _note_now(self):
+        self._now = self._all()
 
     def undo(self):
         """Have everything be as it was before the call."""
@@ -172,27 +176,22 @@ class Rewind:
         for keeper, value in zip(self._keepers, values):
             keeper.put(value)
 
-    @contextlib.contextmanager
-    def _paused(self):
-        within = [keeper.now() for keeper in self._keepers]
-        self._put(self._now)
-        try:
-            with self._hushed.lifted():
-                yield
-        finally:
-            self._now = [keeper.now() for keeper in self._keepers]
-            self._put(within)
+    def _pause(self, stack):
+        stack.callback(self._put, self._all())
+        stack.callback(self._note_now)
+        self._put_back()
+        stack.enter(self._hushed.lifted())
 
 
-def made_again(rewind):
-    """Return a context in which a call is made again; `rewind` is what takes it back, None where nothing has to."""
-    return contextlib.nullcontext() if rewind is None else rewind.again()
+@scope
+def made_again(stack, rewind):
+    """Have a call made again in a `with` block; `rewind` is what takes it back, None where nothing has to."""
+    if rewind is not None:
+        rewind.begin_again(stack)
 
 
-@contextlib.contextmanager
-def for_good():
+@scope
+def for_good(stack):
     """Have what a `with` block does last, also where a call is made again: it belongs to the run, not to the trace."""
-    with contextlib.ExitStack() as stack:
-        for rewind in reversed(getattr(_local, "rewinds", ())):
-            stack.enter_context(rewind._paused())
-        yield
+    for rewind in reversed(getattr(_local, "rewinds", ())):
+        rewind._pause(stack)

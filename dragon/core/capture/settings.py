@@ -1,9 +1,9 @@
 """Settings of all captured functions: the level of optimisation, whether anything is captured at all."""
-import contextlib
 import os
 import threading
 
 from dragon.core import warnings
+from dragon.core.scopes import scope
 
 
 class _Local(threading.local):
@@ -66,8 +66,8 @@ def get_level():
     return settings.level
 
 
-@contextlib.contextmanager
-def eager():
+@scope
+def eager(stack):
     """Run captured functions as plain Python within a `with` block, for this thread.
 
     Examples
@@ -76,33 +76,26 @@ def eager():
     ...     step(x)  # breakpoints and prints work
 
     """
-    previous = is_eager()
-    _local.eager = True
-    try:
-        yield
-    finally:
-        _local.eager = previous
+    stack.set(_local, "eager", True)
 
 
-@contextlib.contextmanager
-def given_up():
+@scope
+def without_captures(stack):
+    """Have this thread be at no capture within a `with` block."""
+    stack.set(_local, "captures", None)
+
+
+@scope
+def given_up(stack):
     """Have this thread be at no capture within a `with` block: those in progress have been given up."""
-    previous, _local.captures = _local.captures, None
-    try:
-        with eager():
-            yield
-    finally:
-        _local.captures = previous
+    stack.set(_local, "captures", None)
+    stack.set(_local, "eager", True)
 
 
-@contextlib.contextmanager
-def every_loop():
+@scope
+def every_loop(stack):
     """Have loops captured as loops whatever their length for a `with` block, in this thread: it may be any later."""
-    previous, _local.every_loop = stages_every_loop(), True
-    try:
-        yield
-    finally:
-        _local.every_loop = previous
+    stack.set(_local, "every_loop", True)
 
 
 def stages_every_loop():
@@ -126,6 +119,13 @@ def captures():
     if _local.captures is None:
         _local.captures = []
     return _local.captures
+
+
+def begin_capture(stack, capture, trace):
+    """Have a capture be in progress, and its trace write calls down, until an ExitStack ends."""
+    stack.push(captures(), capture)
+    stack.callback(trace.stop)
+    trace.start()
 
 
 def is_capturing():

@@ -14,9 +14,10 @@ from dragon.core.capture.outward import note
 from dragon.core.capture.settings import captures
 from dragon.core.capture.structure import is_scalar
 from dragon.core.operators import operators
+from dragon.core.scopes import Scope
 
 _lock = threading.Lock()
-_installed = []  # per block that any thread is in: what takes it all away again, in the first
+_installed = []  # the blocks that any thread is in; while there are any, `print` is another one
 
 
 def _is_constant(value):
@@ -57,10 +58,8 @@ def _said(plain, values, sep=" ", end="\n", file=None, flush=False):
     return _Said(plain, values, sep, end, stream, flush)
 
 
-def _install():
-    """Put another `print` in place; return what takes it away, unless somebody has put another there meanwhile."""
-    plain = builtins.print
-
+def _teller(plain):
+    """Return what stands in the place of `print`."""
     def tell(*values, **options):
         running = captures()
         said = _said(plain, values, **options) if running and getattr(running[-1], "tells", False) else None
@@ -68,25 +67,25 @@ def _install():
             return
         note("prints")
         plain(*values, **options)
-    builtins.print = tell
-
-    def take_away():
-        if builtins.print is tell:
-            builtins.print = plain
-    return take_away
+    tell.plain = plain
+    return tell
 
 
-class Telling:
+class Telling(Scope):
     """Within a `with` block, what captured calls of this thread print becomes steps of their graphs."""
 
-    def __enter__(self):
+    def _enter_scope(self, exits):
+        """Put another `print` in place."""
+        exits.callback(self._let_go)
         with _lock:
-            _installed.append(None if _installed else _install())
+            _installed.append(self)
+            if not hasattr(builtins.print, "plain"):
+                builtins.print = _teller(builtins.print)
         return self
 
-    def __exit__(self, *_):
+    def _let_go(self):
+        """Take it away, unless somebody has put another there; may be called again after an interrupt."""
         with _lock:
-            take_away = _installed[0]
-            _installed.pop()
-            if not _installed:
-                take_away()
+            _installed[:] = [block for block in _installed if block is not self]
+            if not _installed and hasattr(builtins.print, "plain"):
+                builtins.print = builtins.print.plain

@@ -9,6 +9,7 @@ import threading
 import time
 
 from dragon import _C
+from dragon.core.interrupts import is_interrupt
 
 LARGE = (960, 960960)  # can be halved often and cut in many ways; the other also by 7, 11 and 13
 SMALL = (0, 2)  # what takes some of an axis takes less of these
@@ -67,6 +68,8 @@ class _Trial:
             self.result = inference.call(shapes)
             self.shapes = inference.read(self.result)
         except Exception as error:  # it says what it does not take in many ways
+            if is_interrupt(error):
+                raise
             self.error = error
         finally:
             _local.trial = outer

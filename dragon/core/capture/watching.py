@@ -21,6 +21,7 @@ import weakref
 from dragon.core.capture import codes
 from dragon.core.capture.objects import is_iterator
 from dragon.core.capture.structure import EQUAL, SAME, is_scalar
+from dragon.core.interrupts import is_interrupt
 
 DICT, KEYS, CLASS, LIST, CELL, ATTRIBUTE, SET, ARRAY, CALL, TENSOR = range(10)  # kinds of places, as in the checker
 LARGEST_ARRAY = 1 << 20  # bytes of an array that are compared before each run
@@ -204,7 +205,9 @@ def hides_itself(value):
         return False
     try:
         return value.__class__ is not kind or value.__dict__ is not object.__getattribute__(value, "__dict__")
-    except Exception:  # it may do anything with names that it does not know
+    except Exception as error:  # it may do anything with names that it does not know
+        if is_interrupt(error):
+            raise
         return True
 
 

@@ -1,11 +1,11 @@
 """A folder, replaced whole: its files belong together."""
-import contextlib
 import errno
 import os
 import shutil
 
 from dragon.core.files.leftovers import LEFTOVER, name_beside, remove, sweep_at_save
 from dragon.core.files.whole import sync, sync_folder
+from dragon.core.scopes import contextmanager
 
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
@@ -75,7 +75,7 @@ def put_folder(place, target, names):
         sync_folder(os.path.dirname(target))
 
 
-@contextlib.contextmanager
+@contextmanager
 def replacing_folder(path, names):
     """Give an empty folder to fill; it takes a place, in one step, at the end of the `with` block.
 

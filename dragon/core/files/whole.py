@@ -6,6 +6,7 @@ import shutil
 import stat
 
 from dragon.core.files.leftovers import name_beside, remove, sweep_at_save
+from dragon.core.scopes import contextmanager
 
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV)
 MOST_LINKS = 40
@@ -110,7 +111,7 @@ def _put(place, target):
     sync_folder(os.path.dirname(target))
 
 
-@contextlib.contextmanager
+@contextmanager
 def replacing(path):
     """Give the path of an empty file; what has been written into it takes a place at the end of the `with` block.
 
@@ -137,7 +138,7 @@ def replacing(path):
         raise
 
 
-@contextlib.contextmanager
+@contextmanager
 def rewriting(path, mode="wb", **options):
     """Give a file to write; its content takes a place at the end of the `with` block.
 

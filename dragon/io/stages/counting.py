@@ -1,7 +1,8 @@
 """What stages do, in numbers: counted while somebody watches, and at no other time."""
-import contextlib
 import threading
 import time
+
+from dragon.core.scopes import contextmanager
 
 
 class Counters:
@@ -55,7 +56,7 @@ class _Here(threading.local):
 watchers, _here = [], _Here()
 
 
-@contextlib.contextmanager
+@contextmanager
 def watched():
     """Return a block in which stages that begin are counted; its value is the list of their `Counters`."""
     found = []

@@ -1,5 +1,4 @@
 """The seed of `tf.random.set_seed`, and what operators with seeds of their own make of it."""
-import contextlib
 import itertools
 import random
 import secrets
@@ -10,6 +9,7 @@ from dragon.core.capture.host import Note, answer_of, is_writing
 from dragon.core.capture.rules import Rules
 from dragon.core.capture.settings import is_capturing
 from dragon.core.modes import no_grad
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared.tensors.placing import on_host
 from dragon.vm.shared.tensors.tensor import Tensor, ops
 
@@ -63,7 +63,7 @@ def global_seed():
     return _state.seed
 
 
-@contextlib.contextmanager
+@contextmanager
 def undisturbed():
     """Have what draws seeds within the block leave those after it as they would have been."""
     before, calls = None if _state.draws is None else _state.draws.getstate(), dict(_state.calls)

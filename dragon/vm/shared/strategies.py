@@ -1,6 +1,7 @@
 """Who spreads work over replicas, for those that must not import the guest that has such strategies."""
-import contextlib
 import threading
+
+from dragon.core.scopes import contextmanager
 
 current = []  # the function that returns the strategy in use; TensorFlow enters it
 
@@ -64,7 +65,7 @@ def takes_turns(values):
     return exists[0] and (several() is not None or any(getattr(type(value), "of_replicas", False) for value in values))
 
 
-@contextlib.contextmanager
+@contextmanager
 def unwatched():
     """Have nobody be told of variables that are made in a `with` block."""
     before, local.watcher = local.watcher, None
@@ -98,7 +99,7 @@ def layout_of(path, shape, layout):
     return chosen[0].layout_of(path, shape, layout)
 
 
-@contextlib.contextmanager
+@contextmanager
 def by_parts():
     """Have variables that are cut between processes be this one's parts of them in a `with` block."""
     before, local.by_parts = local.by_parts, True

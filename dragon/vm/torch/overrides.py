@@ -1,10 +1,10 @@
 """`torch.overrides`: tools for classes and modes that answer calls of the API by `__torch_function__`."""
-import contextlib
 import functools
 import inspect
 
 from dragon import _C
 from dragon.core import modes as switches
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.dispatching import stack
 from dragon.vm.torch.core.overrides import (DisableTorchFunctionSubclass, TorchFunctionMode,  # noqa: F401
                                             handle_torch_function, has_torch_function, has_torch_function_unary,
@@ -117,7 +117,7 @@ def resolve_name(f):
     return next((f"torch.Tensor.{name}.__get__" for name, reads in _attributes().items() if reads == f), None)
 
 
-@contextlib.contextmanager
+@contextmanager
 def enable_reentrant_dispatch():
     """Record calls within a `with` block as they are above: for an answer that is to have a history of its own."""
     recording = switches.set_recording(stack.records_above())

@@ -1,7 +1,7 @@
 """The default stream of random numbers, and leaving it as it was: `torch.random`."""
-import contextlib
 
 from dragon.core import warnings
+from dragon.core.scopes import contextmanager
 from dragon.vm import torch
 from dragon.vm.torch.core.functions.random import (Generator, get_rng_state, initial_seed, manual_seed, seed,
                                                    set_rng_state)
@@ -10,7 +10,7 @@ default_generator = torch.default_generator
 _MANY = 1  # more devices than this, and copying their states is worth a warning
 
 
-@contextlib.contextmanager
+@contextmanager
 def fork_rng(devices=None, enabled=True, _caller="fork_rng", _devices_kw="devices", device_type="cuda"):
     """Give the default stream, and those of devices, back their states after a `with` block.
 

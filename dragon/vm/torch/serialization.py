@@ -1,5 +1,4 @@
 """`torch.save` and `torch.load`: PyTorch's files, both ways, without unpickling anything that can run code."""
-import contextlib
 import enum
 import io
 import os
@@ -13,6 +12,7 @@ from typing import Dict, TypeAlias, Union
 from dragon.core import warnings
 from dragon import _C
 from dragon.core import files
+from dragon.core.scopes import contextmanager
 from dragon.core.thread_state import ThreadStack
 from dragon.vm.torch._weights_only_unpickler import Unpickler
 from dragon.vm.torch.core.device import as_device, device
@@ -104,7 +104,7 @@ def _identify(writer):
     return str(int.from_bytes(digest, "big"))[:40].rjust(40, "0").encode()
 
 
-@contextlib.contextmanager
+@contextmanager
 def _opened(file, mode):
     """Give a file: the one at a path, closed afterwards, or the object itself."""
     if isinstance(file, (str, os.PathLike)):

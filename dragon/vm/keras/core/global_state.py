@@ -10,6 +10,11 @@ def set_global_attribute(name, value):
     setattr(_state, name, value)
 
 
+def set_within(stack, name, value):
+    """Remember a value for this thread until an ExitStack ends; return what was."""
+    return stack.set(_state, name, value)
+
+
 def get_global_attribute(name, default=None, set_to_default=False):
     """Return what this thread remembers under a name, or a default."""
     value = getattr(_state, name, None)

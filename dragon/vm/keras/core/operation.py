@@ -2,6 +2,7 @@
 import functools
 import inspect
 
+from dragon.core.interrupts import is_interrupt
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.above import above
 from dragon.vm.keras.core.configuration import Configured
@@ -97,6 +98,8 @@ class Operation(Configured):
         except self._plain_errors:
             raise
         except Exception as error:
+            if is_interrupt(error):
+                raise
             raise _explained(error, f"Could not automatically infer the output shape / dtype of '{self.name}' (of type "
                              f"{type(self).__name__}). Either the `{type(self).__name__}.call()` method is incorrect, "
                              f"or you need to implement the `{type(self).__name__}.compute_output_spec() / "
@@ -131,6 +134,8 @@ class Operation(Configured):
         try:
             return cls(**config)
         except Exception as error:
+            if is_interrupt(error):
+                raise
             raise TypeError(f"Error when deserializing class '{cls.__name__}' using config={config}.\n\n"
                             f"Exception encountered: {error}") from error
 

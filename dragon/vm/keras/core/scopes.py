@@ -1,12 +1,13 @@
 """Names that are open, the dtype that variables are read in, and what else holds within a block."""
 from dragon.core import modes
+from dragon.core.scopes import Scope
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.dtypes import is_float_dtype, standardize_dtype
 
 get = global_state.get_global_attribute
 
 
-class name_scope:
+class name_scope(Scope):
     """Put a name before the paths of variables that are made within.
 
     Parameters
@@ -29,9 +30,9 @@ class name_scope:
         if override_parent is None and deduplicate:
             override_parent = getattr(caller, "_parent_path", None)
         self.name, self.caller, self.deduplicate, self.override_parent = name, caller, deduplicate, override_parent
-        self._pop_on_exit = False
 
-    def __enter__(self):
+    def _enter_scope(self, exits):
+        """Open the name."""
         stack = get("name_scope_stack")
         if stack is None:
             stack = []
@@ -39,14 +40,8 @@ class name_scope:
         if self.deduplicate and stack and self.caller is not None:
             if self.caller is stack[-1].caller and self.name == stack[-1].name:
                 return self
-        stack.append(self)
-        self._pop_on_exit = True
+        exits.push(stack, self)
         return self
-
-    def __exit__(self, *_):
-        stack = get("name_scope_stack")
-        if self._pop_on_exit and stack:
-            stack.pop()
 
 
 def current_path():
@@ -59,7 +54,7 @@ def current_path():
     return "/".join(parts)
 
 
-class AutocastScope:
+class AutocastScope(Scope):
     """Have float variables read in a dtype; None for their own."""
 
     def __init__(self, dtype):
@@ -69,7 +64,6 @@ class AutocastScope:
                 raise ValueError("`AutocastScope` can only be used with a floating-point target dtype, such as "
                                  f"'float16'. Received: dtype={dtype}")
         self.dtype = dtype
-        self.original_scope = None
 
     def maybe_cast(self, value):
         """Return a float tensor in the dtype of the scope, any other as it is."""
@@ -78,12 +72,9 @@ class AutocastScope:
         from dragon.vm.shared.tensors.tensor import ops
         return ops.cast(value, self.dtype)
 
-    def __enter__(self):
-        self.original_scope = get("autocast_scope")
-        global_state.set_global_attribute("autocast_scope", self)
-
-    def __exit__(self, *_):
-        global_state.set_global_attribute("autocast_scope", self.original_scope)
+    def _enter_scope(self, exits):
+        """Cast from now on."""
+        global_state.set_within(exits, "autocast_scope", self)
 
 
 def get_autocast_scope():
@@ -101,16 +92,13 @@ def in_stateless_scope():
     return get("stateless_scope") is not None
 
 
-class SymbolicScope:
+class SymbolicScope(Scope):
     """Mark that functions run to learn shapes, not numbers."""
 
-    def __enter__(self):
-        self.original_scope = get("symbolic_scope")
-        global_state.set_global_attribute("symbolic_scope", self)
+    def _enter_scope(self, exits):
+        """Learn shapes from now on."""
+        global_state.set_within(exits, "symbolic_scope", self)
         return self
-
-    def __exit__(self, *_):
-        global_state.set_global_attribute("symbolic_scope", self.original_scope)
 
 
 def get_symbolic_scope():
@@ -123,16 +111,11 @@ def in_symbolic_scope():
     return get("symbolic_scope") is not None
 
 
-class Concrete:
+class Concrete(Scope):
     """Make real numbers within a run that only learns shapes: the initial values of variables."""
 
-    def __enter__(self):
-        self._scopes = get("stateless_scope"), get("symbolic_scope"), get("autocast_scope")
+    def _enter_scope(self, exits):
+        """Make numbers from now on."""
         for name in ("stateless_scope", "symbolic_scope", "autocast_scope"):
-            global_state.set_global_attribute(name, None)
-        self._phantom = modes.set_phantom(False)
-
-    def __exit__(self, *_):
-        modes.set_phantom(self._phantom)
-        for name, scope in zip(("stateless_scope", "symbolic_scope", "autocast_scope"), self._scopes):
-            global_state.set_global_attribute(name, scope)
+            global_state.set_within(exits, name, None)
+        exits.switch(modes.set_phantom, False)

@@ -1,11 +1,12 @@
 """Variables that are read from, and written to, elsewhere than in themselves."""
+from dragon.core.scopes import Scope
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.convert import convert_to_tensor
-from dragon.vm.keras.core.scopes import get_stateless_scope
+from dragon.vm.keras.core.scopes import get_stateless_scope  # noqa: F401
 from dragon.vm.keras.core.variable import Variable
 
 
-class StatelessScope:
+class StatelessScope(Scope):
     """Read variables from a mapping and write them to it, and leave the variables themselves alone.
 
     Parameters
@@ -33,13 +34,10 @@ class StatelessScope:
                                  f"{variable}, received invalid value {value} with shape {tuple(value.shape)}.")
             self.state_mapping[id(variable)] = value
 
-    def __enter__(self):
-        self.original_scope = get_stateless_scope()
-        global_state.set_global_attribute("stateless_scope", self)
+    def _enter_scope(self, exits):
+        """Hold values from now on."""
+        global_state.set_within(exits, "stateless_scope", self)
         return self
-
-    def __exit__(self, *_):
-        global_state.set_global_attribute("stateless_scope", self.original_scope)
 
     def add_loss(self, loss):
         """Keep a loss."""

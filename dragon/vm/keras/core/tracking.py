@@ -1,7 +1,7 @@
 """Containers that tell a layer what is put into them, and the collections that it is told of."""
 import collections
-import contextlib
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.keras.core import global_state
 
 
@@ -247,7 +247,7 @@ _CONTAINERS = [(list, TrackedList), (collections.OrderedDict, TrackedOrderedDict
                (set, TrackedSet)]
 
 
-@contextlib.contextmanager
+@contextmanager
 def tracking_off():
     """Put attributes into no collection within."""
     before = global_state.get_global_attribute("tracking_off")

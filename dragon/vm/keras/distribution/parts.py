@@ -1,9 +1,9 @@
 """Variables that are cut between processes: each holds its part, and they put the parts together to read the whole."""
-import contextlib
 import math
 
 from dragon import _C
 from dragon.core import modes
+from dragon.core.scopes import contextmanager
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.scopes import get_stateless_scope, in_symbolic_scope
 from dragon.vm.keras.core.variable import Variable, autocasted, numpy_of
@@ -207,7 +207,7 @@ def _said_by_first(number, workers):
     return int(workers.of_first(convert_to_tensor([number])).numpy()[0])
 
 
-@contextlib.contextmanager
+@contextmanager
 def leading(model, workers):
     """Have this process read a model's variables alone in a `with` block, while the others `follow`."""
     numbers = {id(variable): number for number, variable in enumerate(_cut_variables(model))}

@@ -2,6 +2,7 @@
 import contextlib
 
 from dragon.core.capture import settings
+from dragon.core.scopes import contextmanager
 from dragon.vm.keras.core import global_state, tree
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.shared import strategies
@@ -80,7 +81,7 @@ class Together:
         if strategies.local.replica is None and getattr(variable, "cut", None) is None:
             self._workers.make_equal(variable)
 
-    @contextlib.contextmanager
+    @contextmanager
     def scope(self):
         """Have variables that are made in a `with` block be all processes'."""
         before, strategies.chosen[0] = strategies.chosen[0], self

@@ -7,6 +7,7 @@ import contextlib
 import types
 
 from dragon.core import config, warnings
+from dragon.core.scopes import contextmanager
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.distribution.devices import list_devices, local_devices, process_of
@@ -127,7 +128,7 @@ class Distribution:
         """Return the layout of what is computed on the way, or None."""
         return None
 
-    @contextlib.contextmanager
+    @contextmanager
     def scope(self):
         """Follow the rules within a `with` block."""
         from dragon.vm.keras.core.device import device

@@ -4,6 +4,7 @@ import contextlib
 from dragon.core import warnings
 from dragon import _C
 from dragon.core import modes
+from dragon.core.interrupts import is_interrupt
 from dragon.vm.keras.core import dtype_policies, global_state, tree
 from dragon.vm.keras.core.base_layer import BaseLayer, has_unbuilt
 from dragon.vm.keras.core.batch_size import count_samples
@@ -271,6 +272,8 @@ class Layer(BaseLayer):
             try:
                 compute_spec(self.call, (), spec.arguments)
             except Exception as error:
+                if is_interrupt(error):
+                    raise
                 if spec.eager:  # the call itself will build what is left
                     return
                 warnings.warn(f"Layer '{self.name}' looks like it has unbuilt state, but Keras is not able to trace "
@@ -285,7 +288,9 @@ class Layer(BaseLayer):
         try:
             compute_spec(self.call, (tree.map_shape_structure(KerasTensor, input_shape),))
             return True
-        except Exception:  # whatever goes wrong, the model stays unbuilt
+        except Exception as error:  # whatever goes wrong, the model stays unbuilt
+            if is_interrupt(error):
+                raise
             return False
 
     def _build_by_run_for_kwargs(self, shapes):
@@ -295,7 +300,9 @@ class Layer(BaseLayer):
             compute_spec(self.call, (), {name.removesuffix("_shape"): KerasTensor(shape)
                                          for name, shape in shapes.items()})
             return True
-        except Exception:  # whatever goes wrong, the model stays unbuilt
+        except Exception as error:  # whatever goes wrong, the model stays unbuilt
+            if is_interrupt(error):
+                raise
             return False
 
     # --- shapes of outputs

@@ -4,6 +4,7 @@ import re
 import types
 
 from dragon.core import warnings
+from dragon.core.interrupts import is_interrupt
 from dragon.vm.keras.core.operation import is_default
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.quantizers.calibration import calibrate, require_structure
@@ -270,7 +271,9 @@ class Model(Trainer, Layer):
             return self._build_by_run_for_kwargs(shapes)
         try:
             self.build(shape) if shapes is None else self.build(**shapes)
-        except Exception:  # whatever goes wrong, the model stays unbuilt
+        except Exception as error:  # whatever goes wrong, the model stays unbuilt
+            if is_interrupt(error):
+                raise
             return False
         return True
 

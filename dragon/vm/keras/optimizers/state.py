@@ -1,9 +1,9 @@
 """The variables of an optimizer: which there are, how they are made, written, and kept in files."""
-import contextlib
 
 from dragon.core import warnings
 from dragon.core.capture.rules import Rules
 from dragon.core.capture.settings import is_capturing
+from dragon.core.scopes import contextmanager
 from dragon.vm.keras.core import scopes
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.variable import Variable
@@ -180,7 +180,7 @@ class State:
 
     # --- writing
 
-    @contextlib.contextmanager
+    @contextmanager
     def _writing_if(self, condition):
         """Have all writes within change something only where a condition, a tensor, holds; None always does."""
         before = self._gate

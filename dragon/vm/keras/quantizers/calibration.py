@@ -1,10 +1,10 @@
 """A model is run on data, block by block, and each block's weights are rounded by what they meet."""
-import contextlib
 import math
 import zlib
 
 import numpy as np
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.keras.core.convert import convert_to_numpy, convert_to_tensor
 from dragon.vm.keras.quantizers.awq import AWQ
 from dragon.vm.keras.quantizers.gptq import GPTQ
@@ -87,7 +87,7 @@ def find_layers_in_block(block):
             if hasattr(layer, "take_integers") and len(layer._flatten_layers()) == 1}
 
 
-@contextlib.contextmanager
+@contextmanager
 def watching(rounders):
     """Show rounders what their layers are called with."""
     for rounder in rounders:

@@ -1,9 +1,9 @@
 """Objects as plain data, and plain data as objects: the configurations that Keras's files are made of."""
-import contextlib
 import types
 
 from dragon.core import warnings
 from dragon import _C
+from dragon.core.scopes import contextmanager
 from dragon.vm.keras.core import config as settings, global_state
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor
@@ -30,7 +30,7 @@ class SerializableDict:
         return self.config
 
 
-@contextlib.contextmanager
+@contextmanager
 def _remembered(**values):
     """Set thread's attributes within a block."""
     before = {name: global_state.get_global_attribute(name) for name in values}

@@ -2,6 +2,7 @@
 import functools
 
 from dragon.core import warnings
+from dragon.core.interrupts import is_interrupt
 from dragon.vm.keras.core.naming import to_snake_case
 from dragon.vm.shared import strategies
 
@@ -47,7 +48,9 @@ def walk(saveable):
             continue
         try:
             value = getattr(saveable, name)
-        except Exception:  # a property that does not hold yet has no state
+        except Exception as error:  # a property that does not hold yet has no state
+            if is_interrupt(error):
+                raise
             continue
         yield name, value
 
@@ -164,6 +167,8 @@ class Reader:
                 if folder is not None:
                     saveable.load_assets(folder)
         except Exception as error:
+            if is_interrupt(error):
+                raise
             self.failed[id(saveable)] = saveable, error
             return False
         return True

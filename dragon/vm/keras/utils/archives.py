@@ -1,11 +1,11 @@
 """Archives unpacked: what would lie outside of the folder that they are unpacked to is left out, with a warning."""
-import contextlib
 import os
 import shutil
 import tarfile
 import zipfile
 
 from dragon.core import warnings
+from dragon.core.scopes import contextmanager
 from dragon.vm.keras.utils.file_system import path_to_string, resolve_path, resolve_sub_path
 
 _KINDS = {"tar": (tarfile.is_tarfile, tarfile.open), "zip": (zipfile.is_zipfile, zipfile.ZipFile)}
@@ -92,7 +92,7 @@ def extract_archive(file_path, path=".", archive_format="auto"):
     return False
 
 
-@contextlib.contextmanager
+@contextmanager
 def _removed_on_failure(path):
     """Leave no folder that is half unpacked; one that was there before stays, for it may hold other files."""
     was_there = os.path.lexists(path)

@@ -1,10 +1,10 @@
 """`for` and `while`: over tensors they become loops of graphs, over everything else they stay Python's."""
-import contextlib
 import itertools
 
 from dragon import _C
 from dragon.core.capture.control import PLAIN, NoGraph, give_up
 from dragon.core.capture.settings import is_capturing
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared import nest
 from dragon.vm.shared.autograph import verifying
 from dragon.vm.shared.autograph.hosting import assert_true, failed_assertion
@@ -145,7 +145,7 @@ class _Loop:
             return self.pack(after)
         return run
 
-    @contextlib.contextmanager
+    @contextmanager
     def restoring(self, before):
         """Have the state be what it was, if something goes wrong."""
         try:

@@ -1,8 +1,9 @@
 """Whether functions that are called now are rewritten, and how much is told of it."""
-import contextlib
 import enum
 import os
 import threading
+
+from dragon.core.scopes import contextmanager
 
 _local = threading.local()
 verbosity = [None, False]  # a level, None for the environment's; whether it is printed as well
@@ -81,7 +82,7 @@ def current():
     return getattr(_local, "status", None)
 
 
-@contextlib.contextmanager
+@contextmanager
 def within(status):
     """Have a status for a `with` block."""
     before = current()

@@ -2,6 +2,7 @@
 import functools
 from itertools import chain
 
+from dragon.core.interrupts import is_interrupt
 from dragon.io.stages import taking
 from dragon.io.stages.threads import map_in_threads
 from dragon.io.stages.trial import Trial, behind
@@ -213,7 +214,9 @@ def gives_texts(dataset):
     """Return whether the elements of a dataset are known to be single strings."""
     try:
         spec = dataset.element_spec
-    except Exception:  # of a user's function, which will say so when it is given an element
+    except Exception as error:  # of a user's function, which will say so when it is given an element
+        if is_interrupt(error):
+            raise
         return False
     return type(spec) is TensorSpec and spec.dtype.name == "string" and spec.shape.rank == 0
 

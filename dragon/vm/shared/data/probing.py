@@ -1,7 +1,8 @@
 """The spec of a user function's results, found by calling it with made-up ones."""
-import contextlib
 from itertools import islice
 
+from dragon.core.interrupts import is_interrupt
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared import seed
 from dragon.vm.shared.data.rows import wrap_array
 from dragon.vm.shared.data.seeds import seeded
@@ -26,7 +27,9 @@ def result_spec(function, source):
         with seed.undisturbed():
             specs = [spec_of(to_result(call(function, make_element(spec, *trial)))) for trial in TRIALS]
         return map_structure(merge_results, *specs)
-    except Exception:  # a function may fail in any way where it is given what it was not made for
+    except Exception as error:  # a function may fail in any way where it is given what it was not made for
+        if is_interrupt(error):
+            raise
         return _spec_of_first(function, source)
 
 
@@ -49,7 +52,7 @@ def _spec_of_first(function, source):
     return merged
 
 
-@contextlib.contextmanager
+@contextmanager
 def _unread(source):
     """Have shuffles behave after the block as if nobody had looked at their elements within."""
     kept = [(dataset, dataset._get_state()) for dataset in seeded(source)]

@@ -10,6 +10,7 @@ from dragon.core.capture.hush import Hushed
 from dragon.core.capture.rewind import Rewind
 from dragon.core.capture.unknown import infer_shapes
 from dragon.core.modes import shapes_only
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared import nest
 from dragon.vm.shared.arrays.creation import constant
 from dragon.vm.shared.errors import InvalidArgumentError, OpError
@@ -26,7 +27,7 @@ RANKS = ((3, 3), (3,), ())  # what stands for a shape of which not even the numb
 drawers = {}  # "graph": what makes the graph of a concrete function; the room that knows TensorFlow's nodes enters it
 
 
-@contextlib.contextmanager
+@contextmanager
 def quiet():
     """Drop for a `with` block what Python prints: it was printed when the function was called, or will be."""
     with Hushed([]):
@@ -249,7 +250,7 @@ class ConcreteFunction:
                                            zip(one.shape, other.shape)], one.dtype)
             if isinstance(one, TensorSpec) else one, *found)
 
-    @contextlib.contextmanager
+    @contextmanager
     def _on_trial(self):
         """Have a `with` block that looks at numbers leave no trace in Python: it has said and changed nothing."""
         guards, said = Guards(self._function.python_function, (), {}), []

@@ -3,6 +3,7 @@ import functools
 import inspect
 
 from dragon import _C
+from dragon.core.interrupts import is_interrupt
 from dragon.core.modes import shapes_only
 from dragon.core.capture.aside import unnoticed
 from dragon.core.capture.function import Function as Captured
@@ -105,7 +106,7 @@ class _Graphs(Captured):
             self.first = nest.map_structure(spec_of, tuple(args))
         self._made = variable.living.added
         if trace in self.traces and trace.rewind is not None and self.fallback is None:
-            with trace.rewind.again():
+            with made_again(trace.rewind):
                 return super()._capture(args, kwargs)
         self._trace = trace
         result = super()._capture(args, kwargs)
@@ -123,7 +124,9 @@ class _Graphs(Captured):
             before = variable.living.added
             try:
                 self._again(args, kwargs)
-            except Exception:  # a function that looks at numbers is asked at its next call
+            except Exception as error:  # a function that looks at numbers is asked at its next call
+                if is_interrupt(error):
+                    raise
                 return
             if variable.living.added == before:
                 return

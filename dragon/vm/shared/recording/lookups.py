@@ -34,14 +34,9 @@ def note(source, numbers, rows):
             book.append((source, numbers, rows))
 
 
-def open_book(book):
-    """Have look-ups be noted in a list as well."""
-    _books().append(book)
-
-
-def close_book(book):
-    """Note no more in a list."""
-    _local.books = [other for other in _books() if other is not book]
+def open_book(stack, book):
+    """Have look-ups be noted in a list as well, until an ExitStack ends."""
+    stack.push(_books(), book)
 
 
 def only_rows(targets, source, book):

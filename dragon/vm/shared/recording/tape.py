@@ -1,11 +1,11 @@
 """`tf.GradientTape`: calls are recorded within tapes; gradients of what they saw."""
-import contextlib
 import enum
 import threading
 
 from dragon.core import warnings
 from dragon import _C
 from dragon.core import modes
+from dragon.core.scopes import ExitStack, contextmanager
 from dragon.vm.shared import nest
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.recording import lookups
@@ -37,8 +37,20 @@ def _leaves(structure):
     return nest.flatten(structure, expand_composites=True)
 
 
+def _note_end():
+    """Remember where recording for tapes has ended."""
+    if not tapes():
+        _local.end = modes.next_sequence()
+
+
+def _set_asking(tensors, asking):
+    """Have tensors ask for gradients, or not."""
+    for tensor in tensors:
+        tensor.requires_grad = asking
+
+
 @known_as("tensorflow")
-class GradientTape:
+class GradientTape(_C.Scope):
     """Record what happens to trainable variables and to watched tensors, and differentiate it.
 
     Parameters
@@ -67,18 +79,10 @@ class GradientTape:
 
     # --- recording
 
-    def __enter__(self):
+    def _enter_scope(self, exits):
+        """Record from now on."""
         if self._recording:
             raise ValueError("Tape is still recording, This can happen if you try to re-enter an already-active tape.")
-        self._start()
-        return self
-
-    def __exit__(self, *_):
-        if self._recording:
-            self._stop()
-
-    def _start(self):
-        self._recording = True
         others = tapes()
         if others:
             self._shared, self._floor = True, others[0]._floor
@@ -87,30 +91,24 @@ class GradientTape:
         else:
             # PyTorch records outside of tapes too; what it did since the last tape may be differentiated with this one.
             self._floor = getattr(_local, "end", 0), modes.next_sequence()
-        self._former_floor = modes.exchange_history_floor(self._floor)
-        self._before = modes.set_recording(True)
-        others.append(self)
-        lookups.open_book(self._looked_up)
+        exits.callback(_note_end)
+        exits.switch(modes.exchange_history_floor, self._floor)
+        exits.callback(self._ask_no_more)
+        exits.switch(modes.set_recording, True)
+        lookups.open_book(exits, self._looked_up)
+        exits.push(others, self)
+        exits.set(self, "_recording", True)
+        return self
 
     def _stop(self):
-        self._recording = False
-        tapes().remove(self)
-        lookups.close_book(self._looked_up)
-        modes.set_recording(self._before)
+        """Leave the block before its end."""
+        self.__exit__(None, None, None)
+
+    def _ask_no_more(self):
         held = {id(tensor) for tape in tapes() for tensor in tape._asked}
         for tensor in self._asked:
             if id(tensor) not in held:
                 tensor.requires_grad = False
-        modes.exchange_history_floor(self._former_floor)
-        if not tapes():
-            _local.end = modes.next_sequence()
-
-    def _ask(self):
-        """Have watched tensors ask for gradients again; return those that did not."""
-        changed = [tensor for tensor in self._asked if not tensor.requires_grad]
-        for tensor in changed:
-            tensor.requires_grad = True
-        return changed
 
     def watch(self, tensor):
         """Record what happens to a tensor, or to all tensors of a structure."""
@@ -124,10 +122,10 @@ class GradientTape:
                 continue
             self._watched[id(item)] = item
             if not item.requires_grad:
-                item.requires_grad = True
                 self._asked.append(item)
+                item.requires_grad = True
 
-    @contextlib.contextmanager
+    @contextmanager
     def stop_recording(self):
         """Record nothing within a `with` block."""
         if not self._recording:
@@ -171,12 +169,18 @@ class GradientTape:
             return True
         return self._watches_variables and type(source) is not Tensor
 
+    def record_again(self, stack):
+        """Have what was recorded be no constant, and watched tensors ask for gradients, until an ExitStack ends."""
+        stack.switch(modes.exchange_history_floor, self._floor)
+        changed = [tensor for tensor in self._asked if not tensor.requires_grad]
+        stack.callback(_set_asking, changed, False)
+        _set_asking(changed, True)
+
     def _differentiate(self, targets, sources, grads, retain):
         """Return the gradients, or None, of the targets with respect to all sources."""
         nested = bool(tapes())
-        floor = modes.exchange_history_floor(self._floor)
-        changed = self._ask()
-        try:
+        with ExitStack() as stack:
+            self.record_again(stack)
             places = [place for place, source in enumerate(sources) if self._sees(source)]
             pairs = [(y, brought(dy, y.device)) for y, dy in zip(targets, grads) if y.requires_grad]
             found = [None] * len(sources)
@@ -185,10 +189,6 @@ class GradientTape:
                 known = _C.grad(ys, [sources[place] for place in places], dys, retain or nested, nested, True)
                 for place, dx in zip(places, known):
                     found[place] = dx if dx is None or type(dx) is Tensor else as_tensor(dx)
-        finally:
-            for tensor in changed:
-                tensor.requires_grad = False
-            modes.exchange_history_floor(floor)
         return found
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):

@@ -1,5 +1,4 @@
 """Whether a `tf.function` is being traced, and what its user may not do meanwhile."""
-import contextlib
 import os
 import sys
 import threading
@@ -7,6 +6,7 @@ import threading
 from dragon.core.capture.control import is_open
 from dragon.core.capture.settings import captures, is_capturing
 from dragon.core.modes import is_phantom
+from dragon.core.scopes import contextmanager
 from dragon.core.warnings import is_users
 from dragon.vm.shared import errors
 
@@ -32,7 +32,7 @@ class Trace:
         self.autograph, self.names, self.has_open_sizes = autograph, names, has_open_sizes
 
 
-@contextlib.contextmanager
+@contextmanager
 def tracing(trace):
     """Be the trace in progress for a `with` block."""
     before = getattr(_local, "trace", None)

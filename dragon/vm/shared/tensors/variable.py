@@ -1,10 +1,10 @@
 """`tf.Variable`: a leaf of the tape with a name; its numbers are replaced, not changed under anyone's hands."""
-import contextlib
 import threading
 
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.settings import is_capturing
+from dragon.core.scopes import contextmanager
 from dragon.core.thread_state import ThreadFlag
 from dragon.vm.shared import strategies
 from dragon.vm.shared.naming import known_as
@@ -23,7 +23,7 @@ inferring = ThreadFlag()  # whether this thread runs functions for shapes alone,
 pending = []  # restorations that wait for variables that are not made yet
 
 
-@contextlib.contextmanager
+@contextmanager
 def variable_creator_scope(variable_creator):
     """Have a function make the variables of a `with` block.
 
@@ -42,7 +42,7 @@ def variable_creator_scope(variable_creator):
         _local.creators = before
 
 
-@contextlib.contextmanager
+@contextmanager
 def no_creators():
     """Have the variables of a `with` block be plain ones, whatever blocks are around it."""
     before, _local.creators = getattr(_local, "creators", ()), ()
@@ -119,7 +119,7 @@ def unique_name(name):
     return f"{prefix}/{name}" if prefix else name
 
 
-@contextlib.contextmanager
+@contextmanager
 def open_scope(name):
     """Put a name before those of variables made meanwhile."""
     if not hasattr(_local, "scopes"):

@@ -1,8 +1,9 @@
 """`tf.train.Coordinator`: threads that stop together."""
-import contextlib
 import sys
 import threading
 import time
+
+from dragon.core.scopes import contextmanager
 
 
 class Coordinator:
@@ -50,7 +51,7 @@ class Coordinator:
         """Wait until the threads are to stop; returns whether they are."""
         return self._stopped.wait(timeout)
 
-    @contextlib.contextmanager
+    @contextmanager
     def stop_on_exception(self):
         """Have the threads stop when a `with` block raises, which is told by `join`."""
         try:

@@ -1,7 +1,7 @@
 """The present writer of summaries, its step, and whether it writes."""
-import contextlib
 import threading
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared.files.events import EventWriter, FLUSH_SECONDS
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 
@@ -55,7 +55,7 @@ class SummaryWriter:
         if self._events is not None:
             function(self._events, step)
 
-    @contextlib.contextmanager
+    @contextmanager
     def as_default(self, step=None):
         """Make this the present writer within the block, and `step` the step."""
         if self._closed:

@@ -1,11 +1,11 @@
 """`tf.io.gfile`: the system's files under TensorFlow's names and errors."""
-import contextlib
 import glob as _glob
 import os
 import shutil
 from collections import namedtuple
 
 from dragon.core import files
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared import errors
 from dragon.vm.shared.letters import expect
 from dragon.vm.tensorflow.io.files import path_of, translate
@@ -13,7 +13,7 @@ from dragon.vm.tensorflow.io.files import path_of, translate
 FileStatistics = namedtuple("FileStatistics", ["length", "mtime_nsec", "is_directory"])
 
 
-@contextlib.contextmanager
+@contextmanager
 def _translated(path):
     try:
         yield

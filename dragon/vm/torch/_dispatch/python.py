@@ -1,20 +1,21 @@
 """PyTorch's dispatcher in Python: here there is one way to operators, which is always on."""
-import contextlib
+
+from dragon.core.scopes import contextmanager
 
 
-@contextlib.contextmanager
+@contextmanager
 def enable_python_dispatcher():
     """Do nothing within a `with` block: operators always go the same way."""
     yield
 
 
-@contextlib.contextmanager
+@contextmanager
 def no_python_dispatcher():
     """Do nothing within a `with` block: there is no other dispatcher."""
     yield
 
 
-@contextlib.contextmanager
+@contextmanager
 def suspend_functionalization():
     """Do nothing within a `with` block: nothing is rewritten without writes here."""
     yield

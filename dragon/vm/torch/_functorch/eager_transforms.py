@@ -7,6 +7,7 @@ import functools
 
 from dragon import _C
 from dragon.core import modes
+from dragon.core.scopes import Scope
 from dragon.vm.torch.core.exporting.hearing import leave_to_engine
 from dragon.vm.torch.core.gradients import told_by_values
 from dragon.vm.torch.core.kinds import exchanged, is_of_parts, values_of
@@ -65,17 +66,15 @@ class _Level:
         return False
 
 
-class _Transform:
+class _Transform(Scope):
     """Record within a `with` block; gives a `_Level` that knows whether that was so before."""
 
-    def __enter__(self):
+    def _enter_scope(self, exits):
+        """Record from now on."""
         leave_to_engine()
         recorded = modes.is_recording()
-        self.previous = modes.set_recording(True)
+        exits.switch(modes.set_recording, True)
         return _Level(recorded)
-
-    def __exit__(self, *_):
-        modes.set_recording(self.previous)
 
 
 def _close(structure, outside):

@@ -7,6 +7,7 @@ import functools
 
 from dragon import _C
 from dragon.core.capture.regions import apart
+from dragon.core.interrupts import is_interrupt
 from dragon.core.random import current_generator
 from dragon.vm.torch.core.exporting.hearing import follows_sizes, leave_to_engine
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -77,7 +78,9 @@ def _try_batched(func, leaves, dims, spec, count, kwargs):
             raise NotImplementedError
         return [output if is_batch else ops.clone(ops.expand(output, (count, *output.shape)))
                 for output, is_batch in outputs], structures[0]
-    except Exception:  # whatever it was, the slow way meets it again if it is the function's own
+    except Exception as error:  # whatever it was, the slow way meets it again if it is the function's own
+        if is_interrupt(error):
+            raise
         _C.Generator.set_whole_state(generator, state)
         return None
 

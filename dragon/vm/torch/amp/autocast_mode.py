@@ -3,6 +3,7 @@ import collections.abc
 import functools
 import threading
 
+from dragon import _C
 from dragon.core import warnings
 from dragon.core import config, modes
 from dragon.vm.torch.core.dtypes import OBJECTS
@@ -71,6 +72,14 @@ def _tell_engine():
     modes.set_autocast(None if chosen is None else get_autocast_dtype(chosen))
 
 
+def _tell_all():
+    """Hand on what there is after a block."""
+    if _state.nesting == 0:
+        clear_autocast_cache()
+    _tell_engine()
+    modes.set_autocast_cache(_state.cache)
+
+
 def is_autocast_cache_enabled():
     """Return whether casts of parameters are kept for the length of the outermost block."""
     return _state.cache
@@ -99,7 +108,7 @@ def autocast_decrement_nesting():
     return _state.nesting
 
 
-class autocast:
+class autocast(_C.Scope):
     """Cast within a `with` block or a decorated function.
 
     Parameters
@@ -136,24 +145,17 @@ class autocast:
                           f"autocast: got {self.fast_dtype}, expected one of {', '.join(map(str, SUPPORTED))}")
             enabled = False
         self._enabled = enabled
-        self._previous = []
 
-    def __enter__(self):
-        self._previous.append((is_autocast_enabled(self.device), _state.dtypes.get(self.device),
-                               is_autocast_cache_enabled()))
-        _state.enabled[self.device] = self._enabled
-        set_autocast_dtype(self.device, self.fast_dtype)
-        autocast_increment_nesting()
-        set_autocast_cache_enabled(self._cache_enabled)
+    def _enter_scope(self, exits):
+        """Cast from now on."""
+        exits.callback(_tell_all)
+        exits.set(_state, "enabled", {**_state.enabled, self.device: self._enabled})
+        exits.set(_state, "dtypes", {**_state.dtypes, self.device: self.fast_dtype})
+        exits.set(_state, "nesting", _state.nesting + 1)
+        exits.set(_state, "cache", bool(self._cache_enabled))
+        _tell_engine()
+        modes.set_autocast_cache(_state.cache)
         return self
-
-    def __exit__(self, exc_type, exc_val, exc_tb):
-        if autocast_decrement_nesting() == 0:
-            clear_autocast_cache()
-        _state.enabled[self.device], dtype, cache = self._previous.pop()
-        set_autocast_dtype(self.device, dtype)
-        set_autocast_cache_enabled(cache)
-        return False
 
     def __call__(self, func):
         if not callable(func):

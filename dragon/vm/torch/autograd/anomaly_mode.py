@@ -2,11 +2,12 @@
 
 from dragon.core import warnings
 from dragon.core import modes
+from dragon.core.scopes import Scope
 
 _state = {"check_nan": True}
 
 
-class set_detect_anomaly:
+class set_detect_anomaly(Scope):
     """Look for faults in backward passes or not, from now on; as a `with` block, only within.
 
     Parameters
@@ -23,14 +24,12 @@ class set_detect_anomaly:
         self.prev_check_nan = _state["check_nan"]
         set_anomaly_enabled(mode, check_nan)
 
-    def __enter__(self):
-        pass
-
-    def __exit__(self, *args):
-        set_anomaly_enabled(self.prev, self.prev_check_nan)
+    def _enter_scope(self, exits):
+        """Look on; what was before the object was made comes back at the end."""
+        exits.callback(set_anomaly_enabled, self.prev, self.prev_check_nan)
 
 
-class detect_anomaly:
+class detect_anomaly(Scope):
     """Look for faults in backward passes within a `with` block. Slow.
 
     Parameters
@@ -46,11 +45,10 @@ class detect_anomaly:
         self.prev_check_nan = _state["check_nan"]
         warnings.warn("Anomaly Detection has been enabled. It makes programs slow and is meant for debugging.")
 
-    def __enter__(self):
+    def _enter_scope(self, exits):
+        """Look for faults from now on."""
+        exits.callback(set_anomaly_enabled, self.prev, self.prev_check_nan)
         set_anomaly_enabled(True, self.check_nan)
-
-    def __exit__(self, *args):
-        set_anomaly_enabled(self.prev, self.prev_check_nan)
 
 
 def is_anomaly_enabled():

@@ -4,12 +4,12 @@ A dual number is a tensor that the tape follows, and a level remembers its tange
 of the tape when it is taken apart, by two backward passes: the first one, pulled with a vector, is linear in that
 vector, and the second one is its derivative by it, which is the Jacobian times the tangents.
 """
-import contextlib
 import threading
 from collections import namedtuple
 
 from dragon import _C
 from dragon.core import modes
+from dragon.core.scopes import Scope
 from dragon.vm.torch._functorch.eager_transforms import _Level
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -148,11 +148,12 @@ def exit_dual_level(*, level=None):
     _local.level = None
 
 
-class dual_level(contextlib.ContextDecorator):
+class dual_level(Scope):
     """Have dual numbers within a `with` block."""
 
-    def __enter__(self):
-        return enter_dual_level()
-
-    def __exit__(self, *_):
-        exit_dual_level()
+    def _enter_scope(self, exits):
+        """Open a level."""
+        if _level() is not None:
+            return enter_dual_level()  # it refuses
+        exits.set(_local, "level", _Duals())
+        return 0

@@ -22,11 +22,8 @@ class _Mode(_DecoratorContextManager):
     def __init__(self, mode):
         self.mode = mode
 
-    def __enter__(self):
-        pass
-
-    def __exit__(self, exc_type, exc_value, traceback):
-        pass
+    def _enter_scope(self, exits):
+        """Change nothing."""
 
     def clone(self):
         return self.__class__(self.mode)
@@ -48,12 +45,9 @@ class no_grad(_NoParamDecoratorContextManager):
     def __init__(self):
         self.prev = False
 
-    def __enter__(self):
-        self._before = _switch(False)  # None where nobody has said so: faces decide
-        self.prev = self._before is not False
-
-    def __exit__(self, exc_type, exc_value, traceback):
-        _switch(self._before)
+    def _enter_scope(self, exits):
+        """Record nothing."""
+        self.prev = exits.switch(_switch, False) is not False  # None where nobody has said so: faces decide
 
 
 class enable_grad(_NoParamDecoratorContextManager):
@@ -75,12 +69,9 @@ class enable_grad(_NoParamDecoratorContextManager):
 
     """
 
-    def __enter__(self):
-        self._before = _switch(True)
-        self.prev = self._before is not False
-
-    def __exit__(self, exc_type, exc_value, traceback):
-        _switch(self._before)
+    def _enter_scope(self, exits):
+        """Record."""
+        self.prev = exits.switch(_switch, True) is not False
 
 
 class set_grad_enabled(_Mode):
@@ -111,11 +102,10 @@ class set_grad_enabled(_Mode):
         _switch(self._before)  # a decorator leaves no mark on the code that merely defines the function
         return super().__call__(orig_func)
 
-    def __enter__(self):
+    def _enter_scope(self, exits):
+        """Record or not; what was before the object was made comes back at the end."""
+        exits.callback(_switch, self._before)
         _switch(self.mode)
-
-    def __exit__(self, exc_type, exc_value, traceback):
-        _switch(self._before)
 
     def __str__(self):
         return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
@@ -142,19 +132,15 @@ class inference_mode(_Mode):
     """
 
     def __new__(cls, mode=True):
-        return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
+        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode=True):
         self.mode = mode
-        self.previous = []
 
-    def __enter__(self):
-        self.previous.append((_switch(not self.mode), is_inference_mode_enabled()))
-        _local.inference = self.mode
-
-    def __exit__(self, exc_type, exc_value, traceback):
-        enabled, _local.inference = self.previous.pop()
-        _switch(enabled)
+    def _enter_scope(self, exits):
+        """Record nothing, or do."""
+        exits.switch(_switch, not self.mode)
+        exits.set(_local, "inference", self.mode)
 
 
 def is_inference_mode_enabled():

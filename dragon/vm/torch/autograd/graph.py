@@ -1,12 +1,12 @@
 """The backward graph: nodes, edges, hooks on several tensors at once."""
-import contextlib
 import threading
 
 from dragon import _C
 from dragon.core import modes
-from dragon.core.capture.regions import step_apart, step_back
+from dragon.core.capture.regions import step_apart
 from dragon.core.refusals import refusing
-from dragon.vm.torch.core.dispatching.stack import count_packers
+from dragon.core.scopes import Scope, scope
+from dragon.vm.torch.core.dispatching.stack import count_packer
 from dragon.vm.torch.core.functions.history import accumulator
 from dragon.vm.torch.core.gradients import GradientEdge
 from dragon.vm.torch.core.nodes import Node  # noqa: F401
@@ -32,19 +32,11 @@ def _get_grad_fn_or_grad_acc(t):
 def increment_version(tensor):
     """Count a write to tensors that was made behind the engine's back."""
     for item in [tensor] if isinstance(tensor, _C.Tensor) else tensor:
-        with _no_record():
+        with modes.no_grad():
             ops.fill_(item.detach()[None][:0], 0)
 
 
-class _no_record:
-    def __enter__(self):
-        self.previous = modes.set_recording(False)
-
-    def __exit__(self, *_):
-        modes.set_recording(self.previous)
-
-
-class saved_tensors_hooks:
+class saved_tensors_hooks(Scope):
     """Pack what calls save for the backward pass with one function, and unpack it there with another.
 
     Parameters
@@ -60,18 +52,14 @@ class saved_tensors_hooks:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
 
-    def __enter__(self):
+    def _enter_scope(self, exits):
+        """Pack what is saved from now on."""
         if _local.disabled:
             raise RuntimeError(_local.disabled[-1])
-        modes.push_saved_tensor_hooks(self.pack_hook, self.unpack_hook, Tensor)
-        count_packers(1)
-        step_apart()  # graphs keep what they need by themselves
+        exits.switch(modes.switch_saved_tensor_hooks, (self.pack_hook, self.unpack_hook, Tensor))
+        count_packer(exits)
+        step_apart(exits)  # graphs keep what they need by themselves
         return self
-
-    def __exit__(self, *args):
-        step_back()
-        count_packers(-1)
-        modes.pop_saved_tensor_hooks()
 
 
 class _Local(threading.local):
@@ -98,14 +86,10 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(lambda tensor: (tensor.device, tensor.cpu()), lambda packed: packed[1].to(packed[0]))
 
 
-@contextlib.contextmanager
-def disable_saved_tensors_hooks(error_message):
+@scope
+def disable_saved_tensors_hooks(stack, error_message):
     """Make `saved_tensors_hooks` an error of the given words within a `with` block."""
-    _local.disabled.append(error_message)
-    try:
-        yield
-    finally:
-        _local.disabled.pop()
+    stack.push(_local.disabled, error_message)
 
 
 class allow_mutation_on_saved_tensors:

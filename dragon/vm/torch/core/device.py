@@ -1,6 +1,7 @@
 """Devices under PyTorch's name, and the one that creation takes when none is named."""
 import threading
 
+from dragon import _C
 from dragon.core import config
 
 TYPES = ("cpu", "cuda", "meta", "fake")
@@ -27,7 +28,7 @@ class _Local(threading.local):
 _local = _Local()
 
 
-class device:
+class device(_C.Scope):
     """The place where a tensor lives: a type and, for those that there may be several of, an index.
 
     Parameters
@@ -59,7 +60,7 @@ class device:
                                f"{_what_is_wrong(name, type)}")
         if colon and (index is not None or not number.isdecimal()):
             raise RuntimeError(f"device: expected one non-negative index. Invalid device string: '{type}'")
-        self = object.__new__(cls)
+        self = super().__new__(cls)
         # The CPU and meta devices have no index unless one was named.
         index = int(number) if colon else index
         object.__setattr__(self, "type", name)
@@ -90,14 +91,12 @@ class device:
         index = "" if self.index is None else f", index={self.index}"
         return f"device(type={self.type!r}{index})"
 
-    def __enter__(self):
-        _stack().append(self)
+    def _enter_scope(self, exits):
+        """Be the default device."""
+        exits.callback(_tell_default)
+        exits.push(_stack(), self)
         config.set_default_device(self)
         return self
-
-    def __exit__(self, *_):
-        _stack().pop()
-        config.set_default_device(default_device())
 
     def __call__(self, function):
         """Return a function that runs with this device as the default one."""
@@ -111,6 +110,10 @@ class device:
 
 
 _device = device  # for a function that has an argument of this name
+
+
+def _tell_default():
+    config.set_default_device(default_device())
 
 
 def _stack():

@@ -3,6 +3,7 @@ import threading
 from collections import namedtuple
 
 from dragon import _C
+from dragon.core.scopes import Scope, contextmanager
 from dragon.vm.torch.core.exporting.hearing import leave_to_engine
 from dragon.vm.torch.core.kinds import exchanged, is_of_parts, told_shape, values_of
 from dragon.vm.torch.core.layout import preserve_format
@@ -129,35 +130,37 @@ def told_by_values(outputs, grads):
     return tuple(zip(*pairs))
 
 
-class _Wanting:
+class _Wanting(Scope):
     """A backward pass to some tensors only, within which a reentrant checkpoint cannot run one of its own."""
 
-    def __enter__(self):
-        self.before = _is_checkpoint_valid()
-        _local.valid = False
-
-    def __exit__(self, *_):
-        _local.valid = self.before
+    def _enter_scope(self, exits):
+        """Have none run from now on."""
+        exits.set(_local, "valid", False)
 
 
 _local = threading.local()
 
 
-class Pass:
-    """A backward pass; once the outermost one of a thread is done, what was queued within it is called."""
+class _Pass(Scope):
+    """A backward pass within a `with` block, which binds what is to be called once the outermost one is done."""
 
-    def __enter__(self):
-        self.before = getattr(_local, "depth", 0)
-        _local.depth = self.before + 1
-        if self.before == 0:
-            _local.queue = []
+    def _enter_scope(self, exits):
+        """Be one deeper."""
+        depth = getattr(_local, "depth", 0)
+        exits.set(_local, "depth", depth + 1)
+        queue = []
+        if depth == 0:
+            exits.set(_local, "queue", queue)
+        return queue
 
-    def __exit__(self, kind, *_):
-        _local.depth = self.before
-        if self.before == 0:
-            queue, _local.queue = _local.queue, None
-            while queue and kind is None:
-                queue.pop(0)()
+
+@contextmanager
+def Pass():
+    """Make a `with` block a backward pass; once a thread's outermost one is done, what was queued in it is called."""
+    with _Pass() as queue:
+        yield
+    while queue:
+        queue.pop(0)()
 
 
 def is_within_another():

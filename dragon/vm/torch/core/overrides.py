@@ -3,7 +3,8 @@ import threading
 
 from dragon import _C
 from dragon.core import modes as switches
-from dragon.core.capture.regions import step_apart, step_back
+from dragon.core.capture.regions import step_apart
+from dragon.core.scopes import ExitStack, Scope
 
 _local = threading.local()
 beneath = []  # who asks classes and modes for operators, as soon as there is one: see `dispatching.speaking`
@@ -20,18 +21,15 @@ def _left_alone(function, types, args=(), kwargs=None):
     return _disabled_torch_function_impl(function, types, args, kwargs)
 
 
-class DisableTorchFunctionSubclass:
+class DisableTorchFunctionSubclass(Scope):
     """Ask no class and no mode within a `with` block."""
 
-    def __enter__(self):
-        self.before, _local.disabled = is_disabled(), True
+    def _enter_scope(self, exits):
+        """Ask nobody from now on."""
+        exits.set(_local, "disabled", True)
         # Who answers for operators is asked all the same: then the engine asks here, and no class is.
-        self.previous = None if beneath else switches.set_override_disabled(True)
-
-    def __exit__(self, *_):
-        _local.disabled = self.before
-        if self.previous is not None:
-            switches.set_override_disabled(self.previous)
+        if not beneath:
+            exits.switch(switches.set_override_disabled, True)
 
 
 def is_disabled():
@@ -56,22 +54,19 @@ def modes():
     return _local.modes
 
 
-class TorchFunctionMode:
+class TorchFunctionMode(_C.Scope):
     """See every call of the API within a `with` block, in a method `__torch_function__(func, types, args, kwargs)`."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         raise NotImplementedError(f"{type(self).__name__}: got no __torch_function__, expected one")
 
-    def __enter__(self):
-        modes().append(self)
+    def _enter_scope(self, exits):
+        """See calls from now on."""
+        exits.callback(count_modes)
+        exits.push(modes(), self)
         count_modes()
-        step_apart()  # graphs ask nobody
+        step_apart(exits)  # graphs ask nobody
         return self
-
-    def __exit__(self, *_):
-        step_back()
-        modes().pop()
-        count_modes()
 
 
 def overloaded(args):
@@ -123,13 +118,11 @@ def handle(function, args, kwargs):
     types = tuple(type(argument) for argument in found)
     stack = modes()
     if stack:
-        mode = stack.pop()
-        count_modes()
-        try:
-            result = mode.__torch_function__(function, types, args, kwargs)
-        finally:
-            stack.append(mode)
+        with ExitStack() as aside:
+            aside.callback(count_modes)
+            mode = aside.take(stack)
             count_modes()
+            result = mode.__torch_function__(function, types, args, kwargs)
         if result is not NotImplemented:
             return result
     for argument in found:
@@ -151,11 +144,9 @@ def below(function, args, kwargs):
     for who in beneath:
         if who.is_wanted(args, kwargs):
             return who.call(function, args, kwargs)
-    disabled = switches.set_override_disabled(True)
-    try:
+    with ExitStack() as stack:
+        stack.switch(switches.set_override_disabled, True)
         return function(*args, **kwargs)
-    finally:
-        switches.set_override_disabled(disabled)
 
 
 def has_torch_function(args):

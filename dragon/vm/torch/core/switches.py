@@ -1,5 +1,6 @@
 """Modules whose attributes are switches: `torch.backends.cudnn.benchmark = True`, and `with flags(...)` for a while."""
-import contextlib
+
+from dragon.core.scopes import contextmanager
 
 
 def make_flags(namespace, changed=None, **defaults):
@@ -32,7 +33,7 @@ def make_flags(namespace, changed=None, **defaults):
             changed()
         return former
 
-    @contextlib.contextmanager
+    @contextmanager
     def flags(*args, **kwargs):
         given = dict(defaults, **dict(zip(defaults, args)))
         unknown = set(kwargs) - set(defaults)

@@ -3,6 +3,7 @@ import contextlib
 
 from dragon.core import config, groups
 from dragon.core import warnings as _warnings
+from dragon.core.scopes import contextmanager
 
 SUM = 0
 _REDUCTIONS = {0: "sum", 1: "product", 2: "maximum", 3: "minimum", 4: "average"}
@@ -81,7 +82,7 @@ def _check(who, inputs, outputs, factors=(1, 1)):
             raise RuntimeError(f"{who}: input and output elements must be contiguous")
 
 
-@contextlib.contextmanager
+@contextmanager
 def _on(streams, tensors):
     """Have devices work on streams, one for each, within a `with` block; on their current ones where none is given."""
     from dragon.vm.torch import cuda

@@ -1,7 +1,8 @@
 """Ranges for NVIDIA's profilers, through the library that they bring along."""
-import contextlib
 import ctypes
 import functools
+
+from dragon.core.scopes import contextmanager
 
 LIBRARIES = ("libnvToolsExt.so.1", "libnvtx3interop.so.1", "libnvtx3interop.so")
 
@@ -51,7 +52,7 @@ def mark(msg):
     _tool("mark").nvtxMarkA(str(msg).encode())
 
 
-@contextlib.contextmanager
+@contextmanager
 def range(msg, *args, **kwargs):
     """Return a context, or a decorator, whose time is a range."""
     range_push(msg.format(*args, **kwargs))

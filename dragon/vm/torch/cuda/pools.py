@@ -1,7 +1,7 @@
 """Memory apart from everybody's, for what allocates within a block."""
-import contextlib
 
 from dragon.core import accelerator
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.nvidia.presence import device_count, number, require, require_for_class
 from dragon.vm.torch.cuda.segments import memory_snapshot
 
@@ -58,7 +58,7 @@ class MemPool:
 MemPool.__module__ = "torch.cuda.memory"
 
 
-@contextlib.contextmanager
+@contextmanager
 def use_mem_pool(pool, device=None):
     """Have what this thread allocates on a device within a `with` block come from a pool.
 

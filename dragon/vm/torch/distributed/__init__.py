@@ -1,9 +1,9 @@
 """Collectives among processes, for a world of one: scripts written for many run alone."""
-import contextlib
 import logging
 import os
 import sys
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.guest import lookup
 from dragon.core import groups as _core_groups
 from dragon.vm.torch.distributed import distributed_c10d as _c10d
@@ -51,7 +51,7 @@ def set_debug_level_from_env():
 set_debug_level_from_env()
 
 
-@contextlib.contextmanager
+@contextmanager
 def record_comm(name):
     """Call the work of processes by a name within a `with` block."""
     before, _settings["communication"] = _settings["communication"], name

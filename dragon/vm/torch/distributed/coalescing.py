@@ -1,6 +1,6 @@
 """Calls of a group that are begun together, and waited for together."""
-import contextlib
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.distributed.collectives import _member
 
 
@@ -29,7 +29,7 @@ class _CoalescingManager:
             work.wait()
 
 
-@contextlib.contextmanager
+@contextmanager
 def _coalescing_manager(group=None, device=None, async_ops=False):
     """Have a group's collectives and messages within a `with` block begin, and wait for all of them at its end.
 

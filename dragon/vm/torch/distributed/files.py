@@ -6,6 +6,7 @@ import struct
 import time
 from datetime import timedelta
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.distributed.groups import DistStoreError
 from dragon.vm.torch.distributed.stores import Store, encode
 
@@ -45,7 +46,7 @@ class FileStore(Store):
             self._write(file, key, str(count).encode())
             return count
 
-    @contextlib.contextmanager
+    @contextmanager
     def _locked(self):
         """Have the file to oneself within a `with` block: gives the file, and what it holds."""
         with open(self.path, "a+b") as file:

@@ -1,8 +1,8 @@
 """`torch.fx.symbolic_trace`, what its programs may ask of tracing, and what others build tracers of."""
-import contextlib
 import functools  # noqa: F401: found here by tracers of others, as the next three are
 from types import FunctionType  # noqa: F401
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch._C import ScriptObject  # noqa: F401
 from dragon.vm.torch.core.graphs import patches as _patches
 from dragon.vm.torch.core.graphs.patches import (Patcher, noting as _create_wrapped_func,  # noqa: F401
@@ -66,7 +66,7 @@ class ProxyableClassMeta(type):
         return made
 
 
-@contextlib.contextmanager
+@contextmanager
 def _new_patcher():
     with _Patcher() as patcher:
         yield patcher

@@ -6,6 +6,7 @@ import keyword
 import typing
 
 from dragon.core import warnings
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.graphs.code import SHORT as dtype_abbrs_by_name
 from dragon.vm.torch.core.graphs.code import CodeGen, PythonCode
 from dragon.vm.torch.core.graphs.naming import Namespace as _Namespace
@@ -448,7 +449,7 @@ class Graph:
         before = self._codegen._body_transformer
         self._codegen._body_transformer = make_transformer(before)
 
-        @contextlib.contextmanager
+        @contextmanager
         def until():
             try:
                 yield

@@ -1,11 +1,11 @@
 """`torch.fx.GraphModule`: a module whose `forward` is written from a graph."""
-import contextlib
 import copy
 import os
 import textwrap
 from pathlib import Path
 
 from dragon.core import files, warnings
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.graphs.attributes import (_assign_attr, _copy_attr, _del_attr, _get_attr,
                                                     _get_attr_via_attr_list, _has_attr, _owner)
 from dragon.vm.torch.core.graphs.naming import IMPORTS, qualified_name, torch_module
@@ -426,7 +426,7 @@ class GraphModule(Module):
 
     # --- hooks
 
-    @contextlib.contextmanager
+    @contextmanager
     def _set_replace_hook(self, f):
         """Have a function hear of each replacement within a `with` block."""
         self._register_replace_node_hook(f)

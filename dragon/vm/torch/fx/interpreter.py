@@ -1,7 +1,7 @@
 """`torch.fx.Interpreter` and `Transformer`: run a graph node by node, and make another of it on the way."""
-import contextlib
 import inspect
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.graphs.tracer import Tracer
 from dragon.vm.torch.fx import traceback as fx_traceback
 from dragon.vm.torch.fx.graph import Graph
@@ -107,7 +107,7 @@ class Interpreter:
         args_list.clear()
         return self.run(initial_env=known)
 
-    @contextlib.contextmanager
+    @contextmanager
     def _set_current_node(self, node):
         with fx_traceback.set_current_meta(node, f"{type(self).__name__}"):
             yield

@@ -1,8 +1,9 @@
 """`torch.fx.traceback`: what is known of the program while graphs are made of graphs."""
-import contextlib
 import functools
 import traceback
 from enum import Enum
+
+from dragon.core.scopes import contextmanager
 
 _state = {"meta": {}, "preserve": False, "replay": None}
 
@@ -60,7 +61,7 @@ class NodeSource:
         return hash((self.name, self.target, self.graph_id, self.pass_name))
 
 
-@contextlib.contextmanager
+@contextmanager
 def preserve_node_meta(enable=True):
     """Have nodes that are made within take over what is known of the node that is run."""
     before = _state["preserve"], _state["meta"]
@@ -82,7 +83,7 @@ def get_current_meta():
     return _state["meta"]
 
 
-@contextlib.contextmanager
+@contextmanager
 def set_current_meta(node, pass_name=""):
     """Let a node be the one that is run."""
     before = _state["meta"]
@@ -96,7 +97,7 @@ def set_current_meta(node, pass_name=""):
         _state["meta"] = before
 
 
-@contextlib.contextmanager
+@contextmanager
 def set_current_replay_node(node):
     """Let a node be the one that is run again."""
     before, _state["replay"] = _state["replay"], node
@@ -124,7 +125,7 @@ def format_stack():
     return traceback.format_list(traceback.extract_stack()[:-1])
 
 
-@contextlib.contextmanager
+@contextmanager
 def annotate(annotation_dict):
     """Give nodes that are made within remarks, under the key "custom" of their meta, where meta is preserved."""
     before = _state["meta"]

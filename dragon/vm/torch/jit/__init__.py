@@ -2,6 +2,7 @@
 import contextlib
 from typing import Any, Final, NamedTuple, Optional, Union, get_args, get_origin
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.guest import lookup
 from dragon.vm.torch.core.scripting.instances import Future
 from dragon.vm.torch.core.scripting.scripts import python_scripts
@@ -169,13 +170,13 @@ jit_module_from_flatbuffer, save_jit_module_to_flatbuffer = map(
     _refuse, ("jit_module_from_flatbuffer", "save_jit_module_to_flatbuffer"))
 
 
-@contextlib.contextmanager
+@contextmanager
 def optimized_execution(should_optimize):
     """Run a `with` block: nothing here is optimized otherwise."""
     yield
 
 
-@contextlib.contextmanager
+@contextmanager
 def fuser(name):
     """Run a `with` block: there is one way of fusing."""
     yield

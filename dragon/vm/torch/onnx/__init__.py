@@ -4,6 +4,7 @@ import enum
 
 from dragon.core import warnings
 from dragon.core.capture.settings import is_exporting
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.exporting.asking import shapes_of
 from dragon.vm.torch.core.exporting.hearing import listener
 from dragon.vm.torch.export import ExportedProgram, export as torch_export
@@ -44,7 +45,7 @@ def is_in_onnx_export():
     return is_exporting() and listener() is None  # `torch.export` listens
 
 
-@contextlib.contextmanager
+@contextmanager
 def select_model_mode_for_export(model, mode):
     """Put a module into a mode while it is exported.
 

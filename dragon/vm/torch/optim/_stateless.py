@@ -1,6 +1,7 @@
 """An optimizer that works for a while on other parameters, with another state."""
 import collections
-import contextlib
+
+from dragon.core.scopes import contextmanager
 
 WHO = "swap_in_optimizer_params_and_state"
 
@@ -33,7 +34,7 @@ def _match(optimizer, parameters, state_dict):
     return state_dict["state"], matched
 
 
-@contextlib.contextmanager
+@contextmanager
 def swap_in_optimizer_params_and_state(optimizer, swapin_parameters, swapin_optim_state):
     """Have an optimizer step other parameters, with another state, within a `with` block.
 

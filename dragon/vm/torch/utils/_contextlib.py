@@ -2,6 +2,7 @@
 import functools
 import inspect
 
+from dragon import _C
 from dragon.core import warnings
 
 
@@ -63,7 +64,7 @@ def _wrap_generator(make, func):
     return generator_context
 
 
-class _DecoratorContextManager:
+class _DecoratorContextManager(_C.Scope):
     """A context manager that may decorate; every call enters a copy of its own."""
 
     def __call__(self, orig_func):
@@ -74,11 +75,9 @@ class _DecoratorContextManager:
             return orig_func
         return context_decorator(self.clone, orig_func)
 
-    def __enter__(self):
+    def _enter_scope(self, exits):
+        """Change what the block is to find changed; see `dragon.core.scopes`."""
         raise NotImplementedError(f"{type(self).__name__}: got no __enter__, expected one")
-
-    def __exit__(self, exc_type, exc_value, traceback):
-        raise NotImplementedError(f"{type(self).__name__}: got no __exit__, expected one")
 
     def clone(self):
         """Return a context manager that does the same."""
@@ -89,5 +88,5 @@ class _NoParamDecoratorContextManager(_DecoratorContextManager):
     """One without arguments: `@name` does what `@name()` does."""
 
     def __new__(cls, orig_func=None):
-        self = object.__new__(cls)
+        self = super().__new__(cls)
         return self if orig_func is None else self(orig_func)

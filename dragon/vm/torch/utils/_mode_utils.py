@@ -1,10 +1,10 @@
 """Calls beneath all who answer for operators, and what modes have in common."""
-import contextlib
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.dispatching.stack import asking_nobody
 
 
-@contextlib.contextmanager
+@contextmanager
 def no_dispatch():
     """Ask neither classes nor modes for operators within a `with` block."""
     with asking_nobody():

@@ -1,13 +1,13 @@
 """Python under the operators: modes that hear every operator, and tensors that wrap others."""
-import contextlib
-
-from dragon.core.capture.regions import step_apart, step_back
+from dragon import _C
+from dragon.core.capture.regions import step_apart
+from dragon.core.scopes import scope
 from dragon.vm.torch.core.dispatching import stack
 from dragon.vm.torch.core.overrides import count_modes
 from dragon.vm.torch.core.tensor import Tensor
 
 
-class TorchDispatchMode:
+class TorchDispatchMode(_C.Scope):
     """Hear every operator within a `with` block, in a method `__torch_dispatch__(func, types, args, kwargs)`.
 
     `func` is an operator's overload, such as `torch.ops.aten.add.Tensor`; while the mode is asked, it hears nothing.
@@ -40,18 +40,15 @@ class TorchDispatchMode:
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         raise NotImplementedError(f"{type(self).__name__}: got no __torch_dispatch__, expected one")
 
-    def __enter__(self):
+    def _enter_scope(self, exits):
+        """Hear operators from now on."""
         from dragon.vm.torch.core.dispatching.speaking import begin
         begin()
-        stack.dispatch_modes().append(self)
+        exits.callback(count_modes)
+        exits.push(stack.dispatch_modes(), self)
         count_modes()
-        step_apart()  # graphs ask nobody
+        step_apart(exits)  # graphs ask nobody
         return self
-
-    def __exit__(self, *_):
-        step_back()
-        stack.dispatch_modes().pop()
-        count_modes()
 
     @classmethod
     def push(cls, *args, **kwargs):
@@ -91,25 +88,21 @@ def _get_current_dispatch_mode_stack():
     return list(stack.dispatch_modes())
 
 
-@contextlib.contextmanager
-def _disable_current_modes():
+@scope
+def _disable_current_modes(changes):
     """Have no mode hear operators within a `with` block, which gets the modes that were there."""
-    with stack.without_modes() as before:
-        yield list(before)
+    return list(changes.enter(stack.without_modes()))
 
 
-@contextlib.contextmanager
-def _pop_mode_temporarily(k=None):
+@scope
+def _pop_mode_temporarily(changes, k=None):
     """Have the innermost mode hear nothing within a `with` block, which gets the mode."""
     if k is not None:
         raise NotImplementedError(f"_pop_mode_temporarily: got k={k!r}, expected none: all modes are on one stack")
-    mode = stack.dispatch_modes().pop()
+    changes.callback(count_modes)
+    mode = changes.take(stack.dispatch_modes())
     count_modes()
-    try:
-        yield mode
-    finally:
-        stack.dispatch_modes().append(mode)
-        count_modes()
+    return mode
 
 
 # --- tensors that wrap others

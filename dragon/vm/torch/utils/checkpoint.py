@@ -7,6 +7,7 @@ from dragon.core import warnings
 from dragon import _C
 from dragon.core import modes
 from dragon.core.random import current_generator
+from dragon.core.scopes import contextmanager, scope
 from dragon.vm.torch.amp.autocast_mode import autocast, get_autocast_dtype, is_autocast_cache_enabled, \
     is_autocast_enabled
 from dragon.vm.torch.core.gradients import _is_checkpoint_valid, backward as run_backward
@@ -58,19 +59,19 @@ class _Circumstances:
         self.autocast = {"enabled": is_autocast_enabled("cpu"), "dtype": get_autocast_dtype("cpu"),
                          "cache_enabled": is_autocast_cache_enabled()}
 
-    @contextlib.contextmanager
     def again(self):
         """Bring them back within a `with` block."""
+        return _again(self)
+
+
+@scope
+def _again(stack, circumstances):
+    if circumstances.state is not None:
         generator = current_generator()
-        before = None if self.state is None else _C.Generator.get_whole_state(generator)
-        if before is not None:
-            _C.Generator.set_whole_state(generator, self.state)
-        try:
-            with enable_grad(), autocast("cpu", **self.autocast):
-                yield
-        finally:
-            if before is not None:
-                _C.Generator.set_whole_state(generator, before)
+        stack.callback(_C.Generator.set_whole_state, generator, _C.Generator.get_whole_state(generator))
+        _C.Generator.set_whole_state(generator, circumstances.state)
+    stack.enter(enable_grad())
+    stack.enter(autocast("cpu", **circumstances.autocast))
 
 
 class CheckpointFunction(Function):
@@ -282,7 +283,7 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     return chain(functions[size * (segments - 1):])(input)
 
 
-@contextlib.contextmanager
+@contextmanager
 def set_checkpoint_early_stop(enable):
     """Choose for all calls within a `with` block whether second computations end early."""
     before = getattr(_options, "early_stop", None)

@@ -1,6 +1,6 @@
 """What belongs to graphs and sessions of TensorFlow 1: made and asked where that is harmless, refused by name else."""
-import contextlib
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared.files.messages import make_message
 from dragon.vm.shared.files.protobuf import Field
 from dragon.vm.shared.sparse.tensor import SparseTensor
@@ -204,13 +204,13 @@ def get_default_session():
     return None
 
 
-@contextlib.contextmanager
+@contextmanager
 def colocate_with(op, ignore_existing=False):
     """Do nothing: operators run where their tensors are."""
     yield
 
 
-@contextlib.contextmanager
+@contextmanager
 def container(container_name):
     """Do nothing: variables are objects of the program."""
     yield

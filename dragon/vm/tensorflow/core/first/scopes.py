@@ -1,10 +1,10 @@
 """Name scopes with the arguments of TensorFlow 1."""
-import contextlib
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared.tensors import variable as _variables
 
 
-@contextlib.contextmanager
+@contextmanager
 def name_scope(name, default_name=None, values=None):
     """Put a name before those of variables made meanwhile.
 

@@ -1,7 +1,7 @@
 """`tf.compat.v1.get_variable` and its scopes, collections, and functions that write into variables."""
-import contextlib
 import threading
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared.tensors import variable as _variables
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype, float32
@@ -128,7 +128,7 @@ def get_variable_scope():
     return _scopes()[-1]
 
 
-@contextlib.contextmanager
+@contextmanager
 def variable_scope(name_or_scope, default_name=None, values=None, initializer=None, regularizer=None,
                    caching_device=None, partitioner=None, custom_getter=None, reuse=None, dtype=None,
                    use_resource=None, constraint=None, auxiliary_name_scope=True):

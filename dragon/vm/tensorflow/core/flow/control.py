@@ -4,6 +4,8 @@ What graphs of TensorFlow need, `parallel_iterations`, `swap_memory`, `infer_sha
 calls run one after the other, as they are written. While a `tf.function` is captured, predicates that depend on its
 arguments become graphs of both branches, and loops that depend on them or are long become loops of the graph.
 """
+import contextlib
+
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.control import PLAIN, NoGraph, PassedOn, give_up, is_long, is_open, part
@@ -270,10 +272,7 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
                                  f"{len(found)} outputs for {len(state)} loop_vars.")
             found = nest.like(state, found)
         return _next(state, _as_tensors(found))
-    before = modes.set_recording(False)
-    if back_prop:
-        modes.set_recording(before)
-    try:
+    with contextlib.nullcontext() if back_prop else modes.no_grad():
         while limit is None or count < limit:
             pred = _predicate(holds(state), "tf.while_loop")
             if is_open(pred):
@@ -284,8 +283,6 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
                 break
             state = after(state)
             count += 1
-    finally:
-        modes.set_recording(before)
     return state
 
 

@@ -1,5 +1,4 @@
 """Around computing: devices, printing, Python inside of graphs, and the words of graphs that are no longer."""
-import contextlib
 import enum
 import functools
 import logging
@@ -13,6 +12,7 @@ from dragon.core.capture.host import Note, is_writing, when_run
 from dragon.core.capture.rewind import for_good
 from dragon.core.capture.settings import is_capturing
 from dragon.core.capture.structure import Template
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared import nest
 from dragon.vm.shared.autograph.hosting import key_of
 from dragon.vm.shared.recording import leaks
@@ -319,7 +319,7 @@ def is_symbolic_tensor(tensor):
     return False
 
 
-@contextlib.contextmanager
+@contextmanager
 def init_scope():
     """Compute at once within a `with` block, without a tape's notice, and as no part of a graph that is traced."""
     with aside(), no_grad():
@@ -327,7 +327,7 @@ def init_scope():
     leaks.keep_values()
 
 
-@contextlib.contextmanager
+@contextmanager
 def control_dependencies(control_inputs):
     """Do nothing: calls run in the order in which they are written."""
     yield

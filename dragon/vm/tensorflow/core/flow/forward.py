@@ -1,13 +1,14 @@
 """`tf.autodiff.ForwardAccumulator`: derivatives in a direction."""
 from dragon import _C
 from dragon.core import modes
+from dragon.core.scopes import ExitStack, Scope
 from dragon.vm.shared import nest
 from dragon.vm.shared.recording.tape import GradientTape, UnconnectedGradients
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import as_tensor, ops
 
 
-class ForwardAccumulator:
+class ForwardAccumulator(Scope):
     """Derivatives of what is computed within a `with` block, in a direction.
 
     They are found by differentiating twice backwards: first with respect to the primals, then with respect to what
@@ -34,13 +35,11 @@ class ForwardAccumulator:
                                  f"{tangent!r}")
         self._tape = GradientTape(persistent=True)
 
-    def __enter__(self):
-        self._tape.__enter__()
+    def _enter_scope(self, exits):
+        """Record from now on."""
+        exits.enter(self._tape)
         self._tape.watch(self._primals)
         return self
-
-    def __exit__(self, *error):
-        self._tape.__exit__(*error)
 
     def jvp(self, primals, unconnected_gradients=UnconnectedGradients.NONE):
         """Return the derivatives of tensors in the direction.
@@ -63,17 +62,11 @@ class ForwardAccumulator:
 
     def _along(self, result, unconnected):
         found = None
-        floor = modes.exchange_history_floor(self._tape._floor)
-        changed = self._tape._ask()
-        before = modes.set_recording(True)
-        try:
+        with ExitStack() as stack:
+            self._tape.record_again(stack)
+            stack.switch(modes.set_recording, True)
             if isinstance(result, _C.Tensor) and result.requires_grad:
                 found = self._differentiate(result)
-        finally:
-            modes.set_recording(before)
-            for tensor in changed:
-                tensor.requires_grad = False
-            modes.exchange_history_floor(floor)
         if found is None and unconnected is UnconnectedGradients.ZERO:
             return ops.zeros_like(result.detach())
         return found

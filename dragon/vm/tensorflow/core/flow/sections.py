@@ -1,7 +1,7 @@
 """Functions that one thread at a time runs, batches of calls, and the ways in which TensorFlow starts operators."""
-import contextlib
 import threading
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared import nest
 from dragon.vm.shared.arrays.gathering import gather
 from dragon.vm.shared.errors import invalid_argument
@@ -121,7 +121,7 @@ def nondifferentiable_batch_function(num_batch_threads, max_batch_size, batch_ti
     return decorate
 
 
-@contextlib.contextmanager
+@contextmanager
 def async_scope():
     """Run a `with` block whose calls TensorFlow may run later: here each is done when it returns."""
     yield
@@ -131,7 +131,7 @@ def async_clear_error():
     """Forget errors of calls that run later: there are none, as each raises where it stands."""
 
 
-@contextlib.contextmanager
+@contextmanager
 def function_executor_type(executor_type):
     """Run a `with` block in which graphs are run in another way: there is one way here.
 

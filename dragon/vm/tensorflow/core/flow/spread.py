@@ -1,8 +1,8 @@
 """Strategies of several replicas: in this process, where they take turns, and in others, which share memory."""
-import contextlib
 
 from dragon.core.capture import control
 from dragon.core.capture.settings import is_capturing
+from dragon.core.scopes import contextmanager
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.workers import Workers
 from dragon.vm.shared import nest, strategies
@@ -29,7 +29,7 @@ def _surroundings():
     keras = {name: list(value) if isinstance(value, list) else value
              for name, value in vars(global_state._state).items()}
 
-    @contextlib.contextmanager
+    @contextmanager
     def within():
         single._local.strategy, single._local.chosen = strategy, chosen
         variables._local.scopes, variables._local.creators = scopes, creators
@@ -175,7 +175,7 @@ class SpreadStrategy(Strategy):
 
     # --- running
 
-    @contextlib.contextmanager
+    @contextmanager
     def scope(self):
         """Use the strategy within a `with` block."""
         if self.is_spread:

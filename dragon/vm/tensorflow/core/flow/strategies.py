@@ -3,6 +3,7 @@ import contextlib
 import enum
 import threading
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared import nest, strategies
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops
@@ -120,7 +121,7 @@ def reduce_op_of(value, who):
         raise ValueError(f"{who}: got reduce_op={value!r}, expected 'sum' or 'mean'") from None
 
 
-@contextlib.contextmanager
+@contextmanager
 def _context(context):
     """Have code run as a replica's, or with None as that of all."""
     before = getattr(_local, "context", "default")
@@ -185,7 +186,7 @@ class Strategy:
         """Return False: libraries ask so whether there are other machines."""
         return False
 
-    @contextlib.contextmanager
+    @contextmanager
     def scope(self):
         """Use the strategy within a `with` block."""
         before = getattr(_local, "strategy", None)

@@ -1,7 +1,7 @@
 """Contexts and devices: `eager.context`, `client.device_lib`, `framework.smart_cond`, `ops.control_flow_ops`."""
-import contextlib
 from types import SimpleNamespace
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.tensorflow.core.first.places import absl
 from dragon.vm.tensorflow.core.flow import control, execution
@@ -45,7 +45,7 @@ def num_gpus():
     return len(list_physical_devices("GPU"))
 
 
-@contextlib.contextmanager
+@contextmanager
 def eager_mode():
     """Compute at once within a `with` block."""
     with execution.init_scope():

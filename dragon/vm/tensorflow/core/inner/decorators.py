@@ -3,6 +3,8 @@ import contextlib
 import functools
 import inspect
 
+from dragon.core.scopes import contextmanager
+
 
 class api_export:
     """A decorator that leaves functions as they are: public names are modules' own here.
@@ -43,7 +45,7 @@ def deprecated_argument_lookup(new_name, new_value, old_name, old_value):
     return new_value if old_value is None else old_value
 
 
-@contextlib.contextmanager
+@contextmanager
 def silence():
     """Do nothing: no age is told."""
     yield

@@ -2,6 +2,7 @@
 import contextlib
 import uuid
 
+from dragon.core.scopes import contextmanager
 from dragon.distributed.serving.link import Link, LinkError
 from dragon.vm.shared import errors, nest, strategies
 from dragon.vm.shared.tensors.host import host_array
@@ -160,7 +161,7 @@ class ParameterServerStrategy(flow.Strategy):
 
     # --- running
 
-    @contextlib.contextmanager
+    @contextmanager
     def scope(self):
         """Use the strategy within a `with` block: variables that are made there are kept on servers."""
         before = strategies.local.watcher
@@ -173,7 +174,7 @@ class ParameterServerStrategy(flow.Strategy):
         finally:
             strategies.local.watcher = before
 
-    @contextlib.contextmanager
+    @contextmanager
     def _running(self, watcher_within=None):
         """Have a function run as one that was scheduled does; who watches new variables is told of them."""
         before, flow._local.strategy = getattr(flow._local, "strategy", None), self

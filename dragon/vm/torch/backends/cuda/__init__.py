@@ -1,7 +1,7 @@
 """Switches of CUDA's libraries: they are kept, and nothing reads them on a CPU."""
-import contextlib
 
 from dragon.core import config, warnings
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.accelerators import count
 from dragon.vm.torch.core.functions.settings import get_float32_matmul_precision, set_float32_matmul_precision
 
@@ -65,7 +65,7 @@ cudnn_sdp_enabled, enable_cudnn_sdp = _switch("cudnn")
 fp16_bf16_reduction_math_sdp_allowed, allow_fp16_bf16_reduction_math_sdp = _switch("math_reduction")
 
 
-@contextlib.contextmanager
+@contextmanager
 def sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, enable_cudnn=True):
     """Allow some kinds of attention on CUDA devices within a `with` block; deprecated."""
     warnings.warn("`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, this context manager will be "

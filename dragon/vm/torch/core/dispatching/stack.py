@@ -2,6 +2,7 @@
 import threading
 
 from dragon.core import modes as switches
+from dragon.core.scopes import Scope
 from dragon.vm.torch.core.overrides import count_modes
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -22,9 +23,9 @@ def dispatch_modes():
     return _local.modes
 
 
-def count_packers(step):
-    """Count those that pack what this thread saves for backward passes."""
-    _local.packers = getattr(_local, "packers", 0) + step
+def count_packer(scope):
+    """Count one more who packs what this thread saves for backward passes, until an ExitStack ends."""
+    scope.set(_local, "packers", getattr(_local, "packers", 0) + 1)
 
 
 def is_packing():
@@ -32,30 +33,27 @@ def is_packing():
     return getattr(_local, "packers", 0) > 0
 
 
-class without_modes:
+class without_modes(Scope):
     """Have no mode of operators, within a `with` block; which ones stay may be said."""
 
     def __init__(self, kept=()):
         self.kept = kept
 
-    def __enter__(self):
-        self.before, _local.modes = dispatch_modes(), list(self.kept)
+    def _enter_scope(self, exits):
+        """Have none from now on; return those that there were."""
+        before = dispatch_modes()
+        exits.callback(count_modes)
+        exits.set(_local, "modes", list(self.kept))
         count_modes()
-        return self.before
-
-    def __exit__(self, *_):
-        _local.modes = self.before
-        count_modes()
+        return before
 
 
-class asking_nobody:
+class asking_nobody(Scope):
     """Ask neither classes nor modes for operators within a `with` block."""
 
-    def __enter__(self):
-        self.before, _local.silent = is_silent(), True
-
-    def __exit__(self, *_):
-        _local.silent = self.before
+    def _enter_scope(self, exits):
+        """Ask nobody from now on."""
+        exits.set(_local, "silent", True)
 
 
 class _DisableTorchDispatch:
@@ -78,16 +76,13 @@ class _DisableTorchDispatch:
     __del__ = end
 
 
-class beneath_gradients:
+class beneath_gradients(Scope):
     """Record nothing within a `with` block in which somebody answers for an operator."""
 
-    def __enter__(self):
-        self.before, recorded = getattr(_local, "recorded", None), switches.is_recording()
-        self.recording, _local.recorded = switches.set_recording(False), recorded
-
-    def __exit__(self, *_):
-        switches.set_recording(self.recording)
-        _local.recorded = self.before
+    def _enter_scope(self, exits):
+        """Record nothing from now on, and remember whether calls were recorded."""
+        exits.set(_local, "recorded", switches.is_recording())
+        exits.switch(switches.set_recording, False)
 
 
 def records_above():

@@ -5,6 +5,7 @@ import operator
 from dragon import _C
 from dragon.core.capture.lines import user_line
 from dragon.core.graph import Graph
+from dragon.core.interrupts import is_interrupt
 
 DISTANCES = (3, 1, 2, 40, 517, 70001)  # of the sizes that are tried, from those of the example
 OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
@@ -58,7 +59,9 @@ class Sizes:
         try:
             found = self._at(sizes)
             return None if _C.unlike(self.captured, found) else found
-        except Exception:  # whatever the program, or an operator, says to sizes that it does not take
+        except Exception as error:  # whatever the program, or an operator, says to sizes that it does not take
+            if is_interrupt(error):
+                raise
             return None
 
     def _grouped(self, axes):

@@ -1,11 +1,11 @@
 """Who hands out sizes while a program is exported, and remembers how every number came about."""
-import contextlib
 import sys
 from typing import Any, NamedTuple
 
 from dragon import _C
 from dragon.core.capture import sizes
 from dragon.core.capture.lines import user_line
+from dragon.core.scopes import contextmanager
 from dragon.core.warnings import is_users
 from dragon.vm.torch.core.exporting.errors import ExportError
 
@@ -47,7 +47,7 @@ class Clerk(_C.Scribe):
         self.unknowns = None
         self._hears_all = False  # while a program runs unheard: decisions of the functions that it calls come as well
 
-    @contextlib.contextmanager
+    @contextmanager
     def told_by_program(self):
         """Note, within a `with` block, what the program itself decides, and nothing of what functions here do."""
         self._hears_all = True

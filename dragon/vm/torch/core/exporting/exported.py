@@ -1,9 +1,9 @@
 """A program as a graph, with what it needs to run."""
-import contextlib
 import copy
 import dataclasses
 from typing import Any, List, NamedTuple, Optional
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.exporting.arguments import argument_of
 from dragon.vm.torch.core.exporting.lifting import unlifted
 from dragon.vm.torch.core.exporting.verifying import check_program
@@ -229,7 +229,7 @@ class ExportedProgram:
         return (f"ExportedProgram:\n    {text}\nGraph signature: {signature}\nRange constraints: "
                 f"{self.range_constraints}\n")
 
-    @contextlib.contextmanager
+    @contextmanager
     def _allow_changes(self):
         yield self
 

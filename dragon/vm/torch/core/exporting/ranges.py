@@ -2,6 +2,7 @@
 import itertools
 import math
 
+from dragon.core.interrupts import is_interrupt
 from dragon.vm.torch.core.exporting.replay import Replay
 from dragon.vm.torch.core.exporting.symbols import Expression, ValueRanges
 
@@ -87,6 +88,8 @@ class Ranges:
                     raise ValueError("a size below 0")
                 self._tried[key] = self.replay.run(sizes, bindings)
             except Exception as error:  # whatever operators say to sizes that they refuse
+                if is_interrupt(error):
+                    raise
                 self._tried[key] = error
         return self._tried[key]
 

@@ -4,6 +4,7 @@ import enum
 import inspect
 import typing
 
+from dragon.core.interrupts import is_interrupt
 from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import refuse
 from dragon.vm.torch.core.scripting.types import (
@@ -56,6 +57,8 @@ def subscripted(node, names, scripts, place):
     try:
         return python_type(scripts.evaluate(node, names), scripts, place)
     except Exception as error:
+        if is_interrupt(error):
+            raise
         return refuse(f"Unknown type constructor {word} ({error})", place)
 
 

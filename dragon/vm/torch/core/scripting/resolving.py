@@ -5,6 +5,7 @@ import inspect
 import types
 import warnings
 
+from dragon.core.interrupts import is_interrupt
 from dragon.vm.torch.core.scripting.face import face
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, refuse
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
@@ -382,6 +383,8 @@ def type_of_value(scripts, value):
         try:
             kind = scripts.class_type(type(value))
         except Exception as error:  # of whatever kind: a script that reads the attribute says why it has none
+            if is_interrupt(error):
+                raise
             raise ValueError(f"Could not infer type of an attribute of type '{type(value).__name__}': "
                              f"{str(error).splitlines()[0]}") from error
     if kind is not None:

@@ -1,11 +1,11 @@
 """What checkpoints need of a file system, and that of this machine."""
-import contextlib
 import io
 import os
 import pathlib
 from abc import ABC, abstractmethod
 
 from dragon.core import files
+from dragon.core.scopes import contextmanager
 
 
 class FileSystemBase(ABC):
@@ -48,7 +48,7 @@ class FileSystemBase(ABC):
 class FileSystem(FileSystemBase):
     """The file system of this machine."""
 
-    @contextlib.contextmanager
+    @contextmanager
     def create_stream(self, path, mode):
         """Return a context of an open file; one that is written is there once the context has ended well."""
         with (files.rewriting(path, mode) if "w" in mode else open(path, mode)) as stream:

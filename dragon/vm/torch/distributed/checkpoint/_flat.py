@@ -1,6 +1,6 @@
 """States of models that `FullyShardedDataParallel` has made flat: what a process has of them is told by wrappers."""
-import contextlib
 
+from dragon.core.scopes import contextmanager
 from dragon.vm import torch
 
 
@@ -10,7 +10,7 @@ def is_flat(model):
     return any(isinstance(module, wrapper) for module in model.modules())
 
 
-@contextlib.contextmanager
+@contextmanager
 def told_as(model, options):
     """Have states of wrapped parts come out as they are asked for, whole or as tensors on a mesh, within a block."""
     if not is_flat(model):

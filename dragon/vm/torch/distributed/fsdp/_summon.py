@@ -1,12 +1,12 @@
 """Parameters that are whole for a while, where modules keep theirs."""
-import contextlib
 
 from dragon.core import modes
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.nn.parameter import Parameter
 
 
-@contextlib.contextmanager
+@contextmanager
 def whole(states, writes_back, rank0_only=False, with_grads=False):
     """Have the parameters of wrapped modules be whole within a `with` block.
 

@@ -1,8 +1,8 @@
 """`FullyShardedDataParallel`: a module whose parameters are spread over processes, and gathered where they are used."""
-import contextlib
 import math
 
 from dragon.core import modes, warnings
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.distributed import collectives
@@ -215,7 +215,7 @@ class FullyShardedDataParallel(ModelStates, Module):
                 if buffer is not None and buffer.is_floating_point():
                     module._buffers[name] = buffer.to(kind)
 
-    @contextlib.contextmanager
+    @contextmanager
     def no_sync(self):
         """Do not reduce gradients within a `with` block: whole ones add up, until those that come after."""
         self._begin()
@@ -257,7 +257,7 @@ class FullyShardedDataParallel(ModelStates, Module):
             return super().apply(fn)
 
     @staticmethod
-    @contextlib.contextmanager
+    @contextmanager
     def summon_full_params(module, recurse=True, writeback=True, rank0_only=False, offload_to_cpu=False,
                            with_grads=False):
         """Have parameters be whole within a `with` block.
@@ -388,7 +388,7 @@ class FullyShardedDataParallel(ModelStates, Module):
         return _traversal_utils.settings_of(module)
 
     @staticmethod
-    @contextlib.contextmanager
+    @contextmanager
     def state_dict_type(module, state_dict_type, state_dict_config=None, optim_state_dict_config=None):
         """Say what states have within a `with` block; see `set_state_dict_type`."""
         own = FullyShardedDataParallel

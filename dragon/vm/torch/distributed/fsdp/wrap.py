@@ -1,7 +1,7 @@
 """Which parts of a model are wrapped."""
 import abc
-import contextlib
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.nn.modules.activation import MultiheadAttention
 from dragon.vm.torch.nn.modules.container import ModuleDict, ModuleList
 from dragon.vm.torch.nn.modules.module import Module
@@ -169,7 +169,7 @@ size_based_auto_wrap_policy.FORCE_LEAF_MODULES = {MultiheadAttention}
 _enabled = {"wrapper": None, "options": {}}
 
 
-@contextlib.contextmanager
+@contextmanager
 def enable_wrap(*, wrapper_cls, **wrapper_kwargs):
     """Have `wrap` wrap within a `with` block.
 

@@ -1,8 +1,8 @@
 """What is done with a call of an operator with tensors on a mesh: a rule says how, parts are boxed, computed, shown."""
-import contextlib
 import itertools
 
 from dragon.core import warnings
+from dragon.core.scopes import contextmanager
 from dragon.distributed.globals.signatures import is_split
 from dragon.vm.torch.core.dispatching.shells import stand_in, without_numbers
 from dragon.vm.torch.core.dispatching.stack import leaves
@@ -18,7 +18,7 @@ KEPT = 4096  # plans of calls whose shapes never repeat would be kept for ever
 _plans = {}  # by the operator, how its tensors lie, and its other arguments; the oldest first
 
 
-@contextlib.contextmanager
+@contextmanager
 def implicit_replication():
     """Take plain tensors in calls with tensors on a mesh for what all processes have, within a `with` block."""
     before, _settings["implicit"] = _settings["implicit"], True

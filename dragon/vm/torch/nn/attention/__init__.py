@@ -1,8 +1,8 @@
 """`torch.nn.attention`: which implementation of attention may run."""
-import contextlib
 import enum
 import threading
 
+from dragon.core.scopes import scope
 from dragon.vm.torch.backends.cuda import cudnn_sdp_enabled, enable_cudnn_sdp
 
 _local = threading.local()
@@ -36,8 +36,8 @@ def _cur_sdpa_kernel_backends(with_priority=False):
                                             SDPBackend.OVERRIDEABLE)))
 
 
-@contextlib.contextmanager
-def sdpa_kernel(backends, set_priority=False):
+@scope
+def sdpa_kernel(stack, backends, set_priority=False):
     """Name the implementations that may run within a `with` block; the numbers are the same with each.
 
     Parameters
@@ -50,11 +50,8 @@ def sdpa_kernel(backends, set_priority=False):
     """
     if not isinstance(backends, (list, SDPBackend)):
         raise AssertionError(f"sdpa_kernel: got {type(backends).__name__}, expected an SDPBackend or a list of them")
-    before, cudnn = _cur_sdpa_kernel_backends(), cudnn_sdp_enabled()
-    _local.allowed = list(dict.fromkeys([backends] if isinstance(backends, SDPBackend) else backends))
-    enable_cudnn_sdp(SDPBackend.CUDNN_ATTENTION in _local.allowed)
-    try:
-        yield {}
-    finally:
-        _local.allowed = before
-        enable_cudnn_sdp(cudnn)
+    allowed = list(dict.fromkeys([backends] if isinstance(backends, SDPBackend) else backends))
+    stack.set(_local, "allowed", allowed)
+    stack.callback(enable_cudnn_sdp, cudnn_sdp_enabled())
+    enable_cudnn_sdp(SDPBackend.CUDNN_ATTENTION in allowed)
+    return {}

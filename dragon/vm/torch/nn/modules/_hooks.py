@@ -4,6 +4,7 @@ from collections import OrderedDict
 
 from dragon.core import warnings
 from dragon.core.custom_function import Function
+from dragon.core.interrupts import is_interrupt
 from dragon.vm.torch.utils.hooks import RemovableHandle
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -305,6 +306,8 @@ def _call_faithful(module, args, kwargs, called):
         try:
             hook(module, args, kwargs, None) if with_kwargs else hook(module, args, None)
         except Exception as error:
+            if is_interrupt(error):
+                raise
             warnings.warn(f"{type(module).__name__}: a forward hook with always_call=True raised an exception, "
                           f"silenced because forward had raised another: {error}")
 

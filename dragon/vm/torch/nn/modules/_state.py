@@ -2,6 +2,7 @@
 from collections import OrderedDict, namedtuple
 
 from dragon.core import warnings
+from dragon.core.interrupts import is_interrupt
 from dragon.core.module import Module as AnyModule
 from dragon.core.module import copy_into, save_foreign
 from dragon.core.modes import no_grad
@@ -158,6 +159,8 @@ class StateOfModule(AnyModule):
                 else:
                     param.copy_(value)
         except Exception as error:
+            if is_interrupt(error):
+                raise
             error_msgs.append(f'While copying the parameter named "{key}", whose dimensions in the model are '
                               f"{param.size()} and in the checkpoint {value.size()}: {error}.")
 

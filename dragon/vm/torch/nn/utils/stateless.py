@@ -1,7 +1,7 @@
 """Call a module with other parameters than its own."""
-import contextlib
 
 from dragon.core import warnings
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.nn.utils._named_member_accessor import NamedMemberAccessor
 
 
@@ -22,7 +22,7 @@ def _untie_named_tensors_map(module, tensors):
     return untied
 
 
-@contextlib.contextmanager
+@contextmanager
 def _reparametrize_module(module, parameters_and_buffers, tie_weights=False, strict=False, stack_weights=False):
     """Put tensors into a module for a `with` block, and its own back after it."""
     tensors = _untie_named_tensors_map(module, parameters_and_buffers) if tie_weights else parameters_and_buffers

@@ -1,8 +1,8 @@
 """Figures as people read them: `torch.utils.benchmark`."""
-import contextlib
 import enum
 import math
 
+from dragon.core.scopes import contextmanager
 from dragon.vm import torch
 
 ENGLISH = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond", "s": "second"}
@@ -41,7 +41,7 @@ def ordered_unique(elements):
     return list(dict.fromkeys(elements))
 
 
-@contextlib.contextmanager
+@contextmanager
 def set_torch_threads(n):
     """Have operators use so many threads within a `with` block."""
     before = torch.get_num_threads()

@@ -1,8 +1,8 @@
 """One epoch of a DataLoader: in this process, or over the pool of workers of `dragon.io`."""
-import contextlib
 import functools
 
 from dragon.core import warnings
+from dragon.core.scopes import contextmanager
 from dragon.io import Flow, NoAnswer, WorkerDied, WorkerPool
 from dragon.vm import torch
 from dragon.vm.torch.utils.data._utils import fetch
@@ -176,7 +176,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             while waiting:
                 waiting -= isinstance(self._pool.get(self._timeout or None)[2], _ResumeIteration)
 
-    @contextlib.contextmanager
+    @contextmanager
     def _named_failures(self):
         """Have what happens to workers be told in the loader's words."""
         try:

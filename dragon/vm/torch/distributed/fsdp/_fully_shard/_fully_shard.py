@@ -1,7 +1,7 @@
 """`fully_shard`, and what the modules that it was called for can do."""
-import contextlib
 import functools
 
+from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.device import device_count
 from dragon.vm.torch.distributed.fsdp._flat_param import find_pieces
 from dragon.vm.torch.distributed.fsdp._fully_shard._group import ParameterGroup
@@ -22,7 +22,7 @@ def get_cls_to_fsdp_cls():
     return _classes
 
 
-@contextlib.contextmanager
+@contextmanager
 def disable_fsdp_module_new_init():
     """Have calls of a fully sharded module's class not initialize what they make, within a `with` block."""
     global _makes_anew

@@ -1,6 +1,6 @@
 """Losses of classes: sums over examples that are cut, and over classes that are cut where a program asks for it."""
-import contextlib
 
+from dragon.core.scopes import contextmanager
 from dragon.distributed.globals.signatures import BROADCAST, Split, is_partial, is_split
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.distributed.tensor._calls import Decision, meta_of
@@ -10,7 +10,7 @@ NONE, MEAN, SUM = 0, 1, 2
 _settings = {"classes": False}
 
 
-@contextlib.contextmanager
+@contextmanager
 def with_cut_classes():
     """Take classes as they are cut, within a `with` block."""
     before, _settings["classes"] = _settings["classes"], True
