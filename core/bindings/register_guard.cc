@@ -14,24 +14,11 @@ namespace dragon::python {
 
 namespace {
 
-/// What an argument looks like: a tensor's form, a constant, or a structure of such.
-struct Watched {
-  enum Kind { kTensor, kConstant, kTuple, kList, kDict, kFields };
-  Kind kind;
-  std::string path;
-  PyTypeObject* type = nullptr;
-  Check check{};
-  std::vector<PyObject*> keys;
-  std::vector<Watched> children;
-  std::unique_ptr<ObjectForm> form;
-};
-
 class Guards {
  public:
   Guards() = default;
   Guards(const Guards&) = delete;
   ~Guards() { Forget(); }
-
   int Add(int kind, py::handle container, py::handle keys, py::handle checks) {
     RequireQuiet("add");
     if (kind < 0 || kind >= GuardPlace::kReleased) {
@@ -235,7 +222,6 @@ class Guards {
  private:
   /// The tensors among the arguments of a call, held: what others are compared by may let go of them.
   using Given = std::vector<py::object>;
-
   /// Somebody is in what would move: comparisons run code of Python's, which may know these guards.
   struct Busy {
     explicit Busy(int* count) : count_(count) { ++*count_; }
@@ -483,17 +469,6 @@ void CollectGuards(PyHeapTypeObject* heap_type) {
 }  // namespace
 
 void RegisterGuard(py::module_& m) {
-  m.def(
-      "memory_key",
-      [](py::handle object) {
-        const TensorImpl& impl = *TensorIn(object, "memory_key").impl();
-        const auto bytes = [](const Dims& dims) {
-          return py::bytes(reinterpret_cast<const char*>(dims.data()), dims.size() * sizeof(int64_t));
-        };
-        return py::make_tuple(reinterpret_cast<uintptr_t>(impl.storage.get()), impl.offset, bytes(impl.shape),
-                              bytes(impl.strides), static_cast<int>(impl.dtype));
-      },
-      "What tensors have in common that show the same numbers.", py::arg("tensor"));
   py::class_<Guards>(m, "Guards", "What a captured graph takes for granted.", py::custom_type_setup(&CollectGuards))
       .def(py::init<>())
       .def("add", &Guards::Add, "Watch a container's entries; returns the number of the place.", py::arg("kind"),
