@@ -44,6 +44,18 @@ struct GuardPlace {
   std::unique_ptr<ObjectForm> form;
 };
 
+/// What an argument looks like: a tensor's form, a constant, or a structure of such.
+struct Watched {
+  enum Kind { kTensor, kConstant, kTuple, kList, kDict, kFields };
+  Kind kind;
+  std::string path;
+  PyTypeObject* type = nullptr;
+  Check check{};
+  std::vector<PyObject*> keys;
+  std::vector<Watched> children;
+  std::unique_ptr<ObjectForm> form;
+};
+
 /// A number that no other state of any such container has, or 0.
 uint64_t VersionOf(const GuardPlace& place);
 

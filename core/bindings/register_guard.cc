@@ -9,121 +9,13 @@
 #include <set>
 
 #include "core/bindings/forget_error.h"
-#include "core/bindings/guard.h"
+#include "core/bindings/guard_arguments.h"
 #include "core/bindings/recording.h"
 #include "core/runtime/switches.h"
 
 namespace dragon::python {
 
 namespace {
-
-/// What an argument looks like: a tensor's form, a constant, or a structure of such.
-struct Watched {
-  enum Kind { kTensor, kConstant, kTuple, kList, kDict, kFields };
-  Kind kind;
-  std::string path;
-  PyTypeObject* type = nullptr;
-  Check check{};
-  std::vector<PyObject*> keys;
-  std::vector<Watched> children;
-  std::unique_ptr<ObjectForm> form;
-};
-
-/// (number of a tensor among the arguments, axis) of each.
-using Axes = std::vector<std::pair<int, int>>;
-
-uint64_t OpenAxesOf(const Axes& axes, size_t number, int ndim) {
-  uint64_t open = 0;
-  for (const auto& [tensor, axis] : axes) {
-    if (axis < 0 || axis >= kMaxDims) throw IndexError("Guards").Got("axis ", axis).Expected("0 to ", kMaxDims - 1);
-    if (tensor >= 0 && static_cast<size_t>(tensor) == number && axis < ndim) open |= uint64_t{1} << axis;
-  }
-  return open;
-}
-
-/// What one check finds among the arguments. It holds what it looks at, since Python may run meanwhile, in this thread
-/// or in others, and let go of it.
-struct Arguments {
-  std::vector<py::object> tensors;
-  const Axes* axes = nullptr;  ///< open instead of those of the forms
-  bool explains = false;       ///< whether the first difference is put into words
-  std::string difference;
-
-  bool Say(const Watched& argument, const std::string& text) {
-    if (explains && difference.empty()) difference = argument.path + ": " + text;
-    return false;
-  }
-
-  /// Whether an argument looks like this; the tensors in it are noted.
-  bool Take(const Watched& argument, PyObject* now) {
-    switch (argument.kind) {
-      case Watched::kTensor:
-        if (!IsTensor(now) || !Fits(*argument.form, now)) {
-          return Say(argument, explains ? argument.form->Difference(now) : "");
-        }
-        tensors.push_back(py::reinterpret_borrow<py::object>(now));
-        return true;
-      case Watched::kConstant:
-        if (Matches(argument.check, now)) return true;
-        return Say(argument, explains ? "was " + Text(argument.check.expected) + ", now " + Text(now) : "");
-      default:
-        break;
-    }
-    if (Py_TYPE(now) != argument.type) {
-      if (argument.kind == Watched::kFields) return Say(argument, "is of another class");
-      return Say(argument,
-                 explains ? std::string("was ") + argument.type->tp_name + ", now " + Py_TYPE(now)->tp_name : "");
-    }
-    const auto held = py::reinterpret_borrow<py::object>(now);
-    if (argument.kind == Watched::kTuple || argument.kind == Watched::kList) return TakeItems(argument, now);
-    if (argument.kind == Watched::kDict) return TakeEntries(argument, now);
-    const py::object fields = py::reinterpret_steal<py::object>(PyObject_GetAttrString(now, "__dict__"));
-    if (!fields || !PyDict_Check(fields.ptr())) return ForgetError(), Say(argument, "has no fields");
-    return TakeEntries(argument, fields.ptr());
-  }
-
- private:
-  bool Fits(const ObjectForm& form, PyObject* now) const {
-    if (!axes) return form.Fits(now);
-    ObjectForm opened = form;
-    opened.open_axes = OpenAxesOf(*axes, tensors.size(), form.shape.size());
-    return opened.Fits(now);
-  }
-
-  static std::string Text(PyObject* object) {
-    py::object text = py::reinterpret_steal<py::object>(PyObject_Repr(object));
-    if (!text) return ForgetError(), Py_TYPE(object)->tp_name;
-    return text.cast<std::string>().substr(0, 200);
-  }
-
-  bool SaySize(const Watched& argument, Py_ssize_t size) {
-    return Say(argument, "had " + std::to_string(argument.children.size()) + " entries, now " + std::to_string(size));
-  }
-
-  bool TakeItems(const Watched& argument, PyObject* now) {
-    const auto count = static_cast<Py_ssize_t>(argument.children.size());
-    for (Py_ssize_t i = 0; i < count && Py_SIZE(now) == count; ++i) {
-      const auto item = py::reinterpret_borrow<py::object>(ItemAt(now, i));
-      if (!Take(argument.children[i], item.ptr())) return false;
-    }
-    return Py_SIZE(now) == count || SaySize(argument, Py_SIZE(now));
-  }
-
-  bool TakeEntries(const Watched& argument, PyObject* now) {
-    const auto count = static_cast<Py_ssize_t>(argument.children.size());
-    if (PyDict_GET_SIZE(now) != count) return SaySize(argument, PyDict_GET_SIZE(now));
-    PyObject *name, *entry;
-    Py_ssize_t position = 0, i = 0;
-    for (; i < count && PyDict_Next(now, &position, &name, &entry); ++i) {
-      const auto key = py::reinterpret_borrow<py::object>(name), value = py::reinterpret_borrow<py::object>(entry);
-      if (!Equal(key.ptr(), argument.keys[i])) {
-        return Say(argument, explains ? "had key " + Text(argument.keys[i]) + ", now " + Text(key.ptr()) : "");
-      }
-      if (!Take(argument.children[i], value.ptr())) return false;
-    }
-    return (i == count && PyDict_GET_SIZE(now) == count) || SaySize(argument, PyDict_GET_SIZE(now));
-  }
-};
 
 class Guards {
  public:
@@ -516,17 +408,6 @@ void CollectGuards(PyHeapTypeObject* heap_type) {
 }  // namespace
 
 void RegisterGuard(py::module_& m) {
-  m.def(
-      "memory_key",
-      [](py::handle object) {
-        const TensorImpl& impl = *TensorIn(object, "memory_key").impl();
-        const auto bytes = [](const Dims& dims) {
-          return py::bytes(reinterpret_cast<const char*>(dims.data()), dims.size() * sizeof(int64_t));
-        };
-        return py::make_tuple(reinterpret_cast<uintptr_t>(impl.storage.get()), impl.offset, bytes(impl.shape),
-                              bytes(impl.strides), static_cast<int>(impl.dtype));
-      },
-      "What tensors have in common that show the same numbers.", py::arg("tensor"));
   py::class_<Guards>(m, "Guards", "What a captured graph takes for granted.", py::custom_type_setup(&CollectGuards))
       .def(py::init<>())
       .def("add", &Guards::Add, "Watch a container's entries; returns the number of the place.", py::arg("kind"),

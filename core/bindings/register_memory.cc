@@ -50,6 +50,17 @@ void RegisterMemory(py::module_& m) {
       },
       "How many hold a tensor's memory: 1 if nobody would see a write but through this very object.",
       py::arg("tensor"));
+  m.def(
+      "memory_key",
+      [](py::handle object) {
+        const TensorImpl& impl = *TensorIn(object, "memory_key").impl();
+        const auto bytes = [](const Dims& dims) {
+          return py::bytes(reinterpret_cast<const char*>(dims.data()), dims.size() * sizeof(int64_t));
+        };
+        return py::make_tuple(reinterpret_cast<uintptr_t>(impl.storage.get()), impl.offset, bytes(impl.shape),
+                              bytes(impl.strides), static_cast<int>(impl.dtype));
+      },
+      "What tensors have in common that show the same numbers.", py::arg("tensor"));
 }
 
 }  // namespace dragon::python

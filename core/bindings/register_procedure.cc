@@ -254,8 +254,7 @@ void RegisterProcedure(py::module_& m) {
             }
             const std::vector<double> symbols(self.procedure->symbols.size(), 1.0);
             py::list list;
-            const std::vector<Tensor> given = TensorsIn(arguments, "procedure");
-            for (const Value& number : self.procedure->NumbersAt(given, symbols, numbers)) {
+            for (const Value& number : self.procedure->NumbersAt(TensorsIn(arguments, "procedure"), symbols, numbers)) {
               list.append(py::reinterpret_steal<py::object>(WrapValue(number)));
             }
             return list;

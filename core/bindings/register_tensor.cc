@@ -339,9 +339,6 @@ PyObject* Extent(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
     const Tensor& x = me->tensor();
     const Py_ssize_t total = count + (keywords ? PyTuple_GET_SIZE(keywords) : 0);
     if (total > 1) throw TypeError("size").Got(total, " arguments").Expected("one axis or none");
-    if (total > count && PyUnicode_CompareWithASCIIString(KeywordAt(keywords, 0), "dim") != 0) {
-      throw TypeError("size").Got("keyword '", TextIn(KeywordAt(keywords, 0)), "'").Expected("dim");
-    }
     if (total == 0 || args[0] == Py_None) return WrapShapeOf(x, me->frontend);
     const int64_t axis = ParseInt(args[0], Place{"size", nullptr});
     if (axis < -x.ndim() || axis >= x.ndim()) {

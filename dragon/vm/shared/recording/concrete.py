@@ -1,5 +1,4 @@
 """`ConcreteFunction`: a function for arguments of one kind, what it reads, and what it is called with."""
-import contextlib
 import inspect
 
 from dragon import _C
