@@ -1,4 +1,5 @@
-// Has one call of the system fail, or all that need room from one on, for files below a folder: LD_PRELOAD of the tests.
+// Has one call of the system fail, or all that need room from one on, for files below a folder: LD_PRELOAD of the
+// tests.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,7 +41,9 @@ static int fails_at(int file, int needs_room) {
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-ssize_t write(int file, const void* data, size_t size) { return fails_at(file, 1) ? -1 : REAL(write)(file, data, size); }
+ssize_t write(int file, const void* data, size_t size) {
+  return fails_at(file, 1) ? -1 : REAL(write)(file, data, size);
+}
 ssize_t pwrite(int file, const void* data, size_t size, off_t at) {
   return fails_at(file, 1) ? -1 : REAL(pwrite)(file, data, size, at);
 }

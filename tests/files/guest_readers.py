@@ -136,9 +136,13 @@ def list_readers(torch_errors, tensorflow_errors):
     def refused():
         from dragon.vm.torch.distributed.checkpoint.api import CheckpointException
         return *torch_errors, KeyError, OSError, CheckpointException
+
+    def violated():
+        from dragon.vm.torch.core.exporting.verifying import SpecViolationError
+        return *torch_errors, KeyError, SpecViolationError
     return {
-        "torch.export.load": ((_exported, _read_exported, (*torch_errors, KeyError)), 4),
-        "torch.export.load, words": ((_exported_words, _read_exported_words, (*torch_errors, KeyError)), 6),
+        "torch.export.load": ((_exported, _read_exported, violated), 4),
+        "torch.export.load, words": ((_exported_words, _read_exported_words, violated), 6),
         "torch.jit.load": ((_scripted, _read_scripted, (*torch_errors, SyntaxError)), 6),
         "torch.distributed.checkpoint": ((*_in_folder(_save_checkpoint, _load_checkpoint, ".metadata"), refused), 3),
         "safetensors": ((*_in_folder(_save_hugging, _load_hugging, ".safetensors"), refused), 4),

@@ -15,6 +15,12 @@ from dragon.vm.torch.futures import Future
 _metadata_fn = ".metadata"
 
 
+def _check_inside(name):
+    """Raise for the name of a file that is not below a checkpoint's folder."""
+    if not isinstance(name, str) or not name or name.startswith("/") or "\0" in name or ".." in name.split("/"):
+        raise ValueError(f"FileSystemReader: got a list of contents that names {name!r}, expected files of its folder")
+
+
 class FileSystemReader(StorageReader):
     """Reads checkpoints from folders.
 
@@ -73,6 +79,7 @@ class FileSystemReader(StorageReader):
         files = {}
         for item in plan.items:
             info = self.storage_data[item.storage_index]
+            _check_inside(info.relative_path)
             files.setdefault(info.relative_path, []).append((info.offset, item, info))
         for name, items in files.items():
             with self.fs.create_stream(self.fs.concat_path(self.path, name), "rb") as stream:
