@@ -22,7 +22,7 @@ import numpy
 
 HERE = pathlib.Path(__file__).resolve().parent
 FACES = ("torch", "torchvision", "tensorflow", "keras")
-CHUNK = 110
+CHUNK = 40
 CRASHES = 3
 KNOWN = HERE / "known_pairs.txt"
 # Names whose numbers are drawn, or left as they were: only dtypes and shapes are compared.

@@ -102,10 +102,15 @@ Tensors TriangleIndices(const CallReader& c) {
     DefineOp("cross(Tensor x, Tensor y, int? axis=None) -> Tensor")
         .Doc("The cross product along an axis of size 3; by default the first such axis.")
         .As([](const CallReader& c) -> Tensors {
+          if (c.x("x").ndim() != c.x("y").ndim()) {
+            throw ValueError("cross")
+                .Got(c.x("x").shape(), " and ", c.x("y").shape())
+                .Expected("as many axes on both sides");
+          }
           const Dims shape = BroadcastShapes("cross", c.x("x").shape(), c.x("y").shape());
           int64_t axis = c.Given("axis") ? NormalizeAxis("cross", c.Int("axis"), shape.size()) : 0;
-          while (!c.Given("axis") && axis < shape.size() && shape[axis] != 3) ++axis;
-          if (axis >= shape.size() || shape[axis] != 3) {
+          while (!c.Given("axis") && axis < shape.size() && c.x("x").size(axis) != 3) ++axis;
+          if (axis >= shape.size() || c.x("x").size(axis) != 3 || c.x("y").size(axis) != 3) {
             throw ValueError("cross")
                 .Got("shapes ", c.x("x").shape(), " and ", c.x("y").shape())
                 .Expected("size 3 along the axis");

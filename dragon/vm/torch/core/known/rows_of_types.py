@@ -265,6 +265,8 @@ got norm '{how}', expected backward, ortho or forward
 -> Invalid normalization mode: "{how}"
 cdist: got shapes {a} and {b}, expected
 -> X1 and X2 must have the same number of columns. X1: {a:last} X2: {b:last}
+cross: got {a} and {b}, expected as many dims on both sides
+-> linalg.cross: inputs must have the same number of dimensions.
 cross: got shapes {a} and {b}, expected size 3
 -> linalg.cross: inputs dimension must have length 3. Got {a:last} and {b:last}
 einsum: got sizes {n} and {m} for one subscript
