@@ -10,7 +10,7 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 't
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: help demo test quick hunt hunt-files hunt-ranks build install lint format sanitize sanitize-all docs site-check bench \
+.PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-levels hunt-leaks build install lint format sanitize sanitize-all docs site-check bench \
   wheel sdist cuda simt simt-sanitize ray clean
 
 help:
@@ -24,6 +24,8 @@ help:
 	@echo "make sanitize-all   kernels, bindings and Python's tests under AddressSanitizer; hours, and it goes on where it was"
 	@echo "make hunt-ranks  trainings in several processes, killed ROUNDS times and begun anew: the same losses, nothing left"
 	@echo "make hunt-files  every writer of files killed a hundred times, and on full disks"
+	@echo "make hunt-levels the operator table at each level of this processor: the same numbers, within bounds that are written"
+	@echo "make hunt-leaks  thousands of steps, models, compiles, epochs, errors and threads: nothing grows"
 	@echo "make ray       trainers on clusters of Ray's, which pip brings"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
 	@echo "make site-check  the pages in a real browser, where Chromium is installed; PICTURES=folder keeps pictures"
@@ -115,6 +117,17 @@ hunt-ranks: install $(VENV)/.test
 hunt-files: install $(VENV)/.test
 	DRAGON_KILLS=$(KILLS) DRAGON_KILLS_SEED=$(SEED) DRAGON_MUTATIONS=$(MUTATIONS) DRAGON_MUTATIONS_SEED=$(SEED) \
 	  $(PYTEST) tests/files -m slow
+
+# In place: kernels of all levels that this processor may run, beside the rest of `make build`.
+HUNT_LEVELS ?= $(if $(filter v4,$(shell sh tools/cpu_level.sh)),v2;v3;v4,v2;v3)
+hunt-levels: build $(VENV)/.test
+	$(BIN)/cmake -S . -B build/here -DDRAGON_CPU_LEVELS='$(HUNT_LEVELS)'
+	$(BIN)/cmake --build build/here
+	PYTHONPATH=. $(BIN)/python tests/fuzz/levels.py --edges 2 --compiled --jobs $(HUNT_JOBS) \
+	  $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)')
+
+hunt-leaks: install $(VENV)/.test
+	$(BIN)/python tests/fuzz/leaks.py --jobs $(HUNT_JOBS) $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)')
 
 docs: install $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
