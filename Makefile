@@ -10,7 +10,7 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 't
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all sanitize-threads docs site-check bench hunt-pairs hunt-interrupts \
+.PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all sanitize-threads docs site-check bench hunt-pairs hunt-interrupts hunt-levels hunt-leaks \
   wheel sdist cuda simt simt-sanitize ray clean
 
 help:
@@ -28,6 +28,9 @@ help:
 	@echo "make hunt-threads  programs of every face, called by many threads at the same time"
 	@echo "make hunt-files  every writer of files killed a hundred times, on full disks, and where calls of the system fail"
 	@echo "make hunt-interrupts  an exception from a signal handler at every moment of small programs; MOMENTS, TIMERS, PROGRAMS"
+	@echo "make hunt-files  every writer of files killed a hundred times, and on full disks"
+	@echo "make hunt-levels the operator table at each level of this processor: the same numbers, within bounds that are written"
+	@echo "make hunt-leaks  thousands of steps, models, compiles, epochs, errors and threads: nothing grows"
 	@echo "make ray       trainers on clusters of Ray's, which pip brings"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
 	@echo "make site-check  the pages in a real browser, where Chromium is installed; PICTURES=folder keeps pictures"
@@ -146,6 +149,16 @@ MOMENTS ?= 400
 TIMERS ?= 60
 hunt-interrupts: install $(VENV)/.test
 	nice -n 5 $(BIN)/python tests/fuzz/interrupts.py --most $(MOMENTS) --timers $(TIMERS) --seed $(SEED) $(PROGRAMS)
+# In place: kernels of all levels that this processor may run, beside the rest of `make build`.
+HUNT_LEVELS ?= $(if $(filter v4,$(shell sh tools/cpu_level.sh)),v2;v3;v4,v2;v3)
+hunt-levels: build $(VENV)/.test
+	$(BIN)/cmake -S . -B build/here -DDRAGON_CPU_LEVELS='$(HUNT_LEVELS)'
+	$(BIN)/cmake --build build/here
+	PYTHONPATH=. $(BIN)/python tests/fuzz/levels.py --edges 2 --compiled --jobs $(HUNT_JOBS) \
+	  $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)')
+
+hunt-leaks: install $(VENV)/.test
+	$(BIN)/python tests/fuzz/leaks.py --jobs $(HUNT_JOBS) $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)')
 
 docs: install $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build

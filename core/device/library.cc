@@ -31,6 +31,15 @@ std::string BestLevel() { return kLevels[0]; }  // NEON and fused multiply-add a
 #error "Dragon has kernels for x86-64 and aarch64"
 #endif
 
+/// Whether a level is one of those that this processor lacks: its kernels would end the process at their first call.
+bool IsBeyond(const std::string& level, const std::string& best) {
+  for (const char* known : kLevels) {
+    if (known == best) return false;
+    if (known == level) return true;
+  }
+  return false;
+}
+
 bool Exists(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
 
 /// Load kernels, and return their level.
@@ -46,6 +55,12 @@ std::string LoadKernels() {
         break;
       }
     }
+  }
+  const std::string best = BestLevel();
+  if (IsBeyond(level, best)) {
+    throw RuntimeError("LoadCpuKernels")
+        .Got("DRAGON_CPU_LEVEL=", level)
+        .Expected("a level that this processor has: ", best, " or lower");
   }
   const std::string path = prefix + "_" + level + ".so";
   if (!Exists(path)) {
