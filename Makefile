@@ -10,8 +10,9 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 't
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all sanitize-threads docs site-check bench hunt-pairs hunt-interrupts hunt-levels hunt-leaks \
-  wheel sdist cuda simt simt-sanitize ray clean
+.PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
+  sanitize-threads docs site-check bench hunt-pairs hunt-interrupts hunt-levels hunt-leaks wheel sdist cuda simt \
+  simt-sanitize ray clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
@@ -28,7 +29,6 @@ help:
 	@echo "make hunt-threads  programs of every face, called by many threads at the same time"
 	@echo "make hunt-files  every writer of files killed a hundred times, on full disks, and where calls of the system fail"
 	@echo "make hunt-interrupts  an exception from a signal handler at every moment of small programs; MOMENTS, TIMERS, PROGRAMS"
-	@echo "make hunt-files  every writer of files killed a hundred times, and on full disks"
 	@echo "make hunt-levels the operator table at each level of this processor: the same numbers, within bounds that are written"
 	@echo "make hunt-leaks  thousands of steps, models, compiles, epochs, errors and threads: nothing grows"
 	@echo "make ray       trainers on clusters of Ray's, which pip brings"
