@@ -1,6 +1,8 @@
 """Pointwise maths, products and windows give what genuine PyTorch gives, line by line."""
 import pytest
 
+from dragon.vm import torch
+from dragon.vm.torch.core.functions import pointwise
 from harness.twin import rows, same
 
 MATHS = """
@@ -200,3 +202,16 @@ torch.istft(torch.stft(torch.arange(32.), 8, window=torch.ones(8), return_comple
 @pytest.mark.parametrize("code", rows(MATHS + WINDOWS))
 def test_the_same_as_genuine(code):
     same(code)
+
+
+def test_a_gamma_function_of_many_dimensions_is_summed_in_parts(monkeypatch):
+    """So that any number of them fits into memory, and a signal ends it."""
+    special = pytest.importorskip("scipy.special")
+    x = torch.tensor([9e3, 1e4], dtype=torch.float64, requires_grad=True)
+    whole = torch.mvlgamma(x, 3000)
+    monkeypatch.setattr(pointwise, "MOST_TERMS", 512)
+    parts = torch.mvlgamma(x, 3000)
+    wanted = torch.tensor(special.multigammaln(x.detach().numpy(), 3000))
+    torch.testing.assert_close(whole.detach(), wanted)
+    torch.testing.assert_close(parts.detach(), wanted)
+    torch.testing.assert_close(torch.autograd.grad(parts.sum(), x), torch.autograd.grad(whole.sum(), x))
