@@ -257,7 +257,11 @@ PyObject* EnterScope(PyObject* self, PyObject*) {
 
 PyObject* LeaveScope(PyObject* self, PyObject* const*, Py_ssize_t) {
   const py::object stack = TakeBlock(self);
-  if (stack && UndoAll(stack.ptr()) < 0) return nullptr;
+  if (!stack) {
+    PyErr_Format(PyExc_IndexError, "%s.__exit__: got no block that was entered, expected one", Py_TYPE(self)->tp_name);
+    return nullptr;
+  }
+  if (UndoAll(stack.ptr()) < 0) return nullptr;
   Py_RETURN_NONE;
 }
 

@@ -11,7 +11,6 @@
 namespace dragon::python {
 
 namespace {
-
 constexpr int kMostArguments = 32;
 
 struct PyOp {

@@ -229,6 +229,17 @@ void RegisterDifferences(py::module_& m) {
 
 }  // namespace
 
+/// Why a procedure does not hold; what Python code of an operator's raises is a reason, and an interrupt is none.
+static std::string RefusalOf(const Procedure& procedure, const py::object& arguments,
+                             const std::vector<double>& symbols) {
+  try {
+    return procedure.Refusal(TensorsIn(arguments, "procedure"), symbols);
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception)) throw;
+    return error.what();
+  }
+}
+
 void RegisterProcedure(py::module_& m) {
   py::class_<ProcedureFace>(m, "Procedure", "A call as the program asked for it, for sizes that vary.")
       .def("run", &ProcedureFace::Run, "Do the call again, operator by operator.", py::arg("arguments"),
@@ -237,12 +248,7 @@ void RegisterProcedure(py::module_& m) {
           "refusal",
           [](const ProcedureFace& self, const py::object& arguments) {
             const std::vector<double> symbols(self.procedure->symbols.size(), 1.0);
-            try {
-              return self.procedure->Refusal(TensorsIn(arguments, "procedure"), symbols);
-            } catch (const py::error_already_set& error) {
-              if (!error.matches(PyExc_Exception)) throw;  // an interrupt
-              return std::string(error.what());
-            }
+            return RefusalOf(*self.procedure, arguments, symbols);
           },
           "Why it does not hold for arguments like these; empty if it does.", py::arg("arguments"))
       .def(

@@ -5,6 +5,7 @@ guest's view needs no line for it: whoever asks for a name that it lacks reads w
 that there is, and where coverage is listed. A module that takes names from elsewhere when they are first asked for says
 so by `__getattr__, __dir__ = lookup(globals(), {...})`. Packages know their modules; workshops (`core/`) are plain.
 """
+import contextlib
 import functools
 import gc
 import importlib
@@ -13,8 +14,6 @@ import os
 import pkgutil
 from importlib.machinery import SourceFileLoader
 from types import FunctionType
-
-from dragon.core.scopes import contextmanager
 
 ROOM = "dragon.vm."
 WORKSHOP = "core"
@@ -161,7 +160,7 @@ def import_or_none(name):
     return None
 
 
-@contextmanager
+@contextlib.contextmanager
 def uncollected():
     """Look for no garbage within a `with` block: an import makes next to none, and looking for it takes time."""
     was_enabled = gc.isenabled()

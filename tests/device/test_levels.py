@@ -16,7 +16,7 @@ SHORT = "^(exp|rows_matmul|matmul|sum|softmax|gaussian_blur|scaled_dot_product_a
 def ask(level):
     """Import Dragon at a level, and compute something."""
     code = "import dragon; from dragon.core import config; dragon.ops.exp(dragon.ones((9,))); print(config.cpu_level())"
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120,
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=os.sep,
                           env={**os.environ, "DRAGON_CPU_LEVEL": level})
 
 

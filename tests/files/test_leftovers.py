@@ -21,7 +21,7 @@ def name_of(folder, process, start=None, name="a"):
 @pytest.fixture
 def other():
     """A process that sleeps."""
-    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"], cwd=os.sep)
     yield process
     process.kill()
     process.wait()

@@ -50,8 +50,8 @@ def run_worker(level, file, words):
     """Have one level make its calls, and write them into a file."""
     environment = dict(os.environ, DRAGON_CPU_LEVEL=level, OMP_NUM_THREADS="1", DRAGON_NUM_THREADS="1",
                        PYTHONHASHSEED="0")
-    done = subprocess.run([sys.executable, str(WORKER), str(file), *words], capture_output=True, text=True,
-                          env=environment, errors="replace")
+    done = subprocess.run([sys.executable, str(WORKER), os.path.abspath(file), *words], capture_output=True, text=True,
+                          env=environment, errors="replace", cwd=os.sep)
     if done.returncode:
         raise RuntimeError(f"levels: the worker of {level} ended with {done.returncode} in {' '.join(words)}:\n"
                            f"{done.stderr[-3000:]}")

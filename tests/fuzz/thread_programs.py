@@ -228,6 +228,14 @@ def torch_modes(torch):
         handle.remove()
         return x.grad, seen[0], len(seen)
 
+    for function in (modes, autocast, vmapped, jacobians, functional_call, hooks):
+        yield Program(f"torch.{function.__name__}", function)
+
+
+def torch_wholes(torch):
+    """Yield trainings, files, loaders, numbers drawn, and gradients of the program's own, each thread's for itself."""
+    nn = torch.nn
+
     def training(index):
         torch_model = nn.Linear(4, 1)
         with torch.no_grad():
@@ -276,8 +284,7 @@ def torch_modes(torch):
         Scale.apply(x, float(index % 7)).sum().backward()
         return x.grad
 
-    for function in (modes, autocast, vmapped, jacobians, functional_call, hooks, training, files, loader, drawn,
-                     checkpointed, custom):
+    for function in (training, files, loader, drawn, checkpointed, custom):
         yield Program(f"torch.{function.__name__}", function)
 
 
@@ -378,6 +385,6 @@ def all_programs(only=""):
     """Return the programs whose names contain a text."""
     from dragon.vm import keras, torch
     from dragon.vm import tensorflow as tf
-    made = [*torch_compiled(torch), *torch_modules(torch), *torch_modes(torch), *tensorflow_programs(tf),
-            *keras_programs(keras), *operator_programs()]
+    made = [*torch_compiled(torch), *torch_modules(torch), *torch_modes(torch), *torch_wholes(torch),
+            *tensorflow_programs(tf), *keras_programs(keras), *operator_programs()]
     return [program for program in made if only in program.name]

@@ -32,10 +32,10 @@ DOORS = {
 # The floors of core/framework, from the ground up, by a header and its sources; a file includes its own floor and those
 # below. What a lower floor declares, a higher one may define: `Tensor::requires_grad` stands in autograd/node.cc.
 FLOORS = [
-    {"value", "expression"},
+    {"value", "expression", "thread_wait"},
     {"schema", "generator", "device_graph"},
     {"tensor", "promotion"},
-    {"operator", "infer", "writes", "sizes", "parts"},
+    {"operator", "infer", "writes", "sizes", "parts", "layout"},
     {"apply", "op", "compute", "observe", "number", "autocast", "profile", "batching", "findings", "shapes_only",
      "known", "known_call", "stand_in", "across"},
     {"autograd/node", "autograd/meta", "autograd/record"},

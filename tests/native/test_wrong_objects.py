@@ -44,7 +44,7 @@ def test_the_error_says_who_what_and_what_would_do():
     lambda wrong: _C.from_dlpack(x(), wrong), lambda wrong: _C.tensor([1], tensor_class=wrong),
     lambda wrong: _C.from_buffer(numpy.zeros(2), wrong), lambda wrong: _C.as_class(x(), wrong),
     lambda wrong: _C.shared_tensor((2,), "float32", None, wrong if wrong is not None else 3),
-    lambda wrong: _C.push_saved_tensor_hooks(print, print, wrong),
+    lambda wrong: _C.switch_saved_tensor_hooks((print, print, wrong)),
     lambda wrong: _C.set_parts_handler(wrong, wrong, print), lambda wrong: _C.evaluate_graph(_C.Graph(), (), wrong)))
 def test_what_is_no_class_of_tensors_is_refused(call):
     for wrong in (None, 3, "text", int, object()):

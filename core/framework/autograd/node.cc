@@ -403,12 +403,12 @@ void SetHistory(const Tensor& tensor, Ref<Node> node, int index) {
 }
 
 Ref<Node> GradNode(const Tensor& tensor) {
+  static std::recursive_mutex looking;  // taken by threads that read the same view; the base may be a view as well
   TensorImpl& impl = *tensor.impl();
   if (impl.base && impl.view_version != impl.version_value()) {
-    static std::recursive_mutex looking;  // threads that read the same view; the base may be a view as well
     std::unique_lock<std::recursive_mutex> lock(looking, std::defer_lock);
     while (!lock.try_lock()) WaitForThread();
-    if (impl.view_version == impl.version_value()) return impl.autograd ? impl.autograd->node : nullptr;
+    if (impl.view_version == impl.version_value()) return GradNode(tensor);
     const Tensor base(impl.base);
     if (base.requires_grad() && impl.dtype == base.dtype()) {
       // The memory was written through another alias: this view's history is that of the base, looked at again.
@@ -424,11 +424,7 @@ Ref<Node> GradNode(const Tensor& tensor) {
 
 uint64_t NextSequence() { return g_sequence.load(std::memory_order_relaxed); }
 
-namespace {
-
-thread_local uint64_t t_running = 0;
-
-}  // namespace
+static thread_local uint64_t t_running = 0;
 
 uint64_t RunningSequence() { return t_running; }
 

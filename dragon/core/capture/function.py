@@ -97,7 +97,7 @@ class Function:
     _waits = property(lambda self: self.may_wait or self._strict or self.is_trace)
 
     def _begin_anew(self):
-        """Forget graphs that were made under other settings, unless another thread is making one."""
+        # Graphs that were made under other settings are forgotten, unless another thread is making one.
         with ExitStack() as stack:
             if self._turn.take(stack, self._waits) and self._epoch != settings.epoch:
                 self.clear()
@@ -109,10 +109,7 @@ class Function:
         return f"<dragon.function {self.__name__}: {len(self._variants)} variants>"
 
     def _capture(self, args, kwargs):
-        """Call the function while its graph is written; keep the graph if it says all that the call did.
-
-        It is this thread's turn.
-        """
+        """Call the function while its graph is written, in this thread's turn; keep it if it says all that was done."""
         self._note_retrace(args, kwargs)
         if settings.stance != "default" and self._variants:
             if settings.stance == "fail_on_recompile":
