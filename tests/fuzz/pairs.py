@@ -173,7 +173,8 @@ def make_calls(face, folder):
             samples = ["--samples", str(table)]
             if not table.exists():
                 subprocess.run([sys.executable, str(HERE / "samples.py"), str(table)], check=True, cwd=os.sep)
-        subprocess.run([sys.executable, str(HERE / "right_calls.py"), face, os.path.abspath(path), *samples], check=True,
+        command = [sys.executable, str(HERE / "right_calls.py"), face, os.path.abspath(path), *samples]
+        subprocess.run(command, check=True,
                        env=dict(os.environ, PYTHONPATH=str(HERE.parents[1])), stdout=sys.stderr, cwd=os.sep)
     return path
 
