@@ -175,7 +175,9 @@ py::object ItemsOf(PyObject* object, const Place& place) {
   if (items) return items;
   // What the sequence's own methods raise is the caller's, but for a length that no list has.
   for (PyObject* kind : {PyExc_TypeError, PyExc_ValueError, PyExc_MemoryError, PyExc_OverflowError}) {
-    if (PyErr_ExceptionMatches(kind)) Refuse(object, place);
+    if (!PyErr_ExceptionMatches(kind)) continue;
+    PyErr_Clear();
+    Refuse(object, place);
   }
   throw py::error_already_set();
 }

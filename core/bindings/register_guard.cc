@@ -25,6 +25,13 @@ class Guards {
 
   int Add(int kind, py::handle container, py::handle keys, py::handle checks) {
     RequireQuiet("add");
+    Keeping keeping(this);
+    places_.push_back(PlaceOf(kind, container, keys, checks));
+    keeping.Succeed();
+    return static_cast<int>(places_.size()) - 1;
+  }
+
+  GuardPlace PlaceOf(int kind, py::handle container, py::handle keys, py::handle checks) {
     if (kind < 0 || kind >= GuardPlace::kReleased) {
       throw ValueError("Guards.add").Got("kind ", kind).Expected("0 to ", GuardPlace::kReleased - 1);
     }
@@ -52,12 +59,12 @@ class Guards {
         RefuseObject(place.checks[0].expected, "Guards.add", "the bytes of an array");
       }
     }
-    places_.push_back(std::move(place));
-    return static_cast<int>(places_.size()) - 1;
+    return place;
   }
 
   void SetArguments(py::tuple positional, py::tuple named) {
     RequireQuiet("set_arguments");
+    Keeping keeping(this);
     std::vector<Watched> parsed = ParseAll(positional);
     std::vector<std::pair<PyObject*, Watched>> parsed_named;
     for (py::handle item : named) {
@@ -66,6 +73,7 @@ class Guards {
     }
     positional_ = std::move(parsed);
     named_ = std::move(parsed_named);
+    keeping.Succeed();
   }
 
   /// Let an entry be whatever it is from now on (check -1: the whole place).
@@ -222,6 +230,24 @@ class Guards {
     Busy(const Busy&) = delete;
     ~Busy() { --*count_; }
     int* count_;
+  };
+  /// Lets go of what was kept for something that is refused.
+  class Keeping {
+   public:
+    explicit Keeping(Guards* guards) : guards_(guards), count_(guards->kept_.size()) {}
+    Keeping(const Keeping&) = delete;
+    ~Keeping() {
+      while (guards_ && guards_->kept_.size() > count_) {
+        PyObject* const object = guards_->kept_.back();
+        guards_->kept_.pop_back();
+        Py_DECREF(object);
+      }
+    }
+    void Succeed() { guards_ = nullptr; }
+
+   private:
+    Guards* guards_;
+    size_t count_;
   };
   void RequireQuiet(const char* what) const {
     if (running_) throw RuntimeError("Guards").Got(what, " while a check runs").Expected("it between checks");

@@ -11,7 +11,7 @@ import random
 import sys
 import tempfile
 
-from worker import Judge, in_child, wait
+from kill_worker import Judge, in_child, wait
 import writers
 
 FAULTS = ("SystemError", "NameError", "UnboundLocalError", "AssertionError", "MemoryError", "RecursionError")

@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from writers import COMPOSED  # noqa: E402  (the path must be set before)
 
-WORKER = pathlib.Path(__file__).with_name("worker.py")
+WORKER = pathlib.Path(__file__).with_name("kill_worker.py")
 KILLS = int(os.environ.get("DRAGON_KILLS", "0"))
 SEED = os.environ.get("DRAGON_KILLS_SEED", "0")
 

@@ -1,6 +1,6 @@
 """Have writers killed and their disks full, in this process's children; each finding is a line of output.
 
-    python worker.py --kills 100 --seed 0 ["torch.save" ...]
+    python kill_worker.py --kills 100 --seed 0 ["torch.save" ...]
 """
 import argparse
 import os
