@@ -12,7 +12,7 @@ export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
   sanitize-threads docs site-check bench hunt-pairs hunt-interrupts hunt-levels hunt-leaks wheel sdist cuda simt \
-  simt-sanitize ray clean
+  simt-sanitize ray ci-full clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
@@ -31,6 +31,7 @@ help:
 	@echo "make hunt-interrupts  an exception from a signal handler at every moment of small programs; MOMENTS, TIMERS, PROGRAMS"
 	@echo "make hunt-levels the operator table at each level of this processor: the same numbers, within bounds that are written"
 	@echo "make hunt-leaks  thousands of steps, models, compiles, epochs, errors and threads: nothing grows"
+	@echo "make ci-full   all that must pass before a change lands, with what was not changed since it passed"
 	@echo "make ray       trainers on clusters of Ray's, which pip brings"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
 	@echo "make site-check  the pages in a real browser, where Chromium is installed; PICTURES=folder keeps pictures"
@@ -106,6 +107,10 @@ sanitize-threads: $(VENV)/.tools
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python
 	$(BIN)/cmake --build build/sanitize-threads --target threads_test
 	OMP_NUM_THREADS=1 build/sanitize-threads/tests/cpp/threads_test
+
+# All that `.ci/run` checks, with nothing left out because it was checked before.
+ci-full:
+	CI_FULL=1 bash .ci/run
 
 # A build of everything, the Python module included, beside a copy of the package. PIECES are paths of tests, or `hunt`.
 PIECES ?= hunt $(shell ls -d tests/native tests/device tests/ops tests/random tests/training tests/graph tests/io \
