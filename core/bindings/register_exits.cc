@@ -258,6 +258,7 @@ PyObject* EnterScope(PyObject* self, PyObject*) {
 PyObject* LeaveScope(PyObject* self, PyObject* const*, Py_ssize_t) {
   const py::object stack = TakeBlock(self);
   if (!stack) {
+    if (Self<PyScope>(self)->blocks) Py_RETURN_NONE;  // what it had entered was left within the block
     PyErr_Format(PyExc_IndexError, "%s.__exit__: got no block that was entered, expected one", Py_TYPE(self)->tp_name);
     return nullptr;
   }
