@@ -44,6 +44,8 @@ class Together:
         self._rules, self._grid, self._workers, self._cuts = rules, grid, workers(), False
         self.reads_own = not rules.auto_shard_dataset  # rather than all of them the same, of which each takes a part
         self.memory = Memory(1, self._join, self.num_replicas_in_sync)
+        # Processes meet for what a step has written, not for what is alive: garbage goes at other times in each of them.
+        self.memory.sees_writes = True
         self.team = Team(1, self.memory, lambda: contextlib.nullcontext)
         with strategies.unwatched():
             self._share = Variable(1.0 / self.num_replicas_in_sync, dtype="float32", trainable=False, name="share")
@@ -131,5 +133,5 @@ class Together:
 
     def hold(self, cls, cut, value):
         """Return a variable that holds this process's part of a value."""
-        self._cuts = self.memory.sees_writes = True
+        self._cuts = True
         return cut.hold(cls, self._workers.of_first(value))

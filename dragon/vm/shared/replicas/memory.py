@@ -155,9 +155,9 @@ class Memory:
                     self._note_writes(variable, parts)
                 if turn is not None:
                     self._put(variable, parts.values[turn])
-                    parts.begun = _state(variable.data)
+                    parts.begun = _state(variable)
                 else:
-                    if not self.sees_writes or parts.shown is None or parts.begun != _state(variable.data):
+                    if not self.sees_writes or parts.shown is None or parts.begun != _state(variable):
                         parts.shown = self._seen(variable, parts)
                     self._put(variable, parts.shown)
         finally:
