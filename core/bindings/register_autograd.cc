@@ -326,7 +326,7 @@ void RegisterSaved(py::module_& m) {
           py::arg("node") = py::none());
   m.def(
       "switch_saved_tensor_hooks",
-      [](const std::optional<std::tuple<py::object, py::object, py::type>>& hooks) {
+      [](const std::optional<std::tuple<py::object, py::object, py::object>>& hooks) {
         if (!hooks) return PopSavedTensorHooks();
         const auto& [pack, unpack, tensor_class] = *hooks;
         const Frontend* frontend = FrontendIn(tensor_class, "switch_saved_tensor_hooks");

@@ -44,7 +44,7 @@ class Together:
         self._rules, self._grid, self._workers, self._cuts = rules, grid, workers(), False
         self.reads_own = not rules.auto_shard_dataset  # rather than all of them the same, of which each takes a part
         self.memory = Memory(1, self._join, self.num_replicas_in_sync)
-        # Processes meet for what a step has written, not for what is alive: garbage goes at other times in each of them.
+        # Processes meet for what a step has written, not for what is alive: garbage goes at times of their own.
         self.memory.sees_writes = True
         self.team = Team(1, self.memory, lambda: contextlib.nullcontext)
         with strategies.unwatched():
