@@ -83,7 +83,7 @@ class Function:
                 tensors = variant.check(args, kwargs)
                 if tensors is not None:
                     if number and self._variants is variants:  # the next call is probably like this one
-                        self._variants = [variant, *(other for other in variants if other is not variant)]
+                        variants = self._variants = [variant, *(one for one in variants if one is not variant)]
                     result = self._run_plainly(args, kwargs) if variant.reason else variant.run(tensors)
                     if result is not OTHER_WAY:
                         return result
