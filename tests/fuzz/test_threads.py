@@ -1,12 +1,15 @@
 """The short form of the hunt with threads: a seeded part of its programs, and some hundred calls of each."""
+import pathlib
 import random
 import sys
 import threading
 
 import pytest
 
-import thread_programs
-import threads
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+import thread_programs  # noqa: E402  (stands beside this file)
+import threads  # noqa: E402
 
 CALLS = 160
 # By every face, and by what keeps state from one call to the next.
