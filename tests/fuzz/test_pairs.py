@@ -17,8 +17,9 @@ import right_calls  # noqa: E402
 
 CALLS = 3  # of each operator
 # What sizes, permutations and parameters by channel are checked of; all others are `pairs.py`'s.
-NAMES = ("FusedBatchNormV3", "Conv2DBackpropInput", "Conv2DBackpropFilter", "Conv3DBackpropInputV2",
-         "DepthwiseConv2dNativeBackpropFilter")
+# Asked in this process. Genuine TensorFlow ends its process for some sizes of the gradients of convolutions, which are
+# asked in children by `make hunt-pairs` alone; what is recorded of them stands in tests/vm/tensorflow.
+NAMES = ("FusedBatchNormV3",)
 
 
 def test_one_thing_is_changed():
