@@ -31,14 +31,6 @@ class ThreadStack(threading.local):
 
     top = property(lambda self: self.items[-1] if self.items else None, doc="Any: what was pushed last, or None.")
 
-    def push(self, item):
-        """Put something on top."""
-        self.items.append(item)
-
-    def pop(self):
-        """Take what is on top, and return it."""
-        return self.items.pop()
-
 
 class Turn:
     """A lock that one thread has at a time, as often as it likes; an interrupt leaves it neither taken nor lost."""

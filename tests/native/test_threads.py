@@ -64,14 +64,14 @@ def test_gradients_of_a_shared_leaf_are_all_added():
 
 def test_a_flag_and_a_stack_are_each_threads_own():
     flag, stack = ThreadFlag(), ThreadStack()
-    stack.push("main")
+    stack.items.append("main")
 
     def work(number):
         assert not flag.on and not stack and stack.top is None
         with flag.set():
-            stack.push(number)
-            assert flag.on and stack.items == [number]
-        return stack.pop()
+            stack.items.append(number)
+            assert flag.on and stack.top == number
+        return stack.items.pop()
     with flag.set():
         assert together(work) == list(range(THREADS))
         assert flag.on and stack.top == "main"

@@ -1,5 +1,4 @@
 """One graph of a captured function, with what it takes for granted."""
-import threading
 import time
 
 from dragon import _C
@@ -16,7 +15,6 @@ class Variant:
         self.captured = self.compiled = self.sized = self.parts = self.again = None
         self.axes = []
         self.shapes = [tuple(_C.Tensor.shape.__get__(tensor)) for tensor in recording.inputs]
-        self._lock = threading.Lock()
         if reason is None:
             self._symbols = recording.symbols
             self._return(recording.template)

@@ -12,8 +12,8 @@ from typing import Dict, TypeAlias, Union
 from dragon.core import warnings
 from dragon import _C
 from dragon.core import files
-from dragon.core.scopes import contextmanager
-from dragon.core.thread_state import ThreadStack
+from dragon.core.scopes import Scope, contextmanager
+from dragon.core.thread_state import ThreadFlag
 from dragon.vm.torch._weights_only_unpickler import Unpickler
 from dragon.vm.torch.core.device import as_device, device
 from dragon.vm.torch.core.files import legacy, trusted
@@ -169,7 +169,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     forced = os.environ.get("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD") in ("1", "y", "yes", "true")
     trust = trusted.Trust(not forced if weights_only is None else bool(weights_only))
     restore = make_restore(map_location)
-    if _skipping:
+    if _skipping.on:
         restore = make_restore("meta") if map_location is None else restore
     mmap = _settings["mmap"] if mmap is None else mmap
     with _opened(f, "rb") as file:
@@ -329,21 +329,18 @@ class safe_globals:
         add_safe_globals(before)
 
 
-_skipping = ThreadStack()
+_skipping = ThreadFlag()
 
 
-class skip_data:
+class skip_data(Scope):
     """Load files within a `with` block without their numbers: tensors get no memory."""
 
     def __init__(self, materialize_fake_tensors=False):
         if materialize_fake_tensors:
             raise NotImplementedError("skip_data: got materialize_fake_tensors=True, expected False")
 
-    def __enter__(self):
-        _skipping.push(self)
-
-    def __exit__(self, *_):
-        _skipping.pop()
+    def _enter_scope(self, exits):
+        exits.set(_skipping, "on", True)
 
 
 def get_unsafe_globals_in_checkpoint(f):

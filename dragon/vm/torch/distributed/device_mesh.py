@@ -314,11 +314,11 @@ class DeviceMesh:
         self._groups = [known[name] for name in state["_groups"] if name in known]
 
     def __enter__(self):
-        _stack.push(self)
+        _stack.items.append(self)
         return self
 
     def __exit__(self, *_):
-        _stack.pop()
+        _stack.items.pop()
         return False
 
     def __repr__(self):

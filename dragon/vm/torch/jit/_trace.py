@@ -9,7 +9,7 @@ from dragon.core import modes
 from dragon.core.capture.export import capture_graph, freeze, leaves, result_of
 from dragon.core.capture.function import Function
 from dragon.core.graph import Graph
-from dragon.core.thread_state import ThreadStack
+from dragon.core.thread_state import ThreadFlag
 from dragon.vm.torch.core.functions.creation import from_numpy
 from dragon.vm.torch.core.functions.pointwise import allclose
 from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule as ScriptedModule
@@ -17,7 +17,8 @@ from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.jit._script import ScriptFunction, ScriptModule
 from dragon.vm.torch.nn import Module, Parameter
 
-_tracing = ThreadStack()
+_tracing = ThreadFlag()
+Tracing = _tracing.set  # a `with` block in which `is_tracing` is true
 
 
 class TracerWarning(Warning):
@@ -30,17 +31,7 @@ class TracingCheckError(Exception):
 
 def is_tracing():
     """Return whether `trace` makes its call with the examples, or `torch.onnx.export` with `dynamo=False` makes one."""
-    return bool(_tracing)
-
-
-class Tracing:
-    """A `with` block in which `is_tracing` is true."""
-
-    def __enter__(self):
-        _tracing.push(self)
-
-    def __exit__(self, *_):
-        _tracing.pop()
+    return _tracing.on
 
 
 class _Traced:

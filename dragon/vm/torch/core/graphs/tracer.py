@@ -365,25 +365,23 @@ class Tracer(TracerBase):
             The graph.
 
         """
-        before, _tracing.on = _tracing.on, True
         try:
-            function = self._begin(root)
-            cache = {}
-            with Patcher() as patcher:
-                self._patch(patcher, function, cache)
-                function, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)
-                patcher.settle()
-                returned = function(*args)
-                kind = getattr(function, "__annotations__", {}).get("return", None)
-                self.create_node("output", "output", (self.create_arg(returned),), {}, type_expr=kind)
+            with _tracing.set():
+                function = self._begin(root)
+                cache = {}
+                with Patcher() as patcher:
+                    self._patch(patcher, function, cache)
+                    function, args = self.create_args_for_root(function, isinstance(root, Module), concrete_args)
+                    patcher.settle()
+                    returned = function(*args)
+                    kind = getattr(function, "__annotations__", {}).get("return", None)
+                    self.create_node("output", "output", (self.create_arg(returned),), {}, type_expr=kind)
             self.submodule_paths = None
             return self.graph
         except RuntimeError as error:
             if isinstance(error.args[0] if error.args else None, str) and "data-dependent" in error.args[0]:
                 self.graph.lint()
             raise
-        finally:
-            _tracing.on = before
 
     def _begin(self, root):
         if isinstance(root, Module):

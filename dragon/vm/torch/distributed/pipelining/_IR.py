@@ -5,6 +5,7 @@ from enum import Enum
 from types import MethodType
 from typing import Any
 
+from dragon.core.scopes import ExitStack
 from dragon.core.thread_state import ThreadStack
 from dragon.vm import torch
 from dragon.vm.torch import fx
@@ -216,15 +217,15 @@ def _trace(mod, args, kwargs):
             fixed[name] = parameter.default
         elif given.get(name, ...) is None or isinstance(given.get(name), (bool, int, float, str)):
             fixed[name] = given[name]
-    _tracers.push(_Tracer())
+    tracer = _Tracer()
     try:
-        graph = _tracers.top.trace(mod, concrete_args=fixed or None)
+        with ExitStack() as stack:
+            stack.push(_tracers.items, tracer)
+            graph = tracer.trace(mod, concrete_args=fixed or None)
     except Exception as error:
         raise RuntimeError("pipeline: the code between the cuts decides by the values of tensors, expected a model "
                            "whose parts follow each other; PipelineStage takes stages that were cut by hand. "
                            f"{type(error).__name__}: {error}") from error
-    finally:
-        _tracers.pop()
     for node in graph.nodes:  # values that are fixed still come under their own names, and are compared
         if node.op == "placeholder" and node.target.removesuffix("_1") in fixed:
             node.target = node.target.removesuffix("_1")
