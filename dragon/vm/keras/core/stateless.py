@@ -2,7 +2,6 @@
 from dragon.core.scopes import Scope
 from dragon.vm.keras.core import global_state
 from dragon.vm.keras.core.convert import convert_to_tensor
-from dragon.vm.keras.core.scopes import get_stateless_scope  # noqa: F401
 from dragon.vm.keras.core.variable import Variable
 
 
