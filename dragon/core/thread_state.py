@@ -1,4 +1,5 @@
 """State that each thread has for itself: flags, stacks of `with` blocks that are open; and what one has at a time."""
+import os
 import threading
 import time
 
@@ -38,7 +39,7 @@ class Turn:
     _PAUSE = 0.001  # seconds between two looks of a thread that waits
 
     def __init__(self):
-        self._holder = {}
+        self._holders = {}  # by process: a fork takes none of the other threads along
 
     def take(self, stack, wait=True):
         """Take the lock until a stack of exits ends; return whether this thread has it.
@@ -51,17 +52,16 @@ class Turn:
             Whether to wait while another thread has it.
 
         """
-        token = [threading.get_ident()]
-        held = self._holder.get("by")
-        if held is not None and held[0] == token[0]:
+        process, token = os.getpid(), [threading.get_ident()]
+        if self._holders.get(process) == token:
             return True
-        stack.callback(self._give_back, token)
-        while self._holder.setdefault("by", token) is not token:
+        stack.callback(self._give_back, process, token)
+        while self._holders.setdefault(process, token) is not token:
             if not wait:
                 return False
             time.sleep(self._PAUSE)
         return True
 
-    def _give_back(self, token):
-        if self._holder.get("by") is token:
-            del self._holder["by"]
+    def _give_back(self, process, token):
+        if self._holders.get(process) is token:
+            del self._holders[process]
