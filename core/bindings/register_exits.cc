@@ -1,6 +1,7 @@
 // Context managers without gaps. Python looks for signals when a Python function begins and after calls of C functions:
 // an `__exit__` in Python may be left before its first line, and what a setter returned may be lost before it is kept.
 // Here a change and the note of how to undo it are one call, and all is undone within one call.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -34,9 +35,14 @@ struct PyExitStack {
   Books* books;  ///< null before the first one
 };
 
-/// What is entered by `with`: what there is for each block that it is in, the innermost last.
+/// What is entered by `with`: what there is for each block that it is in, the innermost last. Threads that share an
+/// object leave what they have entered themselves.
 struct PyScope {
-  PyObject_HEAD std::vector<PyObject*>* blocks;  ///< ExitStacks, or generators; owned. Null before the first one
+  struct Block {
+    PyObject* object;  ///< an ExitStack or a generator; owned
+    unsigned long thread;
+  };
+  PyObject_HEAD std::vector<Block>* blocks;  ///< null before the first one
 };
 
 PyTypeObject ExitStackType = {PyVarObject_HEAD_INIT(nullptr, 0)};
@@ -229,15 +235,19 @@ PyObject* Enter(PyObject* self, PyObject*) {
 /// Takes over the reference to a block.
 void AddBlock(PyObject* self, PyObject* block) {
   auto* scope = Self<PyScope>(self);
-  if (!scope->blocks) scope->blocks = new std::vector<PyObject*>();
-  scope->blocks->push_back(block);
+  if (!scope->blocks) scope->blocks = new std::vector<PyScope::Block>();
+  scope->blocks->push_back({block, PyThread_get_thread_ident()});
 }
 
+/// The innermost block of this thread; of another one, which has handed the object over, where there is none.
 py::object TakeBlock(PyObject* self) {
-  auto* scope = Self<PyScope>(self);
-  if (!scope->blocks || scope->blocks->empty()) return {};
-  const auto block = py::reinterpret_steal<py::object>(scope->blocks->back());
-  scope->blocks->pop_back();
+  auto* blocks = Self<PyScope>(self)->blocks;
+  if (!blocks || blocks->empty()) return {};
+  const unsigned long thread = PyThread_get_thread_ident();
+  auto found = std::find_if(blocks->rbegin(), blocks->rend(), [&](const auto& each) { return each.thread == thread; });
+  if (found == blocks->rend()) found = blocks->rbegin();
+  const auto block = py::reinterpret_steal<py::object>(found->object);
+  blocks->erase(std::next(found).base());
   return block;
 }
 
@@ -385,7 +395,7 @@ void Dealloc(PyObject* self) {
 
 int TraverseScope(PyObject* self, visitproc visit, void* arg) {
   const auto* blocks = Self<PyScope>(self)->blocks;
-  for (size_t i = 0; blocks && i < blocks->size(); ++i) Py_VISIT((*blocks)[i]);
+  for (size_t i = 0; blocks && i < blocks->size(); ++i) Py_VISIT((*blocks)[i].object);
   return 0;
 }
 

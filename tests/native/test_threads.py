@@ -1,11 +1,13 @@
 """Tensors that several threads read at the same time; what a thread sets for itself."""
+import os
 import threading
 
 import numpy as np
 import pytest
 
 import dragon
-from dragon.core.thread_state import ThreadFlag, ThreadStack
+from dragon.core.scopes import ExitStack
+from dragon.core.thread_state import ThreadFlag, ThreadStack, Turn
 
 THREADS = 6
 
@@ -60,6 +62,60 @@ def test_gradients_of_a_shared_leaf_are_all_added():
             dragon.backward(dragon.ops.sum(leaf * float(number + 1)))
     together(work)
     np.testing.assert_array_equal(leaf.grad.numpy(), np.full(40000, 20.0 * sum(range(1, THREADS + 1)), "float32"))
+
+
+def test_a_context_manager_that_threads_share_is_left_by_each_for_itself():
+    """The first to enter leaves first; what it undoes is its own."""
+    shared, turns = dragon.no_grad(), [threading.Event() for _ in range(3)]
+    leaf = dragon.tensor([1.0], requires_grad=True)
+
+    def work(number):
+        if number == 0:
+            with shared:
+                turns[0].set()
+                turns[1].wait(60)
+                inside = (leaf * 2).requires_grad
+            turns[2].set()
+            return inside, (leaf * 2).requires_grad
+        turns[0].wait(60)
+        with dragon.no_grad():
+            with shared:
+                turns[1].set()
+                turns[2].wait(60)
+                inside = (leaf * 2).requires_grad
+            around = (leaf * 2).requires_grad
+        return inside, around, (leaf * 2).requires_grad
+    assert together(work, 2) == [(False, True), (False, False, True)]
+
+
+def test_one_thread_has_a_turn_at_a_time():
+    """As often as it likes; who does not wait goes without, and a forked child has no other threads to wait for."""
+    turn, held, done = Turn(), threading.Event(), threading.Event()
+
+    def hold():
+        with ExitStack() as stack:
+            assert turn.take(stack) and turn.take(stack)
+            held.set()
+            done.wait(60)
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(60)
+    with ExitStack() as stack:
+        assert not turn.take(stack, wait=False)
+    child = os.fork()
+    if child == 0:
+        with ExitStack() as stack:
+            os._exit(0 if turn.take(stack, wait=False) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    done.set()
+    with ExitStack() as stack:
+        assert turn.take(stack)
+    holder.join()
+    with pytest.raises(ZeroDivisionError), ExitStack() as stack:
+        turn.take(stack)
+        1 / 0
+    with ExitStack() as stack:
+        assert turn.take(stack, wait=False)
 
 
 def test_a_flag_and_a_stack_are_each_threads_own():
