@@ -106,13 +106,19 @@ PyTypeObject* ShapeClassIn(py::handle object, const char* who);
 /// The frontend that a class of tensors belongs to.
 const Frontend* FrontendIn(py::handle tensor_class, const char* who);
 
+/// The engine's own object that it is, or null.
+template <typename T>
+T* EngineObjectIf(py::handle object) {
+  try {
+    if (!object.is_none()) return &object.cast<T&>();
+  } catch (const py::cast_error&) {  // another class, or one that was made without being begun
+  }
+  return nullptr;
+}
 /// An object of the engine's own.
 template <typename T>
 T& EngineObject(py::handle object, const char* who, const char* expected) {
-  try {
-    if (!object.is_none()) return object.cast<T&>();
-  } catch (const py::cast_error&) {  // another class, or one that was made without being begun
-  }
+  if (T* found = EngineObjectIf<T>(object)) return *found;
   RefuseObject(object, who, expected);
 }
 /// What pybind11 has turned None into where it takes a pointer.

@@ -339,9 +339,11 @@ Value ParseAttribute(PyObject* object, const Place& place) {
       return Value(std::move(numbers));
     }
     case ArgumentType::kGenerator:
-      return Value(Ref<Object>(&EngineObject<Generator>(object, place.op, "a Generator")));
+      if (auto* generator = EngineObjectIf<Generator>(object)) return Value(Ref<Object>(generator));
+      Refuse(object, place, "a Generator");
     case ArgumentType::kGraph:
-      return Value(Ref<Object>(&EngineObject<GraphBody>(object, place.op, "a GraphBody")));
+      if (auto* graph = EngineObjectIf<GraphBody>(object)) return Value(Ref<Object>(graph));
+      Refuse(object, place, "a graph");
     default:
       Refuse(object, place);
   }

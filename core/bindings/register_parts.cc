@@ -73,6 +73,8 @@ class PythonHandler : public Holder {
     const std::string& who = call.op->name();
     const Schema& schema = call.op->schema;
     Tensors tensors;
+    const bool is_nothing = schema.returns().empty() && !schema.returns_list();
+    if (is_nothing && result.is_none()) return tensors;
     if (const Tensor* tensor = TensorIf(result)) {
       tensors.push_back(*tensor);
     } else {

@@ -118,7 +118,7 @@ iteration: got a 0-d tensor, expected at least one dim
 -> iteration over a 0-d tensor
 got a meta tensor, expected a tensor with numbers
 -> Cannot copy out of meta tensor; no data!
-data: got no tensor, expected a tensor
+data: got {came}, expected a tensor
 -> Variable data has to be a tensor
 grad: got '{came}', expected a tensor or None
 -> assigned grad expected to be a Tensor or None but got grad of type {came}

@@ -168,7 +168,6 @@ def _foreach_scale(func, args, kwargs, cls):
     """Scale tensors in place, each process its parts."""
     tensors, *others = args
     func.run([_local_of(x) for x in tensors], *mapped(_local_of, tuple(others)), **mapped(_local_of, kwargs))
-    return tensors
 
 
 EARLY["dragon.foreach_norm.default"] = _foreach_norm
