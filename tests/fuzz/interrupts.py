@@ -24,7 +24,7 @@ import threading
 import time
 import traceback
 
-sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[2])]
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 PERIOD = 32  # pending calls that Python makes at one such moment, as long as there are more
 PATIENCE = 20  # seconds for a run in another thread

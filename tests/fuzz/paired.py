@@ -20,7 +20,7 @@ import numpy
 
 os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", KERAS_BACKEND="tensorflow", CUDA_VISIBLE_DEVICES="")
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS / "fuzz"), str(TESTS.parent)]
+sys.path[:0] = [str(TESTS), str(TESTS / "fuzz")]
 
 import hostile  # noqa: E402  (the path must be set before)
 import nearly  # noqa: E402
