@@ -1,6 +1,7 @@
 """Readers of the guests' exported programs, checkpoints in folders, and pictures: an honest file of each."""
 import io
 import os
+import shutil
 import zipfile
 
 import numpy
@@ -60,13 +61,18 @@ def _state():
 def _in_folder(save, load, ending):
     """Return (make, read) of a file in a checkpoint's folder."""
     def find(folder):
-        place = os.path.join(folder, "checkpoint")
+        place = os.path.join(folder, f"checkpoint{ending}")
         if not os.path.exists(place):
             save(place)
         return place, next(os.path.join(place, name) for name in sorted(os.listdir(place)) if name.endswith(ending))
 
     def make(folder):
-        with open(find(folder)[1], "rb") as file:
+        """Return the honest file, which is kept aside: who comes after a child that has ended finds a damaged one."""
+        path = find(folder)[1]
+        kept = os.path.join(folder, f"honest{ending}")
+        if not os.path.exists(kept):
+            shutil.copyfile(path, kept)
+        with open(kept, "rb") as file:
             return file.read()
 
     def read(data, folder, chance):
