@@ -11,6 +11,13 @@ def require_depth(slope, depth, kind):
                                f"same depth: {channels_of(slope, kind)} vs {depth}")
 
 
+def require_axes(numbers, what, op):
+    """Raise unless there is a stride or dilation for each axis of an operator of images or volumes, or none at all."""
+    rank = 5 if "3D" in op else 4
+    if len(numbers) not in ({rank, 0} if what == "dilations" else {rank}):
+        raise invalid_argument(f"Sliding window {what} field must specify {rank} dimensions [Op:{op}]")
+
+
 def require_sizes(sizes, rank, who):
     """Raise unless sizes are so many, and none is below 0."""
     if len(sizes) != rank:

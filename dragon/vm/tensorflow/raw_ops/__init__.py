@@ -2,7 +2,9 @@
 
 `signatures.txt` has a line for each: its name, inputs and attributes. `*` marks a list of inputs, `~T` and `#N` name
 the attributes that tell an input's dtype and how many there are, `@` marks dtypes, `^` shapes, `a>b` an attribute `b`
-that is called `a`. Behind `>` stand the names of several results, `*` for a list of results, 0 for none.
+that is called `a`. Behind `:` stands the type of an attribute without default. In braces stand the dtypes, or values,
+that are taken, or the least number. Behind `>` stand the names of several results, `*` for a list of results, 0 for
+none.
 """
 import functools as _functools
 import os as _os

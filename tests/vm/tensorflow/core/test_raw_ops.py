@@ -1,10 +1,12 @@
 """`tf.raw_ops`: operators by their own names, beside the genuine ones."""
 import inspect
+import re
 
 import numpy as np
 import pytest
 
 from dragon.vm import tensorflow as ours
+from dragon.vm.tensorflow.core.saved_model.arguments import Argument
 from harness import genuine
 
 IMAGE = np.arange(32, dtype="float32").reshape(1, 4, 4, 2)
@@ -64,6 +66,75 @@ def test_signatures_are_genuine():
     for name in names:
         mine, theirs = (inspect.signature(getattr(side.raw_ops, name)) for side in (ours, genuine.tf))
         assert list(mine.parameters) == list(theirs.parameters), name
+
+
+def test_types_and_values_are_genuine():
+    """What the table says that inputs and attributes may be stands in the definitions of genuine TensorFlow's too."""
+    from tensorflow.core.framework import types_pb2
+    from tensorflow.python.framework import op_def_registry
+
+    def bound(attribute):
+        allowed = attribute.allowed_values.list
+        dtypes = [types_pb2.DataType.Name(kind)[3:].lower() for kind in allowed.type]
+        return dtypes or [word.decode() for word in allowed.s]
+    kinds = {"int": "int", "float": "float", "bool": "bool", "string": "str", "list(int)": "[int]"}
+    for name in ours.raw_ops.__dir__():
+        if not name[0].isupper():
+            continue
+        theirs = op_def_registry.get(name) or getattr(genuine.tf.raw_ops, name) and op_def_registry.get(name)
+        attributes = {attribute.name: attribute for attribute in theirs.attr}
+        for argument in map(Argument, raw_ops_line(name).split()):
+            told = attributes.get(argument.dtype if argument.is_input else argument.attribute)
+            if told is None:
+                assert argument.fixed.name in ("string", "variant") or argument.fixed.name[0] in "bfiu", name
+                continue
+            if argument.values:
+                assert set(argument.values) == set(bound(told)), f"{name}.{argument.name}"
+            if told.type in kinds and not argument.is_input:
+                assert argument.type == kinds[told.type], f"{name}.{argument.name}"
+                assert (argument.least or 0) == told.minimum, f"{name}.{argument.name}"
+
+
+def raw_ops_line(name):
+    """Return the words of an operator's arguments."""
+    return re.split(r" >(?:$|[ *0])", " " + ours.raw_ops._lines()[name])[0]
+
+
+VALUES = (2, 2.0, 2.5, True, "2", b"2", "SAME", b"SAME", "same", None, np.int64(2), np.float32(2), np.array(2), [2],
+          (2,), np.bool_(True), 2**70, float("nan"), object, {}, range(1, 5), [1, 2.0, 2, 1], [1, "2", 2, 1],
+          [1, None, 2, 1], 1j)
+FILTER = np.ones((2, 2, 2, 1), "float32")
+PLACES = {
+    "list": ("Conv2D", {"input": IMAGE, "filter": FILTER, "padding": "SAME"}, "strides"),
+    "bool": ("Sum", {"input": IMAGE, "axis": 0}, "keep_dims"),
+    "float": ("ApproximateEqual", {"x": IMAGE, "y": IMAGE}, "tolerance"),
+    "str": ("Conv2D", {"input": IMAGE, "filter": FILTER, "strides": [1, 1, 1, 1]}, "padding"),
+    "int": ("Unpack", {"value": np.ones((2, 3), "float32"), "axis": 0}, "num"),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_attributes_are_taken_as_genuine(place):
+    op, others, name = PLACES[place]
+    for value in VALUES:
+        answers = []
+        for side in (ours, genuine.tf):
+            try:
+                answers.append(("gives", np.asarray(getattr(side.raw_ops, op)(**others, **{name: value})).shape))
+            except Exception as error:
+                answers.append(("raises", f"{type(error).__name__}: {error}".partition("\n")[0]))
+        mine, theirs = answers
+        assert mine == theirs if "Expected" in str(theirs) or theirs[0] == "gives" else mine[0] == "raises", value
+
+
+def test_inputs_of_another_dtype_are_refused():
+    for side in (ours, genuine.tf):
+        with pytest.raises(side.errors.InvalidArgumentError, match="cannot compute AddV2 as input #1.zero-based. was "
+                           "expected to be a int32 tensor but is a float tensor"):
+            side.raw_ops.AddV2(x=side.constant(1), y=side.constant(1.0))
+        with pytest.raises(side.errors.InvalidArgumentError, match="Value for attr 'T' of int32 is not in the list of "
+                           "allowed values: bfloat16, half, float, double"):
+            side.raw_ops.BesselI0(x=side.constant(1))
 
 
 def test_refusals():

@@ -1,13 +1,12 @@
 """Operators that are called by name: what `tf.raw_ops` shows of the table that programs in files run by."""
-import ast
 import collections
 import inspect
 
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
-from dragon.vm.shared.tensors.dtypes import OBJECTS, as_dtype
-from dragon.vm.shared.tensors.shape import TensorShape
+from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model import operators  # noqa: F401: it fills the table
+from dragon.vm.tensorflow.core.saved_model.arguments import Argument
 from dragon.vm.tensorflow.core.saved_model.table import OPERATORS
 from dragon.vm.tensorflow.core.saved_model.values import Host, RaggedVariant, TensorList, dtype_of
 
@@ -40,50 +39,6 @@ class Call:
         return default
 
 
-class Argument:
-    """An input or attribute of an operator.
-
-    Parameters
-    ----------
-    word : str
-        As a line of signatures has it.
-
-    """
-
-    __slots__ = ("name", "attribute", "default", "is_input", "is_list", "dtype", "count", "kind")
-
-    def __init__(self, word):
-        self.default = inspect.Parameter.empty
-        head, equals, default = word.partition("=")
-        if equals:
-            self.default = OBJECTS[default] if default in OBJECTS else ast.literal_eval(default)
-        self.is_input = not equals and not head.endswith(":")
-        head = head.rstrip(":")
-        self.kind = head[0] if head[0] in "@^*" else ""
-        head, _, self.count = head.removeprefix(self.kind).partition("#")
-        head, _, self.dtype = head.partition("~")
-        self.name, _, attribute = head.partition(">")
-        self.attribute = attribute or self.name
-        self.is_list = self.kind == "*"
-
-    def read(self, value):
-        """Return an attribute's value as operators take it."""
-        if self.kind == "@":
-            return [as_dtype(one) for one in value] if isinstance(value, (list, tuple)) else as_dtype(value)
-        if self.kind == "^":
-            if isinstance(value, (list, tuple)) and value and not isinstance(value[0], (int, type(None))):
-                return [_sizes(one) for one in value]
-            return _sizes(value)
-        if isinstance(value, bytes):
-            return value.decode("utf-8", "surrogateescape")
-        return list(value) if isinstance(value, tuple) else value
-
-
-def _sizes(shape):
-    shape = TensorShape(shape)
-    return None if shape.rank is None else [-1 if size is None else size for size in shape]
-
-
 def _operands(op, arguments, given, attributes):
     """Return the inputs as tensors, and enter the attributes that they tell."""
     known = {}
@@ -102,7 +57,9 @@ def _operands(op, arguments, given, attributes):
         for value in values:
             if not isinstance(value, (Host, RaggedVariant, TensorList)):
                 is_free = hasattr(value, "dtype") or several
-                value = convert_to_tensor(value, None if is_free else known.get(argument.dtype))
+                value = convert_to_tensor(value, None if is_free else argument.fixed or known.get(argument.dtype))
+                if not several:
+                    argument.check_input(value.dtype, known, op, len(found) + len(made))
             if argument.dtype and not several:
                 known.setdefault(argument.dtype, dtype_of(value) if hasattr(value, "dtype") else None)
             made.append(value)
@@ -155,7 +112,7 @@ def make_caller(op, line):
             raise TypeError(f"tf.raw_ops.{op}: {error}; its arguments are {signature}") from None
         bound.apply_defaults()
         given = bound.arguments
-        attributes = {argument.attribute: argument.read(given[argument.name]) for argument in arguments
+        attributes = {argument.attribute: argument.read(given[argument.name], op) for argument in arguments
                       if not argument.is_input}
         operands = _operands(op, inputs, given, attributes)
         found = OPERATORS[op].run(Call(op, attributes), *operands)

@@ -1,12 +1,12 @@
 """Operators of networks: convolutions, pools, norms and activations."""
 from dragon.vm.shared.errors import UnimplementedError, invalid_argument
 from dragon.vm.shared.recording.tape import GradientTape
-from dragon.vm.shared.tensors.dtypes import int64
+from dragon.vm.shared.tensors.dtypes import float32, int64
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow import nn
 from dragon.vm.tensorflow.core.saved_model.table import enter, operator, rows
 from dragon.vm.tensorflow.core.saved_model.values import dtype_of, numbers, tensor
-from dragon.vm.tensorflow.core.shape_checks import require_norm, require_sizes
+from dragon.vm.tensorflow.core.shape_checks import require_axes, require_norm, require_sizes
 
 rows(nn, """
 Relu relu
@@ -49,13 +49,20 @@ def _padding(node):
 def _enter_convolution(op, name, layout):
     def run(node, x, kernel):
         kind = node.get("data_format", layout)
-        return getattr(nn, name)(tensor(x), tensor(kernel), node.get("strides"), _padding(node), data_format=kind,
+        return getattr(nn, name)(tensor(x), tensor(kernel), _strides(node), _padding(node), data_format=kind,
                                  dilations=_dilations(node, kind))
     enter(op, run)
 
 
+def _strides(node):
+    """Return the strides of a window, one for each axis of the images or volumes."""
+    require_axes(node.get("strides"), "strides", node.op)
+    return node.get("strides")
+
+
 def _dilations(node, kind):
     found = node.get("dilations", None)
+    require_axes(found or (), "dilations", node.op)
     return None if not found or all(one == 1 for one in found) else found
 
 
@@ -69,7 +76,7 @@ def _depthwise(node, x, kernel):
     dilations = _dilations(node, kind)
     if dilations is not None:  # of the two spatial axes, as tf.nn.depthwise_conv2d takes them
         dilations = dilations[1:3] if kind == "NHWC" else dilations[2:4]
-    return nn.depthwise_conv2d(tensor(x), tensor(kernel), node.get("strides"), _padding(node), data_format=kind,
+    return nn.depthwise_conv2d(tensor(x), tensor(kernel), _strides(node), _padding(node), data_format=kind,
                                dilations=dilations)
 
 
@@ -93,7 +100,7 @@ def _filter_gradient(node, x, sizes, slope):
     kernel = ops.zeros(tuple(sizes), dtype=x.dtype.name)
     with GradientTape() as tape:
         tape.watch(kernel)
-        made = getattr(nn, name)(x, kernel, node.get("strides"), _padding(node), data_format=kind,
+        made = getattr(nn, name)(x, kernel, _strides(node), _padding(node), data_format=kind,
                                  dilations=_dilations(node, kind))
     if tuple(made.shape) != tuple(slope.shape):
         raise invalid_argument(f"{node.op}: Size of out_backprop doesn't match computed: actual = "
@@ -105,14 +112,14 @@ def _filter_gradient(node, x, sizes, slope):
 def _transposed(node, sizes, kernel, x):
     sizes = numbers(sizes) if getattr(sizes, "ndim", 1) == 1 else None
     kind = node.get("data_format", "NHWC")
-    return nn.conv2d_transpose(tensor(x), tensor(kernel), sizes, node.get("strides"), _padding(node),
+    return nn.conv2d_transpose(tensor(x), tensor(kernel), sizes, _strides(node), _padding(node),
                                data_format=kind, dilations=_dilations(node, kind))
 
 
 @operator("Conv3DBackpropInputV2")
 def _transposed_3d(node, sizes, kernel, x):
     kind = node.get("data_format", "NDHWC")
-    return nn.conv3d_transpose(tensor(x), tensor(kernel), numbers(sizes), node.get("strides"), _padding(node),
+    return nn.conv3d_transpose(tensor(x), tensor(kernel), numbers(sizes), _strides(node), _padding(node),
                                data_format=kind, dilations=_dilations(node, kind))
 
 
@@ -163,7 +170,12 @@ def _batch_norm(node, x, scale, offset, mean, variance):
     if node.get("is_training", True):
         return _train_batch_norm(node, x, scale, offset, mean, variance, kind, small)
     y = _normalize(x, mean, variance, scale, offset, kind, small)
-    return y, mean, variance, mean, variance, mean
+    return y, mean, variance, mean, variance, _reserve()
+
+
+def _reserve():
+    """Return what the third version gives besides: a number that no kernel of a processor reads."""
+    return ops.zeros((), dtype=float32)
 
 
 def _normalize(x, mean, variance, scale, offset, kind, small):
@@ -189,8 +201,8 @@ def _train_batch_norm(node, x, scale, offset, mean, variance, kind, small):
     part = node.get("exponential_avg_factor", 1.0)
     if part != 1.0:
         return (y, mean * (1 - part) + own_mean * part, variance * (1 - part) + unbiased * part, own_mean,
-                own_variance, own_mean)
-    return y, own_mean, unbiased, own_mean, own_variance, own_mean
+                own_variance, _reserve())
+    return y, own_mean, unbiased, own_mean, own_variance, _reserve()
 
 
 @operator("LRN")
