@@ -3,9 +3,10 @@
 // Here a change and the note of how to undo it are one call, and all is undone within one call.
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
-#include <vector>
 
+#include "core/base/inline_vector.h"
 #include "core/bindings/python.h"
 
 namespace dragon::python {
@@ -14,10 +15,10 @@ namespace {
 
 /// How one change is undone.
 struct Exit {
-  enum Kind { kCall, kSetAttribute, kDeleteAttribute, kRemove, kAppend };
+  enum Kind { kCall, kSwitch, kSetAttribute, kDeleteAttribute, kRemove, kAppend };
   Kind kind;
   PyObject* object;    ///< what is called, or what has the attribute, or a list; owned
-  PyObject* argument;  ///< the arguments, or the attribute's name, or an item; owned, or null
+  PyObject* argument;  ///< the arguments, or the only one, or the attribute's name, or an item; owned, or null
   PyObject* value;     ///< of the attribute; owned, or null
 
   void Release() {
@@ -28,11 +29,8 @@ struct Exit {
 };
 
 struct PyExitStack {
-  PyObject_HEAD struct Books {
-    std::vector<Exit> exits;
-    std::vector<size_t> marks;  ///< how many exits there were at each `__enter__`
-  };
-  Books* books;  ///< null before the first one
+  PyObject_HEAD InlineVector<Exit, 4> exits;
+  InlineVector<size_t, 2> marks;  ///< how many exits there were at each `__enter__`
 };
 
 /// What is entered by `with`: what there is for each block that it is in, the innermost last. Threads that share an
@@ -42,7 +40,8 @@ struct PyScope {
     PyObject* object;  ///< an ExitStack or a generator; owned
     unsigned long thread;
   };
-  PyObject_HEAD std::vector<Block>* blocks;  ///< null before the first one
+  PyObject_HEAD InlineVector<Block, 2> blocks;
+  bool was_entered = false;
 };
 
 PyTypeObject ExitStackType = {PyVarObject_HEAD_INIT(nullptr, 0)};
@@ -50,13 +49,8 @@ PyTypeObject ScopeType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 PyTypeObject GeneratorScopeType = {PyVarObject_HEAD_INIT(nullptr, 0)};
 
 PyExitStack* Stack(PyObject* self) { return Self<PyExitStack>(self); }
-
-PyExitStack::Books& Of(PyObject* self) {
-  if (!Stack(self)->books) Stack(self)->books = new PyExitStack::Books();
-  return *Stack(self)->books;
-}
-void Mark(PyObject* self) { Of(self).marks.push_back(Of(self).exits.size()); }
-bool IsEntered(PyObject* self) { return Stack(self)->books && !Stack(self)->books->marks.empty(); }
+void Mark(PyObject* self) { Stack(self)->marks.push_back(Stack(self)->exits.size()); }
+bool IsEntered(PyObject* self) { return !Stack(self)->marks.empty(); }
 
 /// An exception that is put away while others may come.
 class Kept {
@@ -82,7 +76,16 @@ class Kept {
   PyObject *type_ = nullptr, *value_ = nullptr, *trace_ = nullptr;
 };
 
-PyObject* New(PyTypeObject* type, PyObject*, PyObject*) { return type->tp_alloc(type, 0); }
+/// A new object of a struct whose members behind the head are C++'s.
+template <typename Struct>
+PyObject* New(PyTypeObject* type, PyObject*, PyObject*) {
+  PyObject* self = type->tp_alloc(type, 0);
+  if (!self) return nullptr;
+  const PyObject head = *self;
+  auto* made = new (self) Struct;
+  made->ob_base = head;
+  return self;
+}
 
 /// Take the last item out of a list that is this one.
 int RemoveLast(PyObject* list, PyObject* item) {
@@ -96,6 +99,11 @@ int Undo(const Exit& exit) {
   switch (exit.kind) {
     case Exit::kCall: {
       PyObject* result = PyObject_Call(exit.object, exit.argument, nullptr);
+      Py_XDECREF(result);
+      return result ? 0 : -1;
+    }
+    case Exit::kSwitch: {
+      PyObject* result = PyObject_CallOneArg(exit.object, exit.argument);
       Py_XDECREF(result);
       return result ? 0 : -1;
     }
@@ -117,13 +125,13 @@ int Undo(const Exit& exit) {
 /// first exception is raised when all is done.
 int UndoAll(PyObject* self) {
   if (!IsEntered(self)) return 0;
-  PyExitStack::Books& books = Of(self);
-  const size_t mark = books.marks.back();
-  books.marks.pop_back();
+  PyExitStack& stack = *Stack(self);
+  const size_t mark = stack.marks.back();
+  stack.marks.resize(stack.marks.size() - 1);
   Kept error;
-  while (books.exits.size() > mark) {
-    Exit exit = books.exits.back();
-    books.exits.pop_back();
+  while (stack.exits.size() > mark) {
+    Exit exit = stack.exits.back();
+    stack.exits.resize(stack.exits.size() - 1);
     if (Undo(exit) < 0) {
       error.Take();
       if (Undo(exit) < 0) PyErr_Clear();
@@ -139,7 +147,7 @@ void Add(PyObject* self, Exit::Kind kind, PyObject* object, PyObject* argument, 
   Py_INCREF(object);
   Py_XINCREF(argument);
   Py_XINCREF(value);
-  Of(self).exits.push_back({kind, object, argument, value});
+  Stack(self)->exits.push_back({kind, object, argument, value});
 }
 
 bool RequireCount(const char* who, Py_ssize_t count, Py_ssize_t expected) {
@@ -164,10 +172,7 @@ PyObject* Switch(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   if (!RequireCount("switch", count, 2) || !RequireEntered(self, "switch")) return nullptr;
   PyObject* before = PyObject_CallOneArg(args[0], args[1]);
   if (!before) return nullptr;
-  PyObject* arguments = PyTuple_Pack(1, before);
-  if (!arguments) return Py_DECREF(before), nullptr;
-  Add(self, Exit::kCall, args[0], arguments);
-  Py_DECREF(arguments);
+  Add(self, Exit::kSwitch, args[0], before);
   return before;
 }
 
@@ -234,28 +239,42 @@ PyObject* Enter(PyObject* self, PyObject*) {
 
 /// Takes over the reference to a block.
 void AddBlock(PyObject* self, PyObject* block) {
-  auto* scope = Self<PyScope>(self);
-  if (!scope->blocks) scope->blocks = new std::vector<PyScope::Block>();
-  scope->blocks->push_back({block, PyThread_get_thread_ident()});
+  Self<PyScope>(self)->was_entered = true;
+  Self<PyScope>(self)->blocks.push_back({block, PyThread_get_thread_ident()});
 }
 
 /// The innermost block of this thread; of another one, which has handed the object over, where there is none.
 py::object TakeBlock(PyObject* self) {
-  auto* blocks = Self<PyScope>(self)->blocks;
-  if (!blocks || blocks->empty()) return {};
+  auto& blocks = Self<PyScope>(self)->blocks;
+  if (blocks.empty()) return {};
   const unsigned long thread = PyThread_get_thread_ident();
-  auto found = std::find_if(blocks->rbegin(), blocks->rend(), [&](const auto& each) { return each.thread == thread; });
-  if (found == blocks->rend()) found = blocks->rbegin();
-  const auto block = py::reinterpret_steal<py::object>(found->object);
-  blocks->erase(std::next(found).base());
+  size_t place = blocks.size();
+  while (place > 0 && blocks[place - 1].thread != thread) --place;
+  place = place > 0 ? place - 1 : blocks.size() - 1;
+  const auto block = py::reinterpret_steal<py::object>(blocks[place].object);
+  std::move(blocks.begin() + place + 1, blocks.end(), blocks.begin() + place);
+  blocks.resize(blocks.size() - 1);
   return block;
 }
 
+/// A stack that nobody has any more: blocks are entered and left millions of times.
+PyObject* g_spare = nullptr;
+
+PyObject* TakeStack() {
+  if (g_spare) return std::exchange(g_spare, nullptr);
+  return New<PyExitStack>(&ExitStackType, nullptr, nullptr);
+}
+
+void GiveBack(py::object stack) {
+  if (!g_spare && Py_REFCNT(stack.ptr()) == 1 && !IsEntered(stack.ptr())) g_spare = stack.release().ptr();
+}
+
 PyObject* EnterScope(PyObject* self, PyObject*) {
-  PyObject* stack = New(&ExitStackType, nullptr, nullptr);
+  static PyObject* const name = PyUnicode_InternFromString("_enter_scope");
+  PyObject* stack = TakeStack();
   if (!stack) return nullptr;
   Mark(stack);
-  PyObject* result = PyObject_CallMethod(self, "_enter_scope", "O", stack);
+  PyObject* result = PyObject_CallMethodOneArg(self, name, stack);
   if (result) return AddBlock(self, stack), result;
   Kept error;
   error.Take();
@@ -266,13 +285,14 @@ PyObject* EnterScope(PyObject* self, PyObject*) {
 }
 
 PyObject* LeaveScope(PyObject* self, PyObject* const*, Py_ssize_t) {
-  const py::object stack = TakeBlock(self);
+  py::object stack = TakeBlock(self);
   if (!stack) {
-    if (Self<PyScope>(self)->blocks) Py_RETURN_NONE;  // what it had entered was left within the block
+    if (Self<PyScope>(self)->was_entered) Py_RETURN_NONE;  // what it had entered was left within the block
     PyErr_Format(PyExc_IndexError, "%s.__exit__: got no block that was entered, expected one", Py_TYPE(self)->tp_name);
     return nullptr;
   }
   if (UndoAll(stack.ptr()) < 0) return nullptr;
+  GiveBack(std::move(stack));
   Py_RETURN_NONE;
 }
 
@@ -285,7 +305,8 @@ PyObject* Leave(PyObject* self, PyObject* const*, Py_ssize_t) {
 
 /// The next item of a generator; its own first item is what `with` binds.
 PyObject* EnterGenerator(PyObject* self, PyObject*) {
-  PyObject* generator = PyObject_CallMethod(self, "_make_generator", nullptr);
+  static PyObject* const name = PyUnicode_InternFromString("_make_generator");
+  PyObject* generator = PyObject_CallMethodNoArgs(self, name);
   if (!generator) return nullptr;
   if (!PyIter_Check(generator)) {
     PyErr_Format(PyExc_TypeError, "contextmanager: got '%s', expected a generator", Py_TYPE(generator)->tp_name);
@@ -368,8 +389,7 @@ PyObject* GetState(PyObject* self, PyObject*) {
 }
 
 int Traverse(PyObject* self, visitproc visit, void* arg) {
-  if (!Stack(self)->books) return 0;
-  for (const Exit& exit : Stack(self)->books->exits) {
+  for (const Exit& exit : Stack(self)->exits) {
     Py_VISIT(exit.object);
     Py_VISIT(exit.argument);
     Py_VISIT(exit.value);
@@ -378,24 +398,14 @@ int Traverse(PyObject* self, visitproc visit, void* arg) {
 }
 
 int Clear(PyObject* self) {
-  if (!Stack(self)->books) return 0;
-  std::vector<Exit> exits = std::exchange(Stack(self)->books->exits, {});
-  Stack(self)->books->marks.clear();
+  auto exits = std::exchange(Stack(self)->exits, InlineVector<Exit, 4>());
+  Stack(self)->marks.clear();
   for (Exit& exit : exits) exit.Release();
   return 0;
 }
 
-void Dealloc(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  PyObject_GC_UnTrack(self);
-  Clear(self);
-  delete Stack(self)->books;
-  type->tp_free(self);  // who derives from this lets go of the class itself
-}
-
 int TraverseScope(PyObject* self, visitproc visit, void* arg) {
-  const auto* blocks = Self<PyScope>(self)->blocks;
-  for (size_t i = 0; blocks && i < blocks->size(); ++i) Py_VISIT((*blocks)[i].object);
+  for (const PyScope::Block& block : Self<PyScope>(self)->blocks) Py_VISIT(block.object);
   return 0;
 }
 
@@ -405,12 +415,13 @@ int ClearScope(PyObject* self) {
   return 0;
 }
 
-void DeallocScope(PyObject* self) {
+template <typename Struct, inquiry kClear>
+void Dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
-  ClearScope(self);
-  delete Self<PyScope>(self)->blocks;
-  type->tp_free(self);
+  kClear(self);
+  Self<Struct>(self)->~Struct();
+  type->tp_free(self);  // who derives from this lets go of the class itself
 }
 
 PyCFunction Fast(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) {
@@ -445,7 +456,6 @@ void Ready(py::module_& m, PyTypeObject* type, const char* name, const char* doc
   type->tp_name = name;
   type->tp_doc = doc;
   type->tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
-  type->tp_new = &New;
   type->tp_methods = methods;
   if (PyType_Ready(type) < 0) throw py::error_already_set();
   m.add_object(std::strrchr(name, '.') + 1, py::handle(Upcast(type)));
@@ -453,18 +463,20 @@ void Ready(py::module_& m, PyTypeObject* type, const char* name, const char* doc
 
 void BeScope(PyTypeObject* type) {
   type->tp_basicsize = sizeof(PyScope);
+  type->tp_new = &New<PyScope>;
   type->tp_traverse = &TraverseScope;
   type->tp_clear = &ClearScope;
-  type->tp_dealloc = &DeallocScope;
+  type->tp_dealloc = &Dealloc<PyScope, &ClearScope>;
 }
 
 }  // namespace
 
 void RegisterExits(py::module_& m) {
   ExitStackType.tp_basicsize = sizeof(PyExitStack);
+  ExitStackType.tp_new = &New<PyExitStack>;
   ExitStackType.tp_traverse = &Traverse;
   ExitStackType.tp_clear = &Clear;
-  ExitStackType.tp_dealloc = &Dealloc;
+  ExitStackType.tp_dealloc = &Dealloc<PyExitStack, &Clear>;
   Ready(m, &ExitStackType, "dragon._C.ExitStack",
         "Undoes, at the end of a `with` block, the changes that it made; no interrupt comes between.", stack_methods);
   BeScope(&ScopeType);

@@ -3,7 +3,7 @@ import threading
 from collections import namedtuple
 
 from dragon import _C
-from dragon.core.scopes import Scope, contextmanager
+from dragon.core.scopes import Scope
 from dragon.vm.torch.core.exporting.hearing import leave_to_engine
 from dragon.vm.torch.core.kinds import exchanged, is_of_parts, told_shape, values_of
 from dragon.vm.torch.core.layout import preserve_format
@@ -40,8 +40,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     grads = check_grads(tensors, grad_tensors)
     retain_graph = create_graph if retain_graph is None else retain_graph
     tensors, grads = told_by_values(tensors, grads)
-    with Pass():
-        return _accumulate(tensors, grads, retain_graph, create_graph, inputs)
+    with PASS as queue:
+        _accumulate(tensors, grads, retain_graph, create_graph, inputs)
+    call_queued(queue)
 
 
 def _accumulate(tensors, grads, retain_graph, create_graph, inputs):
@@ -51,7 +52,7 @@ def _accumulate(tensors, grads, retain_graph, create_graph, inputs):
     inputs = tuple(values_of(item) if is_of_parts(item) else item for item in inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
-    with _Wanting():
+    with WANTING:
         if all(item.is_leaf for item in inputs):
             return _C.backward(tensors, grads, retain_graph, create_graph, inputs)
         # The engine accumulates into leaves; computed tensors get theirs here.
@@ -104,7 +105,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     refuse_edges("grad", outputs, inputs)
     retain_graph = create_graph if retain_graph is None else retain_graph
     allow_unused = materialize_grads if allow_unused is None else allow_unused
-    with Pass(), _Wanting():
+    with PASS as queue, WANTING:
         if is_grads_batched:
             found = batched_grad(outputs, inputs, as_tuple(grad_outputs), retain_graph, create_graph, allow_unused)
         else:
@@ -114,6 +115,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
             found = _C.grad(told, wanted, grads, retain_graph, create_graph, allow_unused)
             found = tuple(exchanged(item.detach(), got) if got is not None and is_of_parts(item) else got
                           for got, item in zip(found, inputs))
+    call_queued(queue)
     found = revived(found)
     if materialize_grads:
         found = tuple(ops.zeros_like(item) if got is None else got for got, item in zip(found, inputs))
@@ -138,34 +140,38 @@ class _Wanting(Scope):
         exits.set(_local, "valid", False)
 
 
-_local = threading.local()
+class _Local(threading.local):
+    """What a thread is within."""
+
+    within = 0, None  # how deep in passes, and what is queued
+    valid = True  # whether a pass accumulates into all leaves
+
+
+_local = _Local()
 
 
 class _Pass(Scope):
-    """A backward pass within a `with` block, which binds what is to be called once the outermost one is done."""
+    """A backward pass within a `with` block, which binds a list of what is to be called once it is done."""
 
     def _enter_scope(self, exits):
-        """Be one deeper."""
-        depth = getattr(_local, "depth", 0)
-        exits.set(_local, "depth", depth + 1)
-        queue = []
-        if depth == 0:
-            exits.set(_local, "queue", queue)
-        return queue
+        """Be one deeper; what is queued within a pass in another one is called when the outermost one is done."""
+        depth, queue = _local.within
+        exits.set(_local, "within", (depth + 1, [] if queue is None else queue))
+        return [] if depth else _local.within[1]
 
 
-@contextmanager
-def Pass():
-    """Make a `with` block a backward pass; once a thread's outermost one is done, what was queued in it is called."""
-    with _Pass() as queue:
-        yield
+PASS, WANTING = _Pass(), _Wanting()
+
+
+def call_queued(queue):
+    """Call what was queued within a backward pass; nothing within one that ended with an exception."""
     while queue:
         queue.pop(0)()
 
 
 def is_within_another():
     """Return whether the backward pass that runs was begun within another one, as by a reentrant checkpoint."""
-    return getattr(_local, "depth", 0) > 1
+    return _local.within[0] > 1
 
 
 def queue_callback(callback):
@@ -177,14 +183,15 @@ def queue_callback(callback):
         The function.
 
     """
-    if getattr(_local, "queue", None) is None:
+    queue = _local.within[1]
+    if queue is None:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
-    _local.queue.append(callback)
+    queue.append(callback)
 
 
 def _is_checkpoint_valid():
     """Return whether the backward pass that runs accumulates into all leaves."""
-    return getattr(_local, "valid", True)
+    return _local.valid
 
 
 def batched_grad(outputs, inputs, grads, retain_graph, create_graph, allow_unused):
