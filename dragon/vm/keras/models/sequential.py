@@ -215,7 +215,8 @@ class Sequential(Model):
             else:
                 from dragon.vm.keras.saving.legacy_h5 import model_from_config
                 layer = model_from_config(data, custom_objects=custom_objects)
-            model.add(layer)
+            model.add(layer, rebuild=False)
+        model._maybe_rebuild()  # once: drawing the graph anew behind each layer takes the square of their number
         shape = config.get("build_input_shape")
         if model._functional is None and shape and isinstance(shape, (tuple, list)):
             model.build(shape)
