@@ -16,6 +16,7 @@ from dragon.core.scopes import Scope, contextmanager
 from dragon.core.thread_state import ThreadFlag
 from dragon.vm.torch._weights_only_unpickler import Unpickler
 from dragon.vm.torch.core.device import as_device, device
+from dragon.vm.torch.core.files.errors import WriteError
 from dragon.vm.torch.core.files import legacy, trusted
 from dragon.vm.torch.core.files.archive import ArchiveReader, ArchiveWriter, starts_archive, whole
 from dragon.vm.torch.core.files.legacy import MAGIC_NUMBER, PROTOCOL_VERSION
@@ -107,15 +108,21 @@ def _identify(writer):
 @contextmanager
 def _opened(file, mode):
     """Give a file: the one at a path, closed afterwards, or the object itself."""
-    if isinstance(file, (str, os.PathLike)):
-        if mode == "wb" and not os.path.isdir(os.path.dirname(os.path.abspath(file))):
-            raise RuntimeError(f"Parent directory {os.path.dirname(file)} does not exist.")
-        with (files.rewriting(file) if mode == "wb" else open(file, mode)) as opened:
-            yield opened
-    else:
+    if not isinstance(file, (str, os.PathLike)):
         yield file
         if mode == "wb" and hasattr(file, "flush"):
             file.flush()
+    elif mode != "wb":
+        with open(file, mode) as opened:
+            yield opened
+    elif not os.path.isdir(os.path.dirname(os.path.abspath(file))):
+        raise RuntimeError(f"Parent directory {os.path.dirname(file)} does not exist.")
+    else:
+        try:
+            with files.rewriting(file) as opened:
+                yield opened
+        except OSError as error:
+            raise error if error.errno is None else WriteError(error.errno, error.strerror, file) from error
 
 
 # --- reading

@@ -6,6 +6,7 @@ from dragon.io.sources import tfrecord
 from dragon.io.sources.compressed import Inflated
 from dragon.io.sources.tfrecord import walk_records
 from dragon.vm.shared import errors
+from dragon.vm.shared.files.system_errors import translated
 from dragon.vm.shared.naming import known_as
 
 COMPRESSIONS = ("", "GZIP", "ZLIB")
@@ -32,14 +33,8 @@ def make_folder(path):
 
 def open_source(path, compression="", buffering=1 << 18):
     """Return a file to read bytes from, whatever it is compressed with."""
-    try:
+    with translated(path):
         file = open(path, "rb", buffering=buffering)
-    except FileNotFoundError:
-        raise errors.NotFoundError(None, None, f"{os.fsdecode(path)}; No such file or directory") from None
-    except IsADirectoryError:
-        raise errors.FailedPreconditionError(None, None, f"{os.fsdecode(path)}; Is a directory") from None
-    except PermissionError:
-        raise errors.PermissionDeniedError(None, None, f"{os.fsdecode(path)}; Permission denied") from None
     return Inflated(file, compression.lower(), _lost) if compression else file
 
 
@@ -152,10 +147,8 @@ class TFRecordWriter(tfrecord.TFRecordWriter):
             options = TFRecordOptions(options)
         kind = TFRecordOptions.get_compression_type_string(options)
         path = path.numpy() if hasattr(path, "numpy") else path
-        try:
+        with translated(path):
             file = open(os.fsdecode(path), "wb")
-        except FileNotFoundError:
-            raise errors.NotFoundError(None, None, f"{os.fsdecode(path)}; No such file or directory") from None
         self._begin(file, options.make_compressor(kind) if kind else None)
 
     def write(self, record):

@@ -5,6 +5,7 @@ import os
 from dragon.core import files as whole
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, wrap_array
+from dragon.vm.shared.files.system_errors import translated
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.written.texts import written
 
@@ -16,24 +17,12 @@ def path_of(name):
     return os.fsdecode(name)
 
 
-def translate(error, path):
-    """Return a system's error as TensorFlow calls it."""
-    kinds = ((FileNotFoundError, errors.NotFoundError), (FileExistsError, errors.AlreadyExistsError),
-             (PermissionError, errors.PermissionDeniedError), (IsADirectoryError, errors.FailedPreconditionError),
-             (NotADirectoryError, errors.FailedPreconditionError))
-    kind = next((ours for theirs, ours in kinds if isinstance(error, theirs)), errors.UnknownError)
-    return kind(None, None, f"{path}; {error.strerror}")
-
-
 @written("read_file")
 def read_file(filename, name=None):
     """Return the bytes of a file as a scalar tensor of strings."""
     path = path_of(filename)
-    try:
-        with open(path, "rb") as file:
-            return convert_to_tensor(file.read())
-    except OSError as error:
-        raise translate(error, path) from None
+    with translated(path), open(path, "rb") as file:
+        return convert_to_tensor(file.read())
 
 
 def write_file(filename, contents, name=None):
@@ -42,11 +31,9 @@ def write_file(filename, contents, name=None):
     if not isinstance(data, bytes):
         raise errors.InvalidArgumentError(None, None, "write_file: contents must be a scalar of dtype string. "
                                           f"Received: {contents!r}")
-    try:
+    with translated(path):
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         whole.write(path, data)
-    except OSError as error:
-        raise translate(error, path) from None
 
 
 def matching_files(pattern, name=None):

@@ -5,20 +5,12 @@ import shutil
 from collections import namedtuple
 
 from dragon.core import files
-from dragon.core.scopes import contextmanager
 from dragon.vm.shared import errors
+from dragon.vm.shared.files.system_errors import translated
 from dragon.vm.shared.letters import expect
-from dragon.vm.tensorflow.io.files import path_of, translate
+from dragon.vm.tensorflow.io.files import path_of
 
 FileStatistics = namedtuple("FileStatistics", ["length", "mtime_nsec", "is_directory"])
-
-
-@contextmanager
-def _translated(path):
-    try:
-        yield
-    except OSError as error:
-        raise translate(error, path) from None
 
 
 class GFile:
@@ -44,7 +36,7 @@ class GFile:
     def _open(self):
         """Return the file, opened when it is first used."""
         if self._file is None:
-            with _translated(self._name):
+            with translated(self._name):
                 options = {} if "b" in self._mode else {"encoding": "utf-8", "newline": "\n"}
                 self._file = open(self._name, self._mode, **options)
         return self._file
@@ -92,7 +84,7 @@ class GFile:
         """Return the number of bytes of the file."""
         if self._file is not None and not self._file.closed and self._mode[0] != "r":
             self._file.flush()
-        with _translated(self._name):
+        with translated(self._name):
             return os.path.getsize(self._name)
 
     def seekable(self):
@@ -153,25 +145,25 @@ def glob(pattern):
 
 def mkdir(path):
     """Make a folder in one that is there."""
-    with _translated(path_of(path)):
+    with translated(path_of(path)):
         os.mkdir(path_of(path))
 
 
 def makedirs(path):
     """Make a folder and those it is in, unless they are there."""
-    with _translated(path_of(path)):
+    with translated(path_of(path)):
         os.makedirs(path_of(path), exist_ok=True)
 
 
 def remove(path):
     """Delete a file."""
-    with _translated(path_of(path)):
+    with translated(path_of(path)):
         os.remove(path_of(path))
 
 
 def rmtree(path):
     """Delete a folder and all in it."""
-    with _translated(path_of(path)):
+    with translated(path_of(path)):
         shutil.rmtree(path_of(path))
 
 
@@ -180,7 +172,7 @@ def copy(src, dst, overwrite=False):
     src, dst = path_of(src), path_of(dst)
     if os.path.exists(dst) and not overwrite:
         raise errors.AlreadyExistsError(None, None, f"file already exists: {dst}")
-    with _translated(src):
+    with translated(src):
         files.copy(src, dst)
 
 
@@ -189,13 +181,13 @@ def rename(src, dst, overwrite=False):
     src, dst = path_of(src), path_of(dst)
     if os.path.exists(dst) and not overwrite:
         raise errors.AlreadyExistsError(None, None, f"file already exists: {dst}")
-    with _translated(src):
+    with translated(src):
         os.replace(src, dst)
 
 
 def stat(path):
     """Return the length, the time of the last change in nanoseconds, and whether it is a folder."""
-    with _translated(path_of(path)):
+    with translated(path_of(path)):
         found = os.stat(path_of(path))
     return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(path_of(path)))
 

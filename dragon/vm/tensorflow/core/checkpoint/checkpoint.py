@@ -6,6 +6,7 @@ from dragon.core import warnings
 from dragon.core import modes
 from dragon.core import files
 from dragon.vm.shared.data.rows import array_of
+from dragon.vm.shared.files.system_errors import translated
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.variable import Variable, pending, write
 from dragon.vm.tensorflow.core.checkpoint import trackable
@@ -194,7 +195,8 @@ class Checkpoint:
         graph[()] = trackable.write_graph(objects)
         arrays[trackable.GRAPH] = graph
         prefix = os.fspath(file_prefix)
-        write_bundle(prefix, arrays)
+        with translated(prefix):
+            write_bundle(prefix, arrays)
         return prefix
 
     def save(self, file_prefix, options=None):

@@ -5,6 +5,7 @@ import secrets
 
 from dragon import _C
 from dragon.core import files
+from dragon.vm.shared.files.system_errors import translated
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.recording.concrete import ConcreteFunction
 from dragon.vm.shared.recording.function import Function
@@ -366,4 +367,5 @@ def save(obj, export_dir, signatures=None, options=None):
                 if number == 0 and traces:
                     own[name] = function, traces
     made.add_signatures(_default_signatures(obj, own) if signatures is None else _choose_signatures(signatures))
-    made.write(folder)
+    with translated(folder):
+        made.write(folder)

@@ -1,11 +1,9 @@
 """Exported programs into .pt2 files, in PyTorch's form."""
-import contextlib
 import io
 import json
 import operator
 import os
 
-from dragon.core import files
 from dragon.vm.torch.core.dtypes import dtype
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
@@ -316,8 +314,7 @@ def save_program(program, file, extra_files=None, opset_version=None):
     from dragon.vm import torch
     words = json.dumps(program_words(program, opset_version)).encode()
     name = os.path.splitext(os.path.basename(os.fspath(file)))[0] if isinstance(file, (str, os.PathLike)) else "archive"
-    with contextlib.ExitStack() as opened:
-        place = opened.enter_context(files.rewriting(file)) if isinstance(file, (str, os.PathLike)) else file
+    with torch.serialization._opened(file, "wb") as place:
         archive = ArchiveWriter(place, name or "archive")
         archive.write("archive_format", b"pt2")
         archive.write("archive_version", b"0")
