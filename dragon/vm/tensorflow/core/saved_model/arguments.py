@@ -24,7 +24,7 @@ class Argument:
     """
 
     __slots__ = ("name", "attribute", "default", "is_input", "is_list", "dtype", "count", "kind", "type", "values",
-                 "least")
+                 "least", "dtypes", "fixed")
 
     def __init__(self, word):
         found = WORD.fullmatch(word)
@@ -41,6 +41,9 @@ class Argument:
         bound = found["bound"] or ""
         self.least = int(bound[:-2]) if bound.endswith("..") else None
         self.values = bound.split(",") if bound and self.least is None else None
+        names_dtypes = self.values and (self.is_input or self.kind == "@")
+        self.dtypes = [as_dtype(name) for name in self.values] if names_dtypes else None
+        self.fixed = self.dtypes[0] if self.dtypes and self.is_input and not self.dtype else None  # always this one
 
     def read(self, value, op):
         """Return an attribute's value as operators take it."""
@@ -89,11 +92,6 @@ class Argument:
             return [_sizes_of(one) for one in value]
         return _sizes_of(value)
 
-    @property
-    def fixed(self):
-        """The one dtype that an input always has, or None."""
-        return as_dtype(self.values[0]) if self.is_input and self.values and not self.dtype else None
-
     def check_input(self, dtype, known, op, place):
         """Refuse an input of another dtype than the operator, or the inputs before, have it.
 
@@ -118,7 +116,7 @@ class Argument:
 
     def check_dtype(self, dtype):
         """Refuse a dtype that the operator does not compute."""
-        if self.values and dtype not in [as_dtype(name) for name in self.values]:
+        if self.dtypes and dtype not in self.dtypes:
             raise invalid_argument(f"Value for attr '{self.dtype or self.name}' of {_called(dtype)} is not in the list "
                                    f"of allowed values: {', '.join(self.values)}")
 
