@@ -78,11 +78,11 @@ class Argument:
         if self.type.startswith("[") and isinstance(value, (list, tuple)):
             return [as_dtype(one) for one in value]
         if value is None or isinstance(value, (list, tuple)):
-            raise self._wrong("DataType", value)
+            raise self.wrong("DataType", value)
         try:
             value = as_dtype(value)
         except TypeError:
-            raise self._wrong("DataType", value) from None
+            raise self.wrong("DataType", value) from None
         self.check_dtype(value)
         return value
 
@@ -120,7 +120,8 @@ class Argument:
             raise invalid_argument(f"Value for attr '{self.dtype or self.name}' of {_called(dtype)} is not in the list "
                                    f"of allowed values: {', '.join(self.values)}")
 
-    def _wrong(self, kind, value):
+    def wrong(self, kind, value):
+        """Return the error for a value of another kind."""
         return TypeError(f"Expected {kind} for argument '{self.name}' not {value!r}.")
 
 
@@ -143,11 +144,11 @@ def _sizes_of(shape):
 def _integer(argument, value):
     """Return what `int` makes of a number; text is none."""
     if isinstance(value, str):
-        raise argument._wrong("int", value)
+        raise argument.wrong("int", value)
     try:
         value = int(value)
     except (TypeError, ValueError):
-        raise argument._wrong("int", value) from None
+        raise argument.wrong("int", value) from None
     if not -1 << 63 <= value < 1 << 63:
         raise OverflowError("int too big to convert")
     return value
@@ -155,19 +156,19 @@ def _integer(argument, value):
 
 def _real(argument, value):
     if not isinstance(value, numbers.Real):
-        raise argument._wrong("float", value)
+        raise argument.wrong("float", value)
     return float(value)
 
 
 def _truth(argument, value):
     if not isinstance(value, bool):
-        raise argument._wrong("bool", value)
+        raise argument.wrong("bool", value)
     return value
 
 
 def _text(argument, value):
     if not isinstance(value, (str, bytes)):
-        raise argument._wrong("string", value)
+        raise argument.wrong("string", value)
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     value.encode()  # half a pair of surrogates is no text
