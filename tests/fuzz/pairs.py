@@ -133,7 +133,7 @@ def judge(name, theirs, mine):
     if len(theirs[1]) != len(mine[1]):
         return "differs", f"{len(mine[1])} results, genuine {len(theirs[1])}"
     found = [leaf_differs(one, other, bool(DRAWN.search(name))) for one, other in zip(theirs[1], mine[1])]
-    return next((("differs", words) for words in found if words), None)
+    return next((("differs", f"result {place}: {words}") for place, words in enumerate(found) if words), None)
 
 
 def known_differences():
