@@ -30,12 +30,15 @@ struct ProgramFace {
   std::shared_ptr<Program> program;
   std::vector<const Frontend*> frontends;
 
-  py::list Run(const py::object& arguments, const std::vector<double>& symbols) const {
+  /// None where an input was moved since guards looked at it.
+  py::object Run(const py::object& arguments, const std::vector<double>& symbols) const {
     const std::vector<Tensor> inputs = TensorsIn(arguments, "compiled");
     std::vector<Tensor> results;
-    {
+    try {
       WithoutGil outside;
       results = program->Run(inputs, symbols);
+    } catch (const InputMoved&) {
+      return py::none();
     }
     py::list list(results.size());
     for (size_t i = 0; i < results.size(); ++i) {

@@ -122,8 +122,11 @@ class PartsRun {
   bool Play(size_t i, const ProgramFace& program, const std::vector<double>& symbols) {
     const ProcedurePart& part = parts_.at(i);
     return Goes([&] {
-      const std::vector<Tensor> made = program.program->Run(std::exchange(taken_, {}), symbols);
-      run_.Skip(part.end, part.gives, made);
+      try {
+        run_.Skip(part.end, part.gives, program.program->Run(std::exchange(taken_, {}), symbols));
+      } catch (const InputMoved&) {
+        run_.Advance(part.end);
+      }
     });
   }
   /// Have the part be done again, where gradients of a plan's gradients are wanted.

@@ -208,7 +208,7 @@ void RegisterProgram(py::module_& m) {
   py::class_<ProgramFace>(m, "Program", "A captured call made ready to run.")
       .def("run", &ProgramFace::Run,
            "Do again what the captured call did, with these arguments; `symbols` are numbers that change from run to "
-           "run.",
+           "run. None, and nothing done, where another thread has moved an argument since guards looked at it.",
            py::arg("arguments"), py::arg("symbols") = std::vector<double>())
       .def(
           "staleness",

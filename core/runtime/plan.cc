@@ -37,7 +37,7 @@ void Plan::CheckInputs(std::span<const Tensor> inputs) const {
     throw ValueError(graph_.name).Got(inputs.size(), " inputs").Expected(graph_.inputs.size());
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const ValueInfo& info = graph_.values[graph_.inputs[i]];
+    const ValueInfo& info = input(i);
     const auto who = [&] { return info.name.empty() ? "input " + std::to_string(i) : "input '" + info.name + "'"; };
     const Tensor& x = inputs[i];
     if (!x.defined()) throw ValueError(graph_.name).Got("nothing for ", who()).Expected("a tensor");

@@ -65,6 +65,7 @@ class DRAGON_API Plan {
   void CheckInputs(std::span<const Tensor> inputs) const;
 
   const Graph& graph() const { return graph_; }
+  const ValueInfo& input(size_t i) const { return graph_.values[graph_.inputs[i]]; }
   const PlanMemory& memory() const { return memory_; }
   int step_count() const { return step_count_; }
   /// How often runs were noted down as graphs of the device, how often those ran, and why no more are made: empty while

@@ -231,6 +231,10 @@ Program::Program(Capture capture, CompileOptions options) : capture_(std::move(c
   const bool pure = !backward_ && capture_.gradients.empty() && updates_.empty();
   if (options.freeze && pure && options.forward.level >= 3) frozen_ = std::make_unique<FrozenPlan>(capture_, options);
   forward_ = Compile(std::move(forward), options.forward, options.plan, &reports_);
+  for (size_t i = 0; i < forward_->graph().inputs.size(); ++i) {
+    const ValueInfo& x = forward_->input(i);
+    if (!x.strides.empty() && !IsContiguous(x.shape, x.strides)) strided_.push_back(i);
+  }
 }
 
 Program::~Program() = default;
@@ -340,9 +344,18 @@ void Program::DropGradients(std::span<const Tensor> arguments) const {
   }
 }
 
+void Program::RequireUnmoved(std::span<const Tensor> inputs) const {
+  for (size_t i : strided_) {
+    if (i >= inputs.size() || !inputs[i].defined()) continue;
+    const TensorImpl& x = *inputs[i].impl();
+    if (x.contiguous && x.numel > 1 && x.shape == forward_->input(i).shape) throw InputMoved();
+  }
+}
+
 std::vector<Tensor> Program::Run(std::span<const Tensor> arguments, std::span<const double> symbols) {
   const std::vector<Tensor> inputs = Gather(arguments);
   const LayoutReaders reading(inputs);
+  RequireUnmoved(inputs);
   DropGradients(arguments);
   std::vector<uint8_t> generator = GeneratorBefore();
   const std::shared_ptr<Plan> frozen = frozen_ ? frozen_->Fresh() : nullptr;

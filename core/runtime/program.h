@@ -24,16 +24,20 @@ DRAGON_API std::shared_ptr<Plan> Compile(Graph graph, const PassOptions& passes,
                                          std::vector<PassReport>* reports = nullptr);
 class FrozenPlan;
 
+/// An input lies in row-major order now, and did not when guards looked at it: its strides were the engine's choice,
+/// and another thread was the first to look at them (Tensor::Settle). Nothing was done yet; another graph fits the
+/// call.
+struct InputMoved {};
+
 /// A capture made ready to run.
 class DRAGON_API Program {
  public:
   Program(Capture capture, CompileOptions options);
   ~Program();
 
-  /// Do what the captured call did, with these arguments. A captured state of affairs that no longer holds (a tensor
-  /// outside has another shape, a gradient is there that was not) is a StaleCapture.
-  /// `symbols` are the values of the graph's symbols, for numbers that change from run to run. Any number of threads
-  /// may call.
+  /// Do what the captured call did, with these arguments, which fit what was captured (see `Staleness`) or are a
+  /// ValueError; InputMoved, where they did so until now. `symbols` are the values of the graph's symbols, for numbers
+  /// that change from run to run. Any number of threads may call.
   std::vector<Tensor> Run(std::span<const Tensor> arguments, std::span<const double> symbols = {});
   /// Why this does not fit the present state; empty if it does.
   std::string Staleness(std::span<const Tensor> arguments) const;
@@ -56,6 +60,7 @@ class DRAGON_API Program {
   void Record(std::span<const Tensor> arguments, std::span<const double> symbols, std::span<const Tensor> inputs,
               std::span<const Tensor> values, std::span<const Tensor> results, std::vector<uint8_t> generator) const;
   std::vector<Tensor> Gather(std::span<const Tensor> arguments) const;
+  void RequireUnmoved(std::span<const Tensor> inputs) const;
   Tensor Present(const CapturedOutput& output, std::span<const Tensor> inputs, std::span<const Tensor> values) const;
 
   Capture capture_;
@@ -67,6 +72,7 @@ class DRAGON_API Program {
   std::shared_ptr<Plan> forward_, backward_;
   std::unique_ptr<FrozenPlan> frozen_;
   std::vector<std::pair<int32_t, ValueId>> updates_;
+  std::vector<size_t> strided_;  ///< inputs that are not in row-major order
   std::vector<PassReport> reports_;
   std::shared_ptr<const Asker> asker_;
   const char* lasting_ = nullptr;  ///< what a call does that cannot be done twice, if anything

@@ -11,9 +11,10 @@ const char* Truth(bool value) { return value ? "True" : "False"; }
 
 }  // namespace
 
-TensorForm::TensorForm(const Tensor& tensor)
-    : shape(tensor.shape()), strides(tensor.strides()), dtype(tensor.dtype()), device(tensor.device()) {
+TensorForm::TensorForm(const Tensor& tensor) : shape(tensor.shape()), dtype(tensor.dtype()), device(tensor.device()) {
   const TensorImpl& impl = *tensor.impl();
+  const LayoutReaders reading(tensor);
+  strides = impl.strides;
   offset = impl.offset;
   free_layout = impl.free_layout;
   requires_grad = tensor.requires_grad();
@@ -27,6 +28,7 @@ TensorForm::TensorForm(const Tensor& tensor)
 std::string TensorForm::Difference(const Tensor& tensor) const {
   std::ostringstream text;
   const TensorImpl& impl = *tensor.impl();
+  const LayoutReaders reading(tensor);
   if (impl.dtype != dtype) {
     text << "dtype was " << Name(dtype) << ", now " << Name(impl.dtype);
   } else if (impl.device != device) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/framework/autograd/meta.h"
+#include "core/framework/layout.h"
 
 namespace dragon {
 
@@ -15,6 +16,7 @@ struct DRAGON_API TensorForm {
   /// Inline: asked for every tensor before each run.
   bool Fits(const Tensor& tensor) const {
     const TensorImpl& impl = *tensor.impl();
+    const LayoutReaders reading(tensor);
     return impl.dtype == dtype && impl.device == device && impl.free_layout == free_layout && FitsShape(impl) &&
            (!fixed_place || impl.offset == offset) && FitsHistory(tensor);
   }

@@ -7,6 +7,7 @@
 #include "core/framework/layout.h"
 #include "core/framework/op.h"
 #include "core/runtime/program.h"
+#include "core/runtime/tensor_form.h"
 #include "tests/cpp/check.h"
 
 namespace dragon {
@@ -100,6 +101,29 @@ TEST(ATensorIsMovedWhileOthersReadIt) {
       CHECK(At(Op<"to_row_major">(x.Detach()), 11) == 11);
     });
     CHECK(x.is_contiguous() && !x.impl()->free_layout && x.impl()->layout_readers == 0);
+  }
+}
+
+TEST(AnInputIsMovedWhileProgramsReadIt) {
+  Program program(Record(FreelyLaid(7, 9), /*differentiates=*/false), {});
+  const TensorForm form(FreelyLaid(7, 9));
+  for (int round = 0; round < 50; ++round) {
+    const Tensor x = FreelyLaid(7, 9);
+    Together([&](int number) {
+      if (number % 2 == 0) return x.Settle();
+      if (!form.Fits(x)) return;  // it was moved before
+      Tensor y;
+      try {
+        y = program.Run(std::vector<Tensor>{x})[0];
+      } catch (const InputMoved&) {
+        return;
+      }
+      for (int64_t i = 0; i < 7; ++i) {
+        float wanted = 0;
+        for (int64_t j = i * 9; j < i * 9 + 9; ++j) wanted += static_cast<float>((j * j + 1) * j);
+        CHECK(std::abs(At(y, i) - wanted) <= 1e-5f * wanted);
+      }
+    });
   }
 }
 

@@ -21,6 +21,12 @@ std::string (*g_trace_provider)() = nullptr;
 /// Whether this thread sees what a node stands for.
 bool IsSeen(const Node& node) { return node.sequence >= (node.when_asked ? t_floor.asked : t_floor.unasked); }
 
+/// Whether the memory of a view was written through another alias since its history was written. Where it was not, the
+/// history may be read: no other thread writes it.
+bool IsStale(const TensorImpl& impl) {
+  return impl.base && impl.view_version.load(std::memory_order_acquire) != impl.version_value();
+}
+
 /// Chains of a million nodes must not be destroyed recursively: the last owner of an edge queues it here instead.
 void DropEdges(InlineVector<Edge, 2>& edges) {
   static thread_local std::vector<Ref<Node>>* queue = nullptr;
@@ -396,19 +402,20 @@ void SetHistory(const Tensor& tensor, Ref<Node> node, int index) {
   meta.node = std::move(node);
   meta.output = index;
   meta.requires_grad = false;
-  tensor.impl()->view_version = tensor.impl()->version_value();
-  if (!retains || !meta.node) return;
-  meta.retain_grad = true;
-  meta.node->extras().retained.emplace_back(index, tensor.impl());
+  if (retains && meta.node) {
+    meta.retain_grad = true;
+    meta.node->extras().retained.emplace_back(index, tensor.impl());
+  }
+  tensor.impl()->view_version.store(tensor.impl()->version_value(), std::memory_order_release);
 }
 
 Ref<Node> GradNode(const Tensor& tensor) {
   static std::recursive_mutex looking;  // taken by threads that read the same view; the base may be a view as well
   TensorImpl& impl = *tensor.impl();
-  if (impl.base && impl.view_version != impl.version_value()) {
+  if (DRAGON_UNLIKELY(IsStale(impl))) {
     std::unique_lock<std::recursive_mutex> lock(looking, std::defer_lock);
     while (!lock.try_lock()) WaitForThread();
-    if (impl.view_version == impl.version_value()) return GradNode(tensor);
+    if (!IsStale(impl)) return GradNode(tensor);
     const Tensor base(impl.base);
     if (base.requires_grad() && impl.dtype == base.dtype()) {
       // The memory was written through another alias: this view's history is that of the base, looked at again.
@@ -417,7 +424,7 @@ Ref<Node> GradNode(const Tensor& tensor) {
       again.impl()->autograd->node->AskAsBehind();
       SetHistory(tensor, again.impl()->autograd->node, again.impl()->autograd->output);
     }
-    impl.view_version = impl.version_value();
+    impl.view_version.store(impl.version_value(), std::memory_order_release);
   }
   return impl.autograd ? impl.autograd->node : nullptr;
 }
@@ -436,7 +443,7 @@ HistoryFloor ExchangeHistoryFloor(HistoryFloor floor) { return std::exchange(t_f
 
 Edge GradEdge(const Tensor& tensor) {
   TensorImpl& impl = *tensor.impl();
-  if (!impl.autograd && !impl.base) return {};
+  if (!impl.base && !impl.autograd) return {};
   Ref<Node> node = GradNode(tensor);
   if (node && IsSeen(*node)) return {std::move(node), impl.autograd->output};
   AutogradMeta* meta = impl.autograd.get();
@@ -450,16 +457,15 @@ Edge GradEdge(const Tensor& tensor) {
 }
 
 bool Tensor::requires_grad() const {
+  if (DRAGON_UNLIKELY(IsStale(*impl_))) GradNode(*this);
   const AutogradMeta* meta = impl_->autograd.get();
-  if (meta && (meta->requires_grad || (meta->node && IsSeen(*meta->node)))) return true;
-  if (!impl_->base || impl_->view_version == impl_->version_value()) return false;
-  const Ref<Node> node = GradNode(*this);
-  return node && IsSeen(*node);
+  return meta && (meta->requires_grad || (meta->node && IsSeen(*meta->node)));
 }
 
 bool RecordsUnasked(const Tensor& tensor) {
   const TensorImpl* impl = tensor.impl();
-  if (!impl || (!impl->autograd && !impl->base)) return false;
+  if (!impl || (!impl->base && !impl->autograd)) return false;
+  if (IsStale(*impl)) GradNode(tensor);
   if (impl->autograd && impl->autograd->of_recorder) return true;
   if (!tensor.requires_grad()) return false;
   const Ref<Node> node = GradNode(tensor);

@@ -2,6 +2,7 @@
 #include "core/ops/array/geometry.h"
 
 #include "core/framework/infer.h"
+#include "core/framework/layout.h"
 #include "core/kernels/arrange.h"
 #include "core/ops/fill.h"
 
@@ -11,6 +12,7 @@ Geometry GeometryOf(const Tensor& x) { return {x.shape(), x.strides(), x.offset(
 Geometry RowMajor(const Dims& shape) { return {shape, ContiguousStrides(shape), 0}; }
 
 bool Reshaped(const Tensor& x, const Dims& shape, Dims* strides) {
+  const LayoutReaders reading(x);
   if (x.is_contiguous() || x.numel() == 0) {
     *strides = ContiguousStrides(shape);
     return true;

@@ -29,7 +29,11 @@ Tensor Memory(const CallReader& c, DType otherwise) {
 Tensor MemoryLike(const CallReader& c) {
   const Tensor& x = c.x(0);
   const DType dtype = c.DTypeOr("dtype", x.dtype());
-  if (IsDense(x.shape(), x.strides())) return Op<"empty_like">(x, dtype, DeviceOr(c, x.device()));
+  const auto is_dense = [&] {
+    const LayoutReaders reading(x);
+    return IsDense(x.shape(), x.strides());
+  };
+  if (is_dense()) return Op<"empty_like">(x, dtype, DeviceOr(c, x.device()));
   return Op<"empty_strided">(x.shape(), DenseStrides(x), dtype, DeviceOr(c, x.device()));
 }
 

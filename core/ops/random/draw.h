@@ -7,6 +7,7 @@
 
 #include "core/framework/generator.h"
 #include "core/framework/infer.h"
+#include "core/framework/layout.h"
 #include "core/framework/op.h"
 #include "core/kernels/random.h"
 
@@ -28,6 +29,7 @@ struct FlatView {
 /// Strides without gaps that keep the order of a tensor's axes in memory. A layout of the engine's choice is not kept:
 /// users count on numbers in row-major order.
 inline Dims DenseStrides(const Tensor& x) {
+  const LayoutReaders reading(x);
   const bool repeats = std::find(x.strides().begin(), x.strides().end(), 0) != x.strides().end();  // no order to keep
   if (x.impl()->free_layout || x.is_contiguous() || repeats) return ContiguousStrides(x.shape());
   return StridesInOrder(x.shape(), x.strides());

@@ -64,7 +64,7 @@ class Variant:
         return self.guards.failure(args, kwargs)
 
     def run(self, tensors):
-        """Return what the function would have; or `OTHER_WAY`, where it would go another way by what it finds."""
+        """Return what the function would have; or `OTHER_WAY`, where this is not its graph."""
         self.calls += 1
         symbols = [float(container[key]) for container, key in self._symbols]
         if self.parts is not None:
@@ -75,6 +75,8 @@ class Variant:
             outputs = self.sized.run(self.guards.sizes_of(tensors), tensors, symbols)
         else:
             outputs = self.compiled.run(tensors, symbols)
+        if outputs is None:  # an argument's strides, the engine's choice, are others now: guards look again
+            return OTHER_WAY
         return outputs[0] if self._single else self._template.fill(outputs)
 
     @property
