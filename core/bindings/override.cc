@@ -30,6 +30,7 @@ struct PyOverridable {
   PyObject* dict;
   PyObject* function;
   const Frontend* frontend;
+  bool of_tensor;  ///< no number stands for the first argument
 };
 
 PyTypeObject OverridableType = {PyVarObject_HEAD_INIT(nullptr, 0)};
@@ -67,10 +68,22 @@ void ReplaceError(const PyOverridable* me, PyObject* const* args, Py_ssize_t cou
   Py_DECREF(better);
 }
 
+PyObject* RefuseNumber(const PyOverridable* me, PyObject* number) {
+  return Guarded([&]() -> PyObject* {
+    const py::object name = py::getattr(me->function, "__name__", py::str("call"));
+    throw TypeError(py::cast<std::string>(py::str(name)))
+        .Got("'", Py_TYPE(number)->tp_name, "' for argument 'input'")
+        .Expected("Tensor");
+  });
+}
+
 PyObject* CallOverridable(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
   const PyOverridable* me = Me(self);
   if (DRAGON_UNLIKELY(WantsOverride(me->frontend, args, PyVectorcall_NARGS(nargsf), keywords))) {
     return CallOverride(me->frontend, self, args, PyVectorcall_NARGS(nargsf), keywords);
+  }
+  if (me->of_tensor && PyVectorcall_NARGS(nargsf) > 0 && DRAGON_UNLIKELY(IsPlainNumber(args[0]))) {
+    return RefuseNumber(me, args[0]);
   }
   PyObject* result = PyObject_Vectorcall(me->function, args, nargsf, keywords);
   if (DRAGON_LIKELY(result != nullptr) || !PyErr_ExceptionMatches(PyExc_AttributeError)) return result;
@@ -191,23 +204,21 @@ PyObject* CallOverride(const Frontend* frontend, PyObject* function, PyObject* c
 }
 
 void RefuseNumbers(PyObject* refusal, int where, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  const auto is_number = [](PyObject* x) {
-    return PyLong_Check(x) || PyFloat_CheckExact(x) || PyComplex_CheckExact(x);
-  };
-  const bool first = count > 0 && is_number(args[0]), second = count > 1 && is_number(args[1]);
+  const bool first = count > 0 && IsPlainNumber(args[0]), second = count > 1 && IsPlainNumber(args[1]);
   const bool asks = (first && where & 1) || (second && where & 2) || (first && second && where & 4) || count < 2;
   if (!asks) return;
   const Collected call(args, count, keywords);
   py::reinterpret_borrow<py::object>(refusal)(call.positional, call.named);
 }
 
-PyObject* MakeOverridable(Frontend* frontend, PyObject* function) {
+PyObject* MakeOverridable(Frontend* frontend, PyObject* function, bool of_tensor) {
   auto* object = PyObject_GC_New(PyOverridable, &OverridableType);
   if (!object) return nullptr;
   object->vectorcall = CallOverridable;
   object->dict = nullptr;
   object->function = Py_NewRef(function);
   object->frontend = frontend;
+  object->of_tensor = of_tensor;
   PyObject_GC_Track(Upcast(object));
   return Upcast(object);
 }
@@ -266,10 +277,12 @@ void RegisterOverride(OpsClass& ops) {
           py::arg("handler"))
       .def(
           "overridable",
-          [](Ops& self, py::object function) {
-            return py::reinterpret_steal<py::object>(MakeOverridable(&self.frontend, function.ptr()));
+          [](Ops& self, py::object function, bool of_tensor) {
+            return py::reinterpret_steal<py::object>(MakeOverridable(&self.frontend, function.ptr(), of_tensor));
           },
-          "Return a Python function as one that classes with the override attribute may answer.", py::arg("function"))
+          "Return a Python function as one that classes with the override attribute may answer. `of_tensor`: it "
+          "refuses a number as its first argument.",
+          py::arg("function"), py::arg("of_tensor") = false)
       .def(
           "asking_field",
           [](const Ops& self, const py::str& name, const py::object& field) {

@@ -88,7 +88,7 @@ int64_t ParseInt(PyObject* object, const Place& place) {
     if (tensor->numel() == 1 && !IsInexact(tensor->dtype())) return NumberIn(*tensor, place).integer();
     Refuse(object, place);
   }
-  if (!PyIndex_Check(object)) Refuse(object, place);
+  if (!PyIndex_Check(object) || (place.strict && PyBool_Check(object))) Refuse(object, place);
   const long long value = PyLong_Check(object) ? PyLong_AsLongLong(object) : [&] {  // NOLINT: Python's own width
     py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(object));
     return index ? PyLong_AsLongLong(index.ptr()) : -1;
@@ -180,6 +180,24 @@ py::object ItemsOf(PyObject* object, const Place& place) {
     Refuse(object, place);
   }
   throw py::error_already_set();
+}
+
+void ParseTensorList(PyObject* object, const Place& place, InlineVector<Tensor, 4>* inputs,
+                     InlineVector<int32_t, 2>* list_sizes) {
+  if (IsTensor(object) || (!PyList_Check(object) && !PyTuple_Check(object))) {
+    if (IsTensor(object) || !PySequence_Check(object)) {
+      throw TypeError(place.op)
+          .Got("'", Py_TYPE(object)->tp_name, "' for argument '", place.argument->name, "'")
+          .Expected("a list or tuple of tensors");
+    }
+  }
+  const py::object fast = ItemsOf(object, place);
+  int32_t size = 0;
+  EachItem(fast.ptr(), [&](PyObject* item) {
+    inputs->push_back(ParseTensor(item, place, nullptr));
+    ++size;
+  });
+  list_sizes->push_back(size);
 }
 
 int64_t ParseElement(PyObject* object, const Place& place, int element) {

@@ -60,6 +60,7 @@ PyObject* WrapShape(const Dims& shape, const Frontend* frontend);
 struct Place {
   const char* op;
   const Argument* argument;
+  bool strict = false;  ///< a bool is no integer
 };
 
 // --- sizes.cc: sizes as ints, or as what they are while a recorder writes down what they decide
@@ -123,10 +124,12 @@ bool WantsOverride(const Frontend* frontend, PyObject* argument);
 bool WantsOverride(const Frontend* frontend, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 PyObject* CallOverride(const Frontend* frontend, PyObject* function, PyObject* const* args, Py_ssize_t count,
                        PyObject* keywords);
+/// Python's own numbers.
+inline bool IsPlainNumber(PyObject* x) { return PyLong_Check(x) || PyFloat_CheckExact(x) || PyComplex_CheckExact(x); }
 /// Call `refusal(args, kwargs)`, which may raise, where numbers stand as the first (1) or second (2) argument, or as
 /// both (4), and where one of these is named.
 void RefuseNumbers(PyObject* refusal, int where, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
-PyObject* MakeOverridable(Frontend* frontend, PyObject* function);
+PyObject* MakeOverridable(Frontend* frontend, PyObject* function, bool of_tensor);
 /// What the operators of a frontend are told of classes that answer.
 void RegisterOverride(OpsClass& ops);
 /// Does the class of an object answer calls?
@@ -156,6 +159,8 @@ py::object ItemsOf(PyObject* object, const Place& place);
 bool IsNumber(PyObject* object);
 Value ParseNumber(PyObject* object, const Place& place);
 Tensor ParseTensor(PyObject* object, const Place& place, const Tensor* like);
+void ParseTensorList(PyObject* object, const Place& place, InlineVector<Tensor, 4>* inputs,
+                     InlineVector<int32_t, 2>* list_sizes);
 Value ParseAttribute(PyObject* object, const Place& place);
 int64_t ParseInt(PyObject* object, const Place& place);
 /// An element of a list of integers.

@@ -18,6 +18,7 @@ struct PyOp {
   const Operator* op;
   const Frontend* frontend;
   bool in_place;       ///< the first tensor argument is also the destination
+  bool strict;         ///< no bool stands for an integer, no number for a tensor that is the first argument
   int positional;      ///< arguments that may be given by position
   GuestNames* names;   ///< as the guest calls the arguments
   PyObject* named;     ///< the class of its tuple of results, or null
@@ -81,7 +82,7 @@ void Collect(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* 
     if (list < 0) {
       throw TypeError(NameOf(me)).Got(count, " positional arguments").Expected("at most ", me->positional);
     }
-    const Place place{me->op->name().c_str(), &me->op->schema.arguments()[list]};
+    const Place place{me->op->name().c_str(), &me->op->schema.arguments()[list], me->strict};
     Dims spread;
     for (Py_ssize_t i = list; i < count; ++i) spread.push_back(ParseElement(args[i], place, spread.size()));
     into->spread = Value(std::move(spread));
@@ -105,24 +106,6 @@ void Collect(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* 
     }
     into->slots[at] = value;
   }
-}
-
-void ParseTensorList(PyObject* object, const Place& place, InlineVector<Tensor, 4>* inputs,
-                     InlineVector<int32_t, 2>* list_sizes) {
-  if (IsTensor(object) || (!PyList_Check(object) && !PyTuple_Check(object))) {
-    if (IsTensor(object) || !PySequence_Check(object)) {
-      throw TypeError(place.op)
-          .Got("'", Py_TYPE(object)->tp_name, "' for argument '", place.argument->name, "'")
-          .Expected("a list or tuple of tensors");
-    }
-  }
-  const py::object fast = ItemsOf(object, place);
-  int32_t size = 0;
-  EachItem(fast.ptr(), [&](PyObject* item) {
-    inputs->push_back(ParseTensor(item, place, nullptr));
-    ++size;
-  });
-  list_sizes->push_back(size);
 }
 
 InlineVector<Tensor, 2> ParseOut(const PyOp* me, PyObject* out) {
@@ -174,6 +157,12 @@ struct ParsedCall {
   InlineVector<Tensor, 2> outs;
 };
 
+[[noreturn]] void RefuseNumber(const PyOp* me, PyObject* number) {
+  throw TypeError(NameOf(me))
+      .Got("'", Py_TYPE(number)->tp_name, "' for argument '", TextIn((*me->names)[0]), "'")
+      .Expected("Tensor");
+}
+
 [[noreturn]] void RefuseAbsence(const PyOp* me, size_t i) {
   throw TypeError(NameOf(me))
       .Got("no argument '", TextIn((*me->names)[i]), "'")
@@ -192,11 +181,12 @@ void Parse(const PyOp* me, PyObject* const* args, Py_ssize_t count, PyObject* ke
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Argument& argument = arguments[i];
     PyObject* object = given.slots[i];
-    const Place place{me->op->name().c_str(), &argument};
+    const Place place{me->op->name().c_str(), &argument, me->strict};
     if (!object && argument.type == ArgumentType::kDevice && NamedDevice() && call->inputs.empty()) {
       call->attrs.push_back(Value(*NamedDevice()));
     } else if (argument.type == ArgumentType::kTensor) {
       if (!object && !argument.optional) RefuseAbsence(me, i);
+      if (i == 0 && me->strict && object && IsPlainNumber(object)) RefuseNumber(me, object);
       call->inputs.push_back(object ? ParseTensor(object, place, like) : Tensor());
     } else if (argument.type == ArgumentType::kTensorList) {
       if (object) {
@@ -365,6 +355,7 @@ PyOp* MakeOp(const std::string& name, const Frontend* frontend) {
   object->op = op;
   object->frontend = frontend;
   object->in_place = in_place;
+  object->strict = false;
   object->positional = 0;
   object->fallback = nullptr;
   object->refusal = nullptr;
@@ -474,6 +465,14 @@ void RegisterFrontends(py::module_& m) {
           "Return an operator that asks `refusal(args, kwargs)`, which may raise, where a number is its first (1) or "
           "second (2) argument, or both are (4), and where arguments are named.",
           py::arg("name"), py::arg("numbers"), py::arg("refusal"))
+      .def(
+          "strict",
+          [](const Ops& self, const std::string& name) {
+            PyOp* op = MakeOp(name, &self.frontend);
+            op->strict = true;
+            return Steal(op);
+          },
+          "Return an operator for which no bool is an integer, and no number its first tensor.", py::arg("name"))
       .def(
           "resize_destinations", [](Ops& self, bool enabled) { self.frontend.resizes_destinations = enabled; },
           "Say whether an `out=` of another shape takes on the result's.", py::arg("enabled"))

@@ -93,9 +93,7 @@ class DRAGON_API TensorImpl : public RefCounted<TensorImpl> {
   std::atomic<bool> free_layout{false};
   std::atomic<int32_t> layout_readers{0};  ///< threads that read how it lies; see core/framework/layout.h
   Ref<TensorImpl> base;                    ///< the tensor this one is a view of
-  /// Version of the memory when this view's history was written. Stored after the history, which is read after it:
-  /// several threads may be the first to look for it (IsStale).
-  std::atomic<uint32_t> view_version{0};
+  uint32_t view_version = 0;               ///< version of the memory when this view's history was written
   Ref<VersionCounter> own_version;         ///< for aliases whose writes autograd must not see (`.data`)
   std::unique_ptr<AutogradMeta> autograd;
   std::shared_ptr<TensorParts> parts;  ///< what it is made of instead of memory

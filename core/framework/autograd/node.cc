@@ -2,6 +2,7 @@
 #include "core/framework/autograd/node.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 #include "core/framework/autograd/meta.h"
@@ -22,9 +23,13 @@ std::string (*g_trace_provider)() = nullptr;
 bool IsSeen(const Node& node) { return node.sequence >= (node.when_asked ? t_floor.asked : t_floor.unasked); }
 
 /// Whether the memory of a view was written through another alias since its history was written. Where it was not, the
-/// history may be read: no other thread writes it.
-bool IsStale(const TensorImpl& impl) {
-  return impl.base && impl.view_version.load(std::memory_order_acquire) != impl.version_value();
+/// history may be read: it was stored before the version (`BringUpToDate`), and no other thread writes it.
+bool IsStale(TensorImpl& impl) {
+  return impl.base && std::atomic_ref(impl.view_version).load(std::memory_order_acquire) != impl.version_value();
+}
+
+void BringUpToDate(TensorImpl& impl) {
+  std::atomic_ref(impl.view_version).store(impl.version_value(), std::memory_order_release);
 }
 
 /// Chains of a million nodes must not be destroyed recursively: the last owner of an edge queues it here instead.
@@ -406,7 +411,7 @@ void SetHistory(const Tensor& tensor, Ref<Node> node, int index) {
     meta.retain_grad = true;
     meta.node->extras().retained.emplace_back(index, tensor.impl());
   }
-  tensor.impl()->view_version.store(tensor.impl()->version_value(), std::memory_order_release);
+  BringUpToDate(*tensor.impl());
 }
 
 Ref<Node> GradNode(const Tensor& tensor) {
@@ -424,7 +429,7 @@ Ref<Node> GradNode(const Tensor& tensor) {
       again.impl()->autograd->node->AskAsBehind();
       SetHistory(tensor, again.impl()->autograd->node, again.impl()->autograd->output);
     }
-    impl.view_version.store(impl.version_value(), std::memory_order_release);
+    BringUpToDate(impl);
   }
   return impl.autograd ? impl.autograd->node : nullptr;
 }
@@ -463,7 +468,7 @@ bool Tensor::requires_grad() const {
 }
 
 bool RecordsUnasked(const Tensor& tensor) {
-  const TensorImpl* impl = tensor.impl();
+  TensorImpl* impl = tensor.impl();
   if (!impl || (!impl->base && !impl->autograd)) return false;
   if (IsStale(*impl)) GradNode(tensor);
   if (impl->autograd && impl->autograd->of_recorder) return true;

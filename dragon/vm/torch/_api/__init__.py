@@ -38,7 +38,8 @@ def functions_at(place, ops):
     mark = "_" * place.endswith("_")
     for row in ROWS:
         if place in row.places:
-            function = getattr(ops, row.operator + mark)
+            name = row.operator + mark
             # What is called on a tensor has one.
-            is_free = mark or place == "Tensor" and tensors_only.RULES.get(row.operator) != tensors_only.BOTH
-            yield row.name + mark, function if is_free else tensors_only.guarded(row.operator, function, ops)
+            is_free = place == "Tensor" and tensors_only.RULES.get(name) == tensors_only.ONE
+            function = getattr(ops, name)
+            yield row.name + mark, function if is_free else tensors_only.guarded(name, function, ops)

@@ -1,17 +1,21 @@
-"""Functions in which PyTorch refuses numbers where it wants tensors; the engine's operators would take them."""
+"""What PyTorch refuses, and the engine's operators would take: numbers for tensors, bools for integers.
+
+The first argument of every function is a tensor, but for the rules below; what they ask is asked in Python, where one
+of two arguments is a number.
+"""
 import functools
 
 from dragon import _C
 
 NUMBERS = frozenset((bool, int, float, complex))
-# Operators by the arguments that have to be tensors: both of the first two, the first, or one of them.
-BOTH, FIRST, ONE = "both", "first", "one"
-ASKED = {BOTH: 3, FIRST: 1, ONE: 4}  # as the engine is told where numbers are to be looked at
+# Operators by which of the first two arguments have to be tensors.
+BOTH, ONE, NONE = "both", "one", "none"
+ASKED = {BOTH: 3, ONE: 4}  # as the engine is told where numbers are to be looked at
 RULES = {name: rule for rule, names in (
     (BOTH, "atan2 fmax fmin gcd heaviside hypot igamma igammac isclose lcm ldexp logaddexp logaddexp2 logical_and "
            "logical_or logical_xor maximum minimum nextafter"),
-    (FIRST, "copysign eq fmod ge gt le lt ne rsub"),
     (ONE, "bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor pow remainder xlog1py xlogy zeta"),
+    (NONE, "bucketize divide floor_divide isin mul"),
 ) for name in names.split()}
 
 
@@ -22,7 +26,7 @@ def refuse_numbers(who, rule, names, values):
     ----------
     who : str
         The function.
-    rule : {"both", "first", "one"}
+    rule : {"both", "one"}
         Which of the first two arguments have to be tensors.
     names : Sequence[str]
         What the two are called.
@@ -35,20 +39,20 @@ def refuse_numbers(who, rule, names, values):
         place = wrong.index(True)
         raise _C.InvalidType(f"{who}: got '{type(values[place]).__name__}' for argument '{names[place]}', expected "
                              "Tensor")
-    if rule == FIRST and wrong[:1] == [True] or rule == ONE and wrong == [True, True]:
+    if rule == ONE and wrong == [True, True]:
         kinds = ", ".join("Tensor" if isinstance(value, _C.Tensor) else type(value).__name__ for value in values)
         raise _C.InvalidType(f"{who}() received an invalid combination of arguments - got ({kinds}), but expected a "
-                             f"Tensor {'for ' + names[0] if rule == FIRST else 'among them'}")
+                             "Tensor among them")
 
 
 @functools.cache
 def guarded(name, operator, ops):
-    """Return an operator that refuses numbers, or the operator itself if it may have them.
+    """Return an operator that refuses what PyTorch does.
 
     Parameters
     ----------
     name : str
-        The engine's name.
+        The engine's name, with an underscore behind it for one that writes into its first argument.
     operator : _C.Op
         The operator.
     ops : _C.Ops
@@ -57,6 +61,8 @@ def guarded(name, operator, ops):
     """
     rule = RULES.get(name)
     if rule is None:
+        return ops.strict(name)
+    if rule == NONE:
         return operator
 
     def check(args, kwargs):

@@ -6,11 +6,17 @@
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 FUNCTIONS = {}
+NUMBERS_FIRST = {"float_power"}  # whose `input` may be a number
 
 
 def overridable(python_function):
-    """Return a function that asks its arguments' classes for `__torch_function__` first."""
-    return ops.overridable(python_function)
+    """Return a function that asks its arguments' classes for `__torch_function__` first.
+
+    What PyTorch calls `input` is a tensor: a number is refused.
+    """
+    code = getattr(python_function, "__code__", None)
+    names = code.co_varnames[:code.co_argcount] if code else ()
+    return ops.overridable(python_function, names[:1] == ("input",) and python_function.__name__ not in NUMBERS_FIRST)
 
 
 def overload(operator, of=None):

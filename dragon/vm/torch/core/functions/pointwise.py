@@ -1,7 +1,7 @@
 """Pointwise maths and sums along axes that are made of several operators, or said in several ways."""
 import math
 
-from dragon.vm.torch._api.tensors_only import FIRST, NUMBERS, ONE, refuse_numbers
+from dragon.vm.torch._api.tensors_only import ONE, refuse_numbers
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.destination import deliver, replace, write
 from dragon.vm.torch.core.register import both, function, method, overload
@@ -18,8 +18,6 @@ def _bound(name, word):
         return named.pop(word) if bound is None else bound
 
     def clamp(input, bound=None, *, out=None, **named):
-        if input.__class__ in NUMBERS:
-            refuse_numbers(name, FIRST, ("input",), (input, bound))
         return plain(input, **{word: take(bound, named)}, out=out, **named)
 
     def clamp_(input, bound=None, **named):

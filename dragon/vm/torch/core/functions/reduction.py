@@ -1,7 +1,6 @@
 """Reductions that PyTorch overloads: with or without an axis, against another tensor, values alone or with indices."""
 import math
 
-from dragon.vm.torch._api.tensors_only import FIRST, NUMBERS, refuse_numbers
 from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.register import both, function
 from dragon.vm.torch.core.sentences import named
@@ -30,8 +29,6 @@ def _extreme(name, pairwise):
             dim, keepdim = axis_words(name, dim, keepdim, named)
         if isinstance(dim, Tensor):
             dim, other = None, dim
-        if input.__class__ in NUMBERS:
-            refuse_numbers(name, FIRST, ("input",), (input, *(value for value in (dim, other) if value is not None)))
         if other is not None:
             return pairwise(input, other, out=out)
         return whole(input, out=out) if dim is None else along(input, dim, keepdim, out=out)
