@@ -1,6 +1,7 @@
 """Functions whose gradient is Python code."""
 from dragon import _C
 from dragon.core import modes
+from dragon.core.scopes import ExitStack
 
 FREED = ("Trying to backward through the graph a second time (or directly access saved tensors after they have already "
          "been freed): an earlier backward pass freed them; pass retain_graph=True to that one")
@@ -94,11 +95,9 @@ class Function:
         ctx = cls.context_class()
         ctx.needs_input_grad = tuple([isinstance(arg, _C.Tensor) and arg.requires_grad for arg in args])
         recording = modes.is_recording() and any(ctx.needs_input_grad)
-        previous = modes.set_recording(False)
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_recording, False)
             results = cls._compute(ctx, args, kwargs)
-        finally:
-            modes.set_recording(previous)
         if not recording:
             return results
         if any(tensor.is_leaf and tensor.requires_grad for tensor in ctx._dirty):

@@ -3,6 +3,7 @@ import collections
 
 from dragon import _C
 from dragon.core import accelerator, groups, modes
+from dragon.core.scopes import ExitStack
 from dragon.distributed.errors import DistributedError
 
 POLL_SECONDS = 0.001
@@ -94,14 +95,12 @@ class DeviceQueue:
         work, before = DeviceWork(self._index, self._number, self._stream, result), _C.Event(False, False, False)
         before.record(self._index, current)
         before.wait(self._index, self._stream)
-        recorded = modes.set_recording(False)
-        accelerator.set_current_stream(self._index, self._stream)
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_recording, False)
+            exits.callback(accelerator.set_current_stream, self._index, current)
+            accelerator.set_current_stream(self._index, self._stream)
             call()
             work.event.record(self._index, self._stream)
-        finally:
-            accelerator.set_current_stream(self._index, current)
-            modes.set_recording(recorded)
         self._held.append((work, call))
         return work
 

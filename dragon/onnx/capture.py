@@ -6,11 +6,12 @@ from dragon.core.capture.export import Sketch
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.procedure import as_given
 from dragon.core.capture.scopes import Scopes
-from dragon.core.capture.settings import captures, eager
+from dragon.core.capture.settings import begin_capture, eager
 from dragon.core.capture.structure import Template
+from dragon.core.interrupts import is_interrupt
 from dragon.core.modes import shapes_only
 from dragon.core.module import Module
-from dragon.core.scopes import contextmanager
+from dragon.core.scopes import ExitStack, contextmanager
 from dragon.onnx.errors import ExportError
 from dragon.onnx.source import Plain, Program, address_of, ops, read_graph
 
@@ -66,23 +67,17 @@ def trace(function, args, kwargs):
     args, kwargs, given = _without_numbers(args, kwargs)
     for tensor in given:
         tracer.add_input(tensor)
-    captures().append(Sketch(tracer, exports=True))
     try:
-        with modules_as_found(function), shapes_only(), eager():
-            tracer.start()
+        with modules_as_found(function), shapes_only(), eager(), ExitStack() as exits:
+            begin_capture(exits, Sketch(tracer, exports=True), tracer)
+            exits.callback(scribe.stop)
             scribe.start()
-            try:
-                found = structure_of(function(*args, **kwargs))
-                results = fresh(found.tensors)
-            finally:
-                scribe.stop()
-                tracer.stop()
+            found = structure_of(function(*args, **kwargs))
+            results = fresh(found.tensors)
     except Exception as error:
-        if tracer.failure:
+        if tracer.failure and not is_interrupt(error):
             raise ExportError(f"the calls cannot be captured: {tracer.failure}") from error
         raise
-    finally:
-        captures().pop()
     if tracer.failure or found.refusal:
         raise ExportError(f"the calls cannot be captured: {tracer.failure or found.refusal}")
     if not results:

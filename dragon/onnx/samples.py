@@ -11,6 +11,7 @@ from dragon.core.capture.probes import NO_LONGER, Bounds, Probes, phantoms_at
 from dragon.core.capture.procedure import write_down
 from dragon.core.capture.settings import captures, eager
 from dragon.core.interrupts import is_interrupt
+from dragon.core.scopes import ExitStack
 from dragon.onnx.conditions import conditions_of
 from dragon.onnx.capture import capture, fresh, modules_as_found, read_capture, structure_of, trace
 from dragon.onnx.errors import ExportError, HardCodedError
@@ -142,12 +143,9 @@ class Sampler:
         recording = types.SimpleNamespace(function=call, args=tuple(self.inputs), kwargs={}, inputs=self.inputs,
                                           met=None)
         axes = sorted(self.places)
-        captures().append(Sketch(_C.Trace(), exports=True))
-        try:
-            with modules_as_found(self.function), eager():
-                written = write_down(recording, axes, is_trace=True)
-        finally:
-            captures().pop()
+        with ExitStack() as exits, modules_as_found(self.function), eager():
+            exits.push(captures(), Sketch(_C.Trace(), exports=True))
+            written = write_down(recording, axes, is_trace=True)
         if isinstance(written, str):
             return None
         taken = set(written[0].fixed_sizes).intersection(axes)

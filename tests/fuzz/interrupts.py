@@ -266,11 +266,10 @@ class Hunt:
 
     def _run_again(self, run, find):
         expected = {self.expected, self.again}
-        follow = run if self.reusable else self.make()
 
         def check(where):
             try:
-                if digest(follow()) not in expected:
+                if digest((run if self.reusable else self.make())()) not in expected:
                     find("result", f"another result {where}")
             except BaseException as problem:
                 find("next run", where + ": " + "".join(traceback.format_exception(problem))[-1500:])

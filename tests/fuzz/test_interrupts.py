@@ -10,7 +10,8 @@ import pytest
 HUNT = pathlib.Path(__file__).with_name("interrupts.py")
 SEED = os.environ.get("HUNT_SEED", "0")
 # Programs, and how many of the moments of each.
-SHORT = {"capture": 6, "modes": 20, "backward": 10, "dispatch": 6, "gradient_tape": 10, "quiet": 10}
+SHORT = {"capture": 6, "modes": 20, "backward": 10, "dispatch": 6, "gradient_tape": 10, "quiet": 10,
+         "onnx": 6, "export": 2}
 
 
 def test_programs_are_interrupted(tmp_path):

@@ -5,6 +5,7 @@ import os
 import sys
 
 from dragon.core import modes
+from dragon.core.scopes import ExitStack
 
 
 def main():
@@ -50,13 +51,12 @@ def begin_here(runner, call, result=None, like=None):
     """Make a call that a group would make in the background, where shapes are enough: there is nobody to wait for."""
     from dragon.distributed.work import Work
     work, error = Work(result), None
-    recorded = modes.set_recording(False)
-    try:
-        call()
-    except Exception as problem:  # it belongs to who waits
-        error = problem
-    finally:
-        modes.set_recording(recorded)
+    with ExitStack() as exits:
+        exits.switch(modes.set_recording, False)
+        try:
+            call()
+        except Exception as problem:  # it belongs to who waits
+            error = problem
     work.finish(error)
     return work
 

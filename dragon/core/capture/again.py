@@ -13,6 +13,7 @@ from dragon.core.capture.procedure import doubt_of, write_down
 from dragon.core.capture.recording import Recording
 from dragon.core.capture.structure import Template
 from dragon.core.interrupts import is_interrupt
+from dragon.core.scopes import ExitStack
 
 GONE = "the function itself is gone; keep it as long as its results"
 
@@ -67,8 +68,8 @@ class Again:
         given = [tensor if isinstance(tensor, kind) else _C.as_class(tensor, kind)
                  for tensor, kind in zip(tensors, self._kinds)]
         args, kwargs = self._arguments.fill(given)
-        before = modes.set_autocast(self._autocast)  # a backward pass casts nothing; the call may have
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_autocast, self._autocast)
             recording = Recording(self._function, args, kwargs, self._name)
             recording.met, recording.tells = recording.guards.met, self._tells
             if recording.failure or recording.inputs is None:
@@ -77,5 +78,3 @@ class Again:
             if isinstance(written, str):
                 return written
             return doubt_of(written[0], recording.inputs, self._captured) or written[0]
-        finally:
-            modes.set_autocast(before)

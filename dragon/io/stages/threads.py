@@ -84,12 +84,12 @@ def _in_threads(function, items, count, keep_order, ahead):
     def stop():
         ended.set()
         tasks.put(END)
-    for _ in range(count):
-        Worker(_serve, (function, tasks, finished, ended), stop)
     answers = _answers(finished, ended, counters)
     results = in_order(answers) if keep_order else (result for _, result in answers)
     given = taken = 0
     try:
+        for _ in range(count):
+            Worker(_serve, (function, tasks, finished, ended), stop)
         while True:
             while items is not None and given - taken < ahead:
                 item = next_of(items)
@@ -104,9 +104,8 @@ def _in_threads(function, items, count, keep_order, ahead):
             yield result
             del result  # nobody but the user holds it while the next one is waited for
     finally:
+        tasks.put(END)  # in one call of C's: an interrupt may come with the next one of Python's
         ended.set()
-        for _ in range(count):
-            tasks.put(END)
 
 
 def _answers(finished, ended, counters):
@@ -126,6 +125,7 @@ def _serve(function, tasks, finished, ended):
     while True:
         task = tasks.get()
         if task is END or ended.is_set():
+            tasks.put(END)  # for the next thread
             return
         number, item = task
         try:

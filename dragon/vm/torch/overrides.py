@@ -4,7 +4,7 @@ import inspect
 
 from dragon import _C
 from dragon.core import modes as switches
-from dragon.core.scopes import contextmanager
+from dragon.core.scopes import ExitStack, contextmanager
 from dragon.vm.torch.core.dispatching import stack
 from dragon.vm.torch.core.overrides import (DisableTorchFunctionSubclass, TorchFunctionMode,  # noqa: F401
                                             handle_torch_function, has_torch_function, has_torch_function_unary,
@@ -120,11 +120,9 @@ def resolve_name(f):
 @contextmanager
 def enable_reentrant_dispatch():
     """Record calls within a `with` block as they are above: for an answer that is to have a history of its own."""
-    recording = switches.set_recording(stack.records_above())
-    try:
+    with ExitStack() as exits:
+        exits.switch(switches.set_recording, stack.records_above())
         yield
-    finally:
-        switches.set_recording(recording)
 
 
 def _get_current_function_mode():

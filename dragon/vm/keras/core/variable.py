@@ -2,6 +2,7 @@
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.settings import is_capturing
+from dragon.core.scopes import ExitStack
 from dragon.vm.keras.core.above import above
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.dtypes import is_float_dtype, result_type, standardize_dtype
@@ -66,12 +67,10 @@ class Variable(Base):
             raise ValueError("You are attempting to create a variable while in a stateless scope. This is disallowed. "
                              "Make all variables before layers are used: in `build()`, by `self.add_weight()`, with a "
                              f"`shape` and an `initializer`. Received: initializer={initializer}")
-        previous = modes.set_recording(False)
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_recording, False)
             with Concrete():
                 value = _first_value(initializer, is_made, shape, dtype, path)
-        finally:
-            modes.set_recording(previous)
         layout, cut = strategies.layout_of(path, tuple(value.shape), layout)
         self = _C.Tensor.__new__(cls, value) if cut is None else strategies.chosen[0].hold(cls, cut, value)
         self._name, self._path, self._dtype = name, path, standardize_dtype(value.dtype)

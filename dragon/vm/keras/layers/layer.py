@@ -5,6 +5,7 @@ from dragon.core import warnings
 from dragon import _C
 from dragon.core import modes
 from dragon.core.interrupts import is_interrupt
+from dragon.core.scopes import ExitStack
 from dragon.vm.keras.core import dtype_policies, global_state, tree
 from dragon.vm.keras.core.base_layer import BaseLayer, has_unbuilt
 from dragon.vm.keras.core.batch_size import count_samples
@@ -98,11 +99,9 @@ class Layer(BaseLayer):
 
     def _call_from_outside(self, foreign, args, kwargs):
         """Do a call with a tensor of another face as its users expect: recorded, if they expect that unasked."""
-        before = modes.set_recording(modes.is_recording())
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_recording, modes.is_recording())
             outputs = self._call_fully(args, kwargs)
-        finally:
-            modes.set_recording(before)
         face, is_first = type(foreign), args and args[0] is foreign
 
         def shown(x):
@@ -128,12 +127,9 @@ class Layer(BaseLayer):
             with self._open_name_scope():
                 self._maybe_build(spec)
         context = global_state.get_global_attribute("current_call_ctx")
-        is_entry = context is None
-        if is_entry:
-            context = CallContext(entry_layer=self)
-            global_state.set_global_attribute("current_call_ctx", context)
-            self._clear_losses()
-        try:
+        with ExitStack() as exits:
+            if context is None:
+                context = self._enter_first(exits)
             for name in self._call_context_args:
                 self._inherit(name, spec, context, kwargs)
             previous_mask = self._fill_masks(spec, kwargs)
@@ -144,9 +140,6 @@ class Layer(BaseLayer):
                 if self.activity_regularizer is not None:
                     self._regularize_activity(outputs)
             self._pass_on_masks(spec.first, outputs, previous_mask)
-        finally:
-            if is_entry:
-                global_state.set_global_attribute("current_call_ctx", None)
         if any_symbolic_tensors(*given):
             Node(operation=self, call_args=given[0], call_kwargs=given[1], outputs=outputs)
         return outputs
@@ -159,12 +152,9 @@ class Layer(BaseLayer):
             x = convert_to_tensor(x, dtype=self.input_dtype)
         self._assert_input_compatibility(x)
         context = global_state.get_global_attribute("current_call_ctx")
-        is_entry = context is None
-        if is_entry:
-            context = CallContext(entry_layer=self)
-            global_state.set_global_attribute("current_call_ctx", context)
-            self._clear_losses()
-        try:
+        with ExitStack() as exits:
+            if context is None:
+                context = self._enter_first(exits)
             if training is _NOTHING:
                 training = context.get_value("training")
                 if training is None:
@@ -174,9 +164,13 @@ class Layer(BaseLayer):
             with self._open_name_scope() if self._layers else _NOTHING, self._autocast_scope():
                 with explain_call(self, (x,), kwargs):
                     return self.call(x, **kwargs)
-        finally:
-            if is_entry:
-                global_state.set_global_attribute("current_call_ctx", None)
+
+    def _enter_first(self, exits):
+        """Return the context of a call that is in no other one, until an ExitStack ends."""
+        context = CallContext(entry_layer=self)
+        global_state.set_within(exits, "current_call_ctx", context)
+        self._clear_losses()
+        return context
 
     # --- the steps of a call
 

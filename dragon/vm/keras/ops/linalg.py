@@ -1,5 +1,6 @@
 """keras.ops.linalg: factors, inverses and norms of matrices."""
 from dragon import LinAlgError
+from dragon.core.scopes import ExitStack
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.ops.common import (canonical_axis, cast_to, dtype_of, in_floats, operation, ops, publish,
                                         result_type, tensor)
@@ -290,8 +291,8 @@ def jvp(fun, primals, tangents, has_aux=False):
     """
     from dragon import _C
     from dragon.core import modes
-    before = modes.set_recording(True)
-    try:
+    with ExitStack() as exits:
+        exits.switch(modes.set_recording, True)
         xs = tree.map_structure(lambda x: _leaf(tensor(x)), list(primals))
         made = fun(*xs)
         made, aux = made if has_aux else (made, None)
@@ -303,8 +304,6 @@ def jvp(fun, primals, tangents, has_aux=False):
         pairs = [(g, tensor(t, dtype_of(x))) for g, x, t in zip(grads, flat, tree.flatten(list(tangents)))
                  if g is not None]
         moved = _C.grad([pair[0] for pair in pairs], seeds, [pair[1] for pair in pairs], True, False, True)
-    finally:
-        modes.set_recording(before)
     moved = [ops.zeros_like(y.detach()) if change is None else change for y, change in zip(ys, moved)]
     results = tree.map_structure(lambda y: tensor(y).detach(), made), tree.pack_sequence_as(made, moved)
     return (*results, aux) if has_aux else results

@@ -3,6 +3,7 @@ import itertools
 import threading
 
 from dragon.core.capture import settings
+from dragon.core.scopes import ExitStack
 from dragon.vm.keras.core import global_state, tree
 from dragon.vm.keras.trainers import spreading
 from dragon.vm.keras.trainers.data_adapters.convert import is_host_tensor
@@ -89,12 +90,10 @@ class Step:
         """Return what the step returns; what it needs is built by this call of plain Python."""
         # As genuine Keras: predictions build a model for their first batch, trainings for all batches.
         vary = self._name != "predict_step" and global_state.get_global_attribute("batches_vary")
-        global_state.set_global_attribute("open_batch", vary)
-        try:
-            with settings.eager():
-                return self._method(batch)
-        finally:
-            global_state.set_global_attribute("open_batch", None)
+        with ExitStack() as exits:
+            global_state.set_within(exits, "open_batch", vary)
+            exits.enter(settings.eager())
+            return self._method(batch)
 
     def __call__(self, batches):
         """Return what the step returns for the last of several batches; of an iterator, for the next ones."""

@@ -6,6 +6,7 @@ replica's value, or the sum or mean of all for variables that meet when they are
 different memories, all other variables have a copy on each, which is made anew when the first device's has changed.
 """
 from dragon.core import modes
+from dragon.core.scopes import ExitStack
 from dragon.vm.shared.strategies import local
 from dragon.vm.shared.tensors.tensor import IdentityDictionary, ops
 
@@ -143,8 +144,8 @@ class Memory:
         variables = self._parts.keys()
         if not variables and self._devices is None:
             return
-        recording = modes.set_recording(False)
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_recording, False)
             if self._devices is not None:
                 self._travel(turn or 0)
             for variable in variables:
@@ -160,8 +161,6 @@ class Memory:
                     if not self.sees_writes or parts.shown is None or parts.begun != _state(variable):
                         parts.shown = self._seen(variable, parts)
                     self._put(variable, parts.shown)
-        finally:
-            modes.set_recording(recording)
 
     def _travel(self, number):
         """Have variables of which all replicas have one value be on the device of a replica."""

@@ -4,7 +4,7 @@ import threading
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.settings import is_capturing
-from dragon.core.scopes import contextmanager
+from dragon.core.scopes import ExitStack, contextmanager
 from dragon.core.thread_state import ThreadFlag
 from dragon.vm.shared import strategies
 from dragon.vm.shared.naming import known_as
@@ -82,15 +82,13 @@ def write(variable, value):
     if inferring.on:
         return
     strategies.note_written(variable)
-    before = modes.set_recording(False)
-    try:
+    with ExitStack() as exits:
+        exits.switch(modes.set_recording, False)
         if _C.storage_owners(variable) > 1 and not is_capturing():
             with beside(variable):
                 variable.data = ops.clone(value)
         else:
             ops.copy(value, out=variable)
-    finally:
-        modes.set_recording(before)
 
 
 def write_with(variable, operator, value):
@@ -98,14 +96,12 @@ def write_with(variable, operator, value):
     if inferring.on:
         return
     strategies.note_written(variable)
-    before = modes.set_recording(False)
-    try:
+    with ExitStack() as exits:
+        exits.switch(modes.set_recording, False)
         if _C.storage_owners(variable) > 1 and not is_capturing():
             with beside(variable):
                 variable.data = ops.clone(variable.data)
         operator(variable, value)
-    finally:
-        modes.set_recording(before)
 
 
 def read(variable):

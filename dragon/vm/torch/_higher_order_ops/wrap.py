@@ -1,5 +1,6 @@
 """Functions called within something: as they are, with gradients on or off, under autocast, in a checkpoint."""
 from dragon.core import modes
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.amp import autocast
 from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
 from dragon.vm.torch.utils.checkpoint import checkpoint
@@ -10,11 +11,9 @@ def _call(function, *args, **kwargs):
 
 
 def _with_gradients(enabled, function, *args, **kwargs):
-    before = modes.set_recording(bool(enabled))
-    try:
+    with ExitStack() as exits:
+        exits.switch(modes.set_recording, bool(enabled))
         return function(*args, **kwargs)
-    finally:
-        modes.set_recording(before)
 
 
 def _with_autocast(device_type, dtype, enabled, cache_enabled, function, *args, **kwargs):

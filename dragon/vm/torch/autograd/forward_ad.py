@@ -9,7 +9,7 @@ from collections import namedtuple
 
 from dragon import _C
 from dragon.core import modes
-from dragon.core.scopes import Scope
+from dragon.core.scopes import ExitStack, Scope
 from dragon.vm.torch._functorch.eager_transforms import _Level
 from dragon.vm.torch.core.tensor import Tensor, ops
 
@@ -30,8 +30,8 @@ class _Duals(_Level):
         outside = self.reaches_outside([tensor]) or any(tangent.requires_grad for _, tangent in self.pairs)
         if own is not None or not tensor.requires_grad or not self.pairs:
             return own, outside
-        previous = modes.set_recording(True)
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_recording, True)
             vector = ops.zeros_like(tensor.detach()).requires_grad_()
             pulled = _C.grad([tensor], [dual for dual, _ in self.pairs], [vector], True, True, True)
             reached = [(grad, tangent) for grad, (_, tangent) in zip(pulled, self.pairs) if grad is not None]
@@ -43,8 +43,6 @@ class _Duals(_Level):
                 found, = _C.grad([grad for grad, _ in moving], [vector], [tangent for _, tangent in moving], True,
                                  outside, True)
             return ops.zeros_like(tensor.detach()) if found is None else found, outside
-        finally:
-            modes.set_recording(previous)
 
 
 def _level():

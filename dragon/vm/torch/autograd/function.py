@@ -5,6 +5,7 @@ import inspect
 from dragon import _C
 from dragon.core import modes
 from dragon.core import custom_function as core
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.nodes import CONTEXTS
 from dragon.vm.torch.core.overrides import beneath
 from dragon.vm.torch.core.sparse.parts import is_sparse
@@ -176,11 +177,9 @@ def once_differentiable(fn):
     @functools.wraps(fn)
     def wrapper(ctx, *args):
         recording = modes.is_recording()
-        previous = modes.set_recording(False)
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_recording, False)
             outputs = fn(ctx, *args)
-        finally:
-            modes.set_recording(previous)
         needing = [arg for arg in args if isinstance(arg, _C.Tensor) and arg.requires_grad]
         if not recording or not needing:
             return outputs

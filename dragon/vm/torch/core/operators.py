@@ -5,6 +5,7 @@ import inspect
 import typing
 
 from dragon.core import modes
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.tensor import Tensor
 
 REGISTERED = {}  # "namespace::name" -> Operator
@@ -60,11 +61,9 @@ class Operator:
                    if isinstance(item, Tensor)]
         if self.backward is not None and modes.is_recording() and any(item.requires_grad for item in tensors):
             return self.function().apply(*args)
-        recording = modes.set_recording(False)
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_recording, False)
             return self.kernel(tensors)(*args)
-        finally:
-            modes.set_recording(recording)
 
     def positional(self, args, kwargs):
         """Return the arguments in order, with defaults, for what a function of the autograd engine takes."""

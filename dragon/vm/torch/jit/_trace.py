@@ -9,6 +9,7 @@ from dragon.core import modes
 from dragon.core.capture.export import capture_graph, freeze, leaves, result_of
 from dragon.core.capture.function import Function
 from dragon.core.graph import Graph
+from dragon.core.scopes import ExitStack
 from dragon.core.thread_state import ThreadFlag
 from dragon.vm.torch.core.functions.creation import from_numpy
 from dragon.vm.torch.core.functions.pointwise import allclose
@@ -230,11 +231,9 @@ def _check(traced, args, kwargs, tolerance):
                       TracerWarning)
     if not variants or variants[0].captured.written or variants[0].is_random or traced._graphs.has_effects:
         return
-    previous = modes.set_recording(False)
-    try:
+    with ExitStack() as exits:
+        exits.switch(modes.set_recording, False)
         found, expected = leaves(traced(*args, **kwargs)), leaves(traced._function(*args, **kwargs))
-    finally:
-        modes.set_recording(previous)
     for one, other in zip(found, expected):
         if one.shape != other.shape or not allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True):
             raise TracingCheckError("Tracing failed sanity checks: got a result that differs from the Python code's "

@@ -3,6 +3,7 @@ from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.recording import symbol
 from dragon.core.capture.settings import captures
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.dispatching.stack import dispatch_modes
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.sparse.parts import is_sparse
@@ -90,18 +91,14 @@ class RuleOptimizer(Optimizer):
         """
         loss = None
         if closure is not None:
-            previous = modes.set_recording(True)
-            try:
+            with ExitStack() as exits:
+                exits.switch(modes.set_recording, True)
                 loss = closure()
-            finally:
-                modes.set_recording(previous)
         recorded = bool(self.defaults.get("differentiable"))
-        previous = modes.set_recording(recorded)
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_recording, recorded)
             for group in self.param_groups:
                 (step_recorded if recorded or is_heard(group) else type(self).update)(self, group)
-        finally:
-            modes.set_recording(previous)
         return loss
 
     def update(self, group):

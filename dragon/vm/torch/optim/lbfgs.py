@@ -1,5 +1,6 @@
 """L-BFGS: steps by an estimate of the curvature, from the last gradients and steps."""
 from dragon.core import modes
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.sparse.parts import is_sparse
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.optim.optimizer import Optimizer, _to_scalar, _use_grad_for_differentiable
@@ -178,11 +179,9 @@ class LBFGS(Optimizer):
 def _recording(closure):
     """Return a closure that records, whatever is switched around it."""
     def call():
-        previous = modes.set_recording(True)
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_recording, True)
             return closure()
-        finally:
-            modes.set_recording(previous)
     return call
 
 

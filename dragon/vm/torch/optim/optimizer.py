@@ -8,6 +8,7 @@ from itertools import chain
 from dragon.core import warnings
 from dragon import _C
 from dragon.core import config, modes
+from dragon.core.scopes import ExitStack
 from dragon.distributed.group import default_group
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.core.hooks import RemovableHandle
@@ -347,11 +348,9 @@ def _use_grad_for_differentiable(func):
     """Return a step that records nothing, or is recorded where the optimizer is made with `differentiable=True`."""
     @functools.wraps(func)
     def step(self, *args, **kwargs):
-        previous = modes.set_recording(bool(self.defaults.get("differentiable")))
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_recording, bool(self.defaults.get("differentiable")))
             return func(self, *args, **kwargs)
-        finally:
-            modes.set_recording(previous)
     return step
 
 

@@ -5,6 +5,7 @@ import time
 from dragon.core import warnings
 from dragon.core import modes
 from dragon.core import files
+from dragon.core.scopes import ExitStack
 from dragon.vm.shared.data.rows import array_of
 from dragon.vm.shared.files.system_errors import translated
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -60,11 +61,9 @@ class Status:
         """Give their values to all variables that exist by now and have none yet."""
         if self._bundle is None:
             return
-        phantom = modes.set_phantom(False)  # a layer may be building its weights while shapes are inferred
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_phantom, False)  # a layer may be building its weights while shapes are inferred
             self._walk()
-        finally:
-            modes.set_phantom(phantom)
         if self._left():
             if self not in pending:
                 pending.append(self)

@@ -7,6 +7,7 @@ so that no worker's step is lost. What a function assigned is put in as it is.
 import threading
 
 from dragon.core import modes
+from dragon.core.scopes import ExitStack
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.host import host_array
 from dragon.vm.shared.tensors.tensor import IdentityDictionary
@@ -114,15 +115,13 @@ class Copies:
     @staticmethod
     def _show(variable, array):
         """Give a variable numbers that were fetched."""
-        before = modes.set_recording(False)
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_recording, False)
             value = convert_to_tensor(array.copy(), getattr(variable, "_dtype", None) or variable.dtype)
             if tuple(value.shape) == tuple(variable.shape):
                 write(variable, value)
             else:
                 variable.data = value
-        finally:
-            modes.set_recording(before)
 
     # --- sending
 

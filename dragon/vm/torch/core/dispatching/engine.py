@@ -1,6 +1,7 @@
 """Calls that the engine makes by itself with wrappers, in PyTorch's operators: sums of gradients, copies of them."""
 import types
 
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.dispatching.shells import is_wrapper, revive_all
 from dragon.vm.torch.core.exporting.hearing import set_listener
 from dragon.vm.torch.core.exporting.listening import aten
@@ -65,15 +66,13 @@ def handle(speaker, name, arguments, destinations):
 
     """
     named = {key: _number(speaker, value) for key, value in revive_all(arguments).items()}
-    before = set_listener(speaker)
-    try:
+    with ExitStack() as exits:
+        exits.switch(set_listener, speaker)
         found = _Aloud(name, speaker).said(named)
         if not destinations:
             return found
         results = found if isinstance(found, (list, tuple)) else [found]
         return [aten().copy_.default(place, value) for place, value in zip(revive_all(destinations), results)]
-    finally:
-        set_listener(before)
 
 
 def _number(speaker, value):

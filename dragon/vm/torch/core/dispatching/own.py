@@ -3,6 +3,7 @@ import builtins
 import operator
 
 from dragon.core import modes as switches
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.dispatching import shells
 from dragon.vm.torch.core.exporting import subscripts
@@ -51,11 +52,9 @@ def _copied(speaker, func, args, kwargs):
     if not x.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol "
                            "at the moment")
-    recording = switches.set_recording(False)
-    try:
+    with ExitStack() as exits:
+        exits.switch(switches.set_recording, False)
         made = x.clone()
-    finally:
-        switches.set_recording(recording)
     if type(made) is not type(x):
         raise RuntimeError("The default implementation of __deepcopy__() for wrapper subclasses only works for "
                            f"subclass types that properly implement clone(): got {type(made).__name__} from that of "

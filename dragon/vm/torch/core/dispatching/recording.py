@@ -2,6 +2,7 @@
 from dragon import _C
 from dragon.core import modes as switches
 from dragon.core.custom_function import FREED
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.dispatching.formulas import FORMULAS
 from dragon.vm.torch.core.dispatching.replaying import replayed
 from dragon.vm.torch.core.dispatching.shells import bare, is_wrapper, revive, revive_all, stand_in
@@ -190,13 +191,11 @@ def recorded(speaker, target, args, kwargs):
 
 def _like(item):
     """Return a tensor that lies on no memory of its size, and is otherwise as another."""
-    disabled = switches.set_override_disabled(True)
-    try:
+    with ExitStack() as exits:
+        exits.switch(switches.set_override_disabled, True)
         with asking_nobody():
             single = ops.zeros((), dtype=item.dtype, device=item.device)
             return ops.expand(single, tuple(item.shape)).requires_grad_(item.requires_grad)
-    finally:
-        switches.set_override_disabled(disabled)
 
 
 def _written(target, args, kwargs):
@@ -228,11 +227,9 @@ def _own(item, given, written):
     if not isinstance(item, Tensor) or any(item is other for other in written):
         return item
     if any(item is other for other in given) or item.requires_grad:
-        disabled = switches.set_override_disabled(True)
-        try:
+        with ExitStack() as exits:
+            exits.switch(switches.set_override_disabled, True)
             return _alias(item)
-        finally:
-            switches.set_override_disabled(disabled)
     return item
 
 

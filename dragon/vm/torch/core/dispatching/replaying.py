@@ -1,5 +1,6 @@
 """Gradients of operators that no formula here tells: the engine's, read as PyTorch's and called one by one."""
 from dragon.core import modes as switches
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core import overrides
 from dragon.vm.torch.core.dispatching.shells import stand_in
 from dragon.vm.torch.core.dispatching.stack import asking_nobody, without_modes
@@ -74,25 +75,19 @@ def _graph(target, flat, spec, wanted, grads):
         found = torch.autograd.grad([item for item, _ in pairs], asked, [grad for _, grad in pairs], allow_unused=True)
         return tuple(torch.zeros_like(item) if got is None else got for item, got in zip(asked, found))
     examples = [_example(item) for item in (*flat, *grads) if isinstance(item, Tensor)]
-    functions, overrides._local.modes = overrides.modes(), []
-    before, recording = set_listener(None), switches.set_recording(True)
-    disabled = switches.set_override_disabled(False)
-    try:
+    with ExitStack() as exits:
+        exits.callback(overrides.count_modes)
+        exits.set(overrides._local, "modes", [])
+        exits.switch(set_listener, None)
+        exits.switch(switches.set_recording, True)
+        exits.switch(switches.set_override_disabled, False)
         with without_modes(), asking_nobody():
             return made_graph(gradients, tuple(examples))
-    finally:
-        switches.set_override_disabled(disabled)
-        switches.set_recording(recording)
-        set_listener(before)
-        overrides._local.modes = functions
-        overrides.count_modes()
 
 
 def _example(item):
     lies = stand_in(item)
-    disabled = switches.set_override_disabled(True)
-    try:
+    with ExitStack() as exits:
+        exits.switch(switches.set_override_disabled, True)
         with asking_nobody():
             return ops.zeros(tuple(lies.shape), dtype=lies.dtype, device=lies.device)
-    finally:
-        switches.set_override_disabled(disabled)

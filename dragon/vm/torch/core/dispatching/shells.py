@@ -10,6 +10,7 @@ import weakref
 from dragon import _C
 from dragon.core import modes as switches
 from dragon.core import parts
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.overrides import _disabled_torch_function_impl, _left_alone
 from dragon.vm.torch.core.sparse.parts import SparseTensor
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -190,19 +191,16 @@ def _row_major(shape):
 
 def without_numbers(shape, strides, dtype, device, offset=0, memory_format=None):
     """Return a tensor without numbers that lies as it is told."""
-    phantom, recording = switches.set_phantom(True), switches.set_recording(False)
-    disabled = switches.set_override_disabled(True)
-    try:
+    with ExitStack() as exits:
+        exits.switch(switches.set_phantom, True)
+        exits.switch(switches.set_recording, False)
+        exits.switch(switches.set_override_disabled, True)
         if (strides is None or strides == _row_major(shape)) and not offset:
             made = ops.empty(shape, dtype=dtype, device=device)
             return made if memory_format is None else made.contiguous(memory_format=memory_format)
         strides = ops.empty(shape, dtype=dtype, device=device).stride() if strides is None else tuple(strides)
         most = sum((size - 1) * step for size, step in zip(shape, strides)) + 1 if 0 not in shape else 0
         return ops.as_strided(ops.empty((offset + most,), dtype=dtype, device=device), shape, strides, offset)
-    finally:
-        switches.set_override_disabled(disabled)
-        switches.set_recording(recording)
-        switches.set_phantom(phantom)
 
 
 def bare(function, args, kwargs):
@@ -211,9 +209,7 @@ def bare(function, args, kwargs):
         if isinstance(value, (list, tuple)) and not hasattr(value, "numel"):
             return type(value)(map(plain, value)) if type(value) in (list, tuple) else value
         return stand_in(value)
-    phantom, disabled = switches.set_phantom(True), switches.set_override_disabled(True)
-    try:
+    with ExitStack() as exits:
+        exits.switch(switches.set_phantom, True)
+        exits.switch(switches.set_override_disabled, True)
         return function(*map(plain, args), **{name: plain(value) for name, value in kwargs.items()})
-    finally:
-        switches.set_override_disabled(disabled)
-        switches.set_phantom(phantom)

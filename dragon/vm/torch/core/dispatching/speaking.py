@@ -1,5 +1,6 @@
 """From a call of the API to the operators that it comes to, and to who answers for them."""
 from dragon.core import modes as switches
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core import overrides
 from dragon.vm.torch.core.dispatching import shells, slots
 from dragon.vm.torch.core.dispatching.engine import handle
@@ -79,13 +80,11 @@ class Speaker:
         if getattr(func, "__module__", None) in WHOLE_MODULES:
             return self.within(func, args, kwargs)
         rule = OWN.get(name) or RULES.get(name)
-        before = set_listener(self)
-        try:
+        with ExitStack() as exits:
+            exits.switch(set_listener, self)
             if rule is not None:
                 return rule(self, func, args, kwargs)
             return self.default(func, name, args, kwargs)
-        finally:
-            set_listener(before)
 
     def shown(self, func, name, args, kwargs):
         """Tell how a tensor lies: nobody is asked, but the class of a wrapper that wants to be."""
@@ -129,11 +128,9 @@ class Speaker:
                 args, kwargs = arguments_of(overloads(packet.__name__)[overload], args, kwargs)
         target = getattr(packet, overload or "default")
         made_of = decomposition(target)
-        before = set_listener(self)
-        try:
+        with ExitStack() as exits:
+            exits.switch(set_listener, self)
             found = NotImplemented if made_of is None else made_of(*args, **kwargs)
-        finally:
-            set_listener(before)
         return recorded(self, target, tuple(args), dict(kwargs)) if found is NotImplemented else found
 
     def emit(self, target, args, kwargs, value, name=None):
@@ -150,13 +147,11 @@ class Speaker:
 
     def within(self, func, args, kwargs):
         """Call a function and answer the calls that it makes."""
-        before = set_listener(None)
-        try:
+        with ExitStack() as exits:
+            exits.switch(set_listener, None)
             inner = getattr(func, "__wrapped__", None)
             found = plainly(func, args, kwargs) if inner is None else inner(*args, **kwargs)
             return shells.revive_all(found)  # what has gone through the engine shows as parts
-        finally:
-            set_listener(before)
 
     def checked(self, holds):
         """Do nothing: what a program checks by itself holds, or it says so."""
@@ -181,12 +176,10 @@ class Speaker:
             What the first of them gives that does not decline; that of the operator itself where nobody is there.
 
         """
-        before = set_listener(None)
-        try:
+        with ExitStack() as exits:
+            exits.switch(set_listener, None)
             with beneath_gradients():
                 return self._asked(target, args, kwargs)
-        finally:
-            set_listener(before)
 
     def _asked(self, target, args, kwargs):
         found = who_answers(args, kwargs)
@@ -216,12 +209,10 @@ class Speaker:
 
 def plainly(func, args, kwargs):
     """Call a function and ask nobody about what it calls."""
-    disabled = switches.set_override_disabled(True)
-    try:
+    with ExitStack() as exits:
+        exits.switch(switches.set_override_disabled, True)
         with asking_nobody():
             return func(*args, **kwargs)
-    finally:
-        switches.set_override_disabled(disabled)
 
 
 speaker = Speaker()

@@ -8,6 +8,7 @@ from dragon.core import modes as switches
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.sizes import is_followed
 from dragon.core.graph import Graph
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.exporting.below_sizes import Sizes
 from dragon.vm.torch.core.exporting.clerk import Decision
 from dragon.vm.torch.core.exporting.errors import ExportError
@@ -58,16 +59,12 @@ class Unheard:
 
     def _called(self, tensors):
         """Return what the program gives, and copies of the tensors in it: each a value of its own in the graph."""
-        def run():
+        with ExitStack() as exits:
+            exits.callback(count_modes)
+            exits.switch(set_listener, None)
+            switches.set_override_modes(0)
             result = self.call(tensors)
             return result, [ops.clone(leaf) for leaf in pytree.tree_leaves(result) if isinstance(leaf, Tensor)]
-        before = set_listener(None)
-        switches.set_override_modes(0)
-        try:
-            return run()
-        finally:
-            set_listener(before)
-            count_modes()
 
     def _for_sizes(self, captured):
         """Return the graph that says which sizes its numbers follow, and {symbol: size}."""
@@ -92,20 +89,17 @@ class Unheard:
     def _said(self, captured, graph, numbers, count):
         """Return so many results as calls of PyTorch's operators give them."""
         listener, inputs = self.listener, self.listener.quietly(self._inputs, (captured,), {})
-        recorded, listener.records = listener.records, False
-        recording = switches.set_recording(False)
         copies = {call.outputs[0]: call.inputs[0] for call in graph.calls[len(graph.calls) - count:]}
         results = [copies[value] for value in list(graph.outputs)[:count]]
-        try:
-            with listener:
-                wanted = [*results, *(value for _, value in graph.updates)]
-                values = Translator(graph, listener, zip(graph.inputs, inputs), wanted, numbers).run()
-                for place, value in graph.updates:
-                    if values[value] is not inputs[place]:
-                        aten().copy_.default(inputs[place], values[value])
-        finally:
-            switches.set_recording(recording)
-            listener.records = recorded
+        with ExitStack() as exits:
+            exits.set(listener, "records", False)
+            exits.switch(switches.set_recording, False)
+            exits.enter(listener)
+            wanted = [*results, *(value for _, value in graph.updates)]
+            values = Translator(graph, listener, zip(graph.inputs, inputs), wanted, numbers).run()
+            for place, value in graph.updates:
+                if values[value] is not inputs[place]:
+                    aten().copy_.default(inputs[place], values[value])
         return [values[value] for value in results]
 
     def _inputs(self, captured):

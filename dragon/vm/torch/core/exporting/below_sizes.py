@@ -6,6 +6,7 @@ from dragon import _C
 from dragon.core.capture.lines import user_line
 from dragon.core.graph import Graph
 from dragon.core.interrupts import is_interrupt
+from dragon.core.scopes import ExitStack
 
 DISTANCES = (3, 1, 2, 40, 517, 70001)  # of the sizes that are tried, from those of the example
 OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
@@ -41,12 +42,11 @@ class Sizes:
         tensors = [_C.phantom_like(tensor, shape) for tensor, shape in zip(self.given, shapes)]
         for tensor in tensors:
             trace.add_input(tensor)
-        trace.start()
-        try:
+        with ExitStack() as exits:
+            exits.callback(trace.restore_gradients)
+            exits.callback(trace.stop)
+            trace.start()
             results = self.call(tensors)
-        finally:
-            trace.stop()
-            trace.restore_gradients()
         return trace.finish(results)
 
     def _may_vary(self, group):

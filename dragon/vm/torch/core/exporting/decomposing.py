@@ -3,6 +3,7 @@ import operator
 
 from dragon import _C
 from dragon.core import modes
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.exporting import composites  # noqa: F401: what the table has
 from dragon.vm.torch.core.exporting.arguments import argument_of
 from dragon.vm.torch.core.exporting.decompositions import default_table
@@ -234,12 +235,10 @@ def _placeholders(graph):
 
 
 def _example(value):
-    phantom, recording = modes.set_phantom(True), modes.set_recording(False)
-    try:
+    with ExitStack() as exits:
+        exits.switch(modes.set_phantom, True)
+        exits.switch(modes.set_recording, False)
         return _C.phantom_like(value.as_subclass(Tensor), tuple(map(int, value.shape)))
-    finally:
-        modes.set_recording(recording)
-        modes.set_phantom(phantom)
 
 
 def decomposed(program, table=None):

@@ -8,6 +8,7 @@ import re
 from dragon.core import modes as switches
 from dragon.core.capture.lines import user_frame, user_line
 from dragon.core.capture.sizes import Quantity, Size as Number
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.hearing import listener, set_listener  # noqa: F401
 from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
@@ -64,16 +65,12 @@ class Listener(TorchFunctionMode):
     def __init__(self, graph, clerk, find_constant, rules):
         self.graph, self.clerk, self.find_constant, self.rules = graph, clerk, find_constant, rules
         self.nodes, self.stack, self._numbers, self._depth = {}, collections.OrderedDict(), {}, 0
-        self._before, self.modules, self.records = [], {}, switches.is_recording()
+        self.modules, self.records = {}, switches.is_recording()
 
-    def __enter__(self):
-        super().__enter__()
-        self._before.append(set_listener(self))
-        return self
-
-    def __exit__(self, *_):
-        super().__exit__()
-        set_listener(self._before.pop())
+    def _enter_scope(self, exits):
+        """Listen from now on."""
+        exits.switch(set_listener, self)
+        return super()._enter_scope(exits)
 
     # --- values and nodes
 
@@ -358,23 +355,18 @@ class Listener(TorchFunctionMode):
 
     def quietly(self, func, args, kwargs):
         """Call a function whose parts nobody listens to."""
-        before = set_listener(None)
-        switches.set_override_modes(0)
-        self.clerk.busy += 1
-        try:
+        with ExitStack() as exits:
+            exits.callback(count_modes)
+            exits.switch(set_listener, None)
+            exits.set(self.clerk, "busy", self.clerk.busy + 1)
+            switches.set_override_modes(0)
             return func(*args, **kwargs)
-        finally:
-            self.clerk.busy -= 1
-            set_listener(before)
-            count_modes()
 
     def within(self, func, args, kwargs):
         """Call a function and listen to the calls that it makes."""
         if self._depth > 40:
             raise ExportError(f"torch.export: {getattr(func, '__name__', func)} calls itself without end")
-        self._depth += 1
-        try:
-            with self:
-                return getattr(func, "__wrapped__", func)(*args, **kwargs)
-        finally:
-            self._depth -= 1
+        with ExitStack() as exits:
+            exits.set(self, "_depth", self._depth + 1)
+            exits.enter(self)
+            return getattr(func, "__wrapped__", func)(*args, **kwargs)

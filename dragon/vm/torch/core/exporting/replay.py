@@ -1,6 +1,7 @@
 """A program's graph, done again over tensors without numbers: which sizes everything has when inputs have others."""
 from dragon import _C
 from dragon.core import modes
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.exporting.errors import Differs
 from dragon.vm.torch.core.exporting.symbols import RELATIONS, compute
 from dragon.vm.torch.core.exporting.unknowns import value_of, written_by
@@ -72,8 +73,9 @@ class Replay:
 
         """
         values, place = {}, 0
-        phantom, recording = modes.set_phantom(True), modes.set_recording(False)
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_phantom, True)
+            exits.switch(modes.set_recording, False)
             for one in self.traced.inputs:
                 value = one.value
                 if isinstance(value, Tensor):
@@ -98,9 +100,6 @@ class Replay:
                         values.update(values_within(graph, node.target.operands(*args)))
             self._check(values)
             return values
-        finally:
-            modes.set_recording(recording)
-            modes.set_phantom(phantom)
 
     def _check(self, values):
         origins = self.traced.clerk.origins

@@ -7,7 +7,8 @@ import traceback
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.lines import user_line
-from dragon.core.capture.settings import captures
+from dragon.core.capture.settings import begin_capture
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.exporting import branching, spelling_losses, spelling_rest, subscripts  # noqa: F401
 from dragon.vm.torch.core.exporting.attributes import Attributes
 from dragon.vm.torch.core.exporting.below import Unheard
@@ -212,13 +213,16 @@ class Tracing:
                 value = stand_in
             stand_ins.append(value)
         self.unknowns.prepare(trace, clerk, api().empty(0))
-        phantom, follows = modes.set_phantom(True), set_follows_sizes(bool(self.axes))
-        captures().append(Export(trace, clerk))
         attributes = Attributes(self.module)
-        undo = _follow_modules(listener, self.module, self.preserved, self.traced)
-        trace.start()
-        clerk.start()
-        try:
+        with ExitStack() as exits:
+            exits.callback(trace.restore_gradients)
+            exits.switch(modes.set_phantom, True)
+            exits.switch(set_follows_sizes, bool(self.axes))
+            begin_capture(exits, Export(trace, clerk), trace)
+            exits.callback(clerk.stop)
+            clerk.start()
+            exits.callback(attributes.restore)
+            _follow_modules(exits, listener, self.module, self.preserved, self.traced)
             with listener:
                 for one, value in [*((one, one.value) for one in state), *zip(users, stand_ins)]:
                     one.node.meta["example"] = value
@@ -227,15 +231,6 @@ class Tracing:
                 result = self._result(stand_ins, trace)
                 attributes.note_writes()
             self._return(listener, result)
-        finally:
-            undo()
-            attributes.restore()
-            clerk.stop()
-            trace.stop()
-            captures().pop()
-            modes.set_phantom(phantom)
-            set_follows_sizes(follows)
-            trace.restore_gradients()
         if clerk.failure and (self.axes or self.unknowns.numbers):
             raise ExportError(f"torch.export: sizes cannot be followed: {clerk.failure}")
         self._sort_inputs()
@@ -304,13 +299,10 @@ class Tracing:
 
     def _aside(self, func, args, kwargs):
         """Return what a function gives that runs with numbers, and is no part of the program."""
-        phantom = modes.set_phantom(False)
-        self.listener.clerk.busy += 1
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_phantom, False)
+            exits.set(self.listener.clerk, "busy", self.listener.clerk.busy + 1)
             return self.listener.quietly(func, args, kwargs)
-        finally:
-            self.listener.clerk.busy -= 1
-            modes.set_phantom(phantom)
 
     def _lift(self, tensor, target):
         first = next((one.node for one in self.traced.inputs if one.kind == "user"), None)
@@ -351,8 +343,8 @@ def _shown(tensor):
     return f"FakeTensor(..., size={shape}{dtype})"
 
 
-def _follow_modules(listener, root, preserved, traced):
-    """Note at every node which modules' calls are under way; return what ends that."""
+def _follow_modules(exits, listener, root, preserved, traced):
+    """Note at every node which modules' calls are under way, until an ExitStack ends."""
     names = {}
     for name, part in root.named_modules():
         names.setdefault(id(part), name)
@@ -402,16 +394,13 @@ def _follow_modules(listener, root, preserved, traced):
     original, told, listed = Tensor.__setitem__, Tensor.item, Tensor.tolist
     fresh = {"__setitem__": set_item, "item": item, "tolist": to_list}
     fresh.update((name, text(name)) for name in ("__repr__", "__str__", "__format__"))
-    before = {name: Tensor.__dict__.get(name) for name in fresh}
-    Module.__call__ = call
+    exits.set(Module, "__call__", call)
     for name, function in fresh.items():
-        setattr(Tensor, name, function)
+        if name not in vars(Tensor):
+            exits.callback(_leave_to_base, name)
+        exits.set(Tensor, name, function)
 
-    def undo():
-        Module.__call__ = called
-        for name, function in before.items():
-            if function is None:
-                delattr(Tensor, name)
-            else:
-                setattr(Tensor, name, function)
-    return undo
+
+def _leave_to_base(name):
+    if name in vars(Tensor):
+        delattr(Tensor, name)

@@ -5,6 +5,7 @@ import operator
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.sizes import is_followed
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.exporting.errors import Below, Differs, ExportError, GuardOnDataDependentSymNode
 from dragon.vm.torch.core.exporting.symbols import OPEN, RELATIONS, Expression, ValueRanges, compute
 
@@ -381,8 +382,6 @@ def value_of(node, value, args, kwargs):
     name = node.target.overloadpacket.__name__
     if name in ("item", "_local_scalar_dense"):
         return float(value) if args[0].is_floating_point() else value
-    before = modes.set_phantom(True)
-    try:
+    with ExitStack() as exits:
+        exits.switch(modes.set_phantom, True)
         return MAKERS[name][0](value, *args, **kwargs)
-    finally:
-        modes.set_phantom(before)

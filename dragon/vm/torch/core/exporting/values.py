@@ -1,6 +1,7 @@
 """What stands at a node for its value: a tensor without numbers, whose sizes may be symbols."""
 from dragon import _C
 from dragon.core import modes
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -25,13 +26,11 @@ class FakeTensor(Tensor):
             The tensor.
 
         """
-        phantom, recording = modes.set_phantom(True), modes.set_recording(False)
-        try:
+        with ExitStack() as exits:
+            exits.switch(modes.set_phantom, True)
+            exits.switch(modes.set_recording, False)
             plain = _C.phantom_like(tensor.detach(), tuple(map(int, sizes)))
             made = plain.as_subclass(cls)
-        finally:
-            modes.set_recording(recording)
-            modes.set_phantom(phantom)
         made.sizes = tuple(sizes)
         return made
 

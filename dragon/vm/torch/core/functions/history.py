@@ -5,6 +5,7 @@ from collections import OrderedDict
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.outward import note
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core import gradients
 from dragon.vm.torch.core.nodes import wrap
 from dragon.vm.torch.core.register import function, method
@@ -138,8 +139,6 @@ def accumulator(tensor):
 
 
 def _recorded_view(tensor):
-    previous = modes.set_recording(True)
-    try:
+    with ExitStack() as exits:
+        exits.switch(modes.set_recording, True)
         return tensor.view_as(tensor)
-    finally:
-        modes.set_recording(previous)

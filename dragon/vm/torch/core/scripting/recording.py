@@ -2,6 +2,7 @@
 import inspect
 
 from dragon.core import modes
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.scripting import resolving
 from dragon.vm.torch.core.scripting.compiler import prune
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
@@ -61,13 +62,11 @@ def record_method(traced, method, kind, tracing, as_constants):
     function = traced._function
     if isinstance(traced, Module):
         function = rehearse(recorder, traced, function, owner, as_constants)
-    previous = modes.set_recording(False)
-    try:
+    with ExitStack() as exits:
+        exits.switch(modes.set_recording, False)
         with tracing:
             found = function(*args, **kwargs)
         result = recorder.value(found)
-    finally:
-        modes.set_recording(previous)
     graph = recorder.compiler.graph
     graph.outputs_.append(result)
     prune(graph)

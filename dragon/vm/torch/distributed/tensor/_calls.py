@@ -2,6 +2,7 @@
 import functools
 
 from dragon.core import modes as switches
+from dragon.core.scopes import ExitStack
 from dragon.distributed.globals.boxing import box
 from dragon.distributed.globals.signatures import BROADCAST, is_split
 from dragon.vm.torch.core.dispatching.shells import stand_in
@@ -126,15 +127,12 @@ class Call:
 
     def form(self, read=lambda whole: whole):
         """Return what the call gives of whole tensors, without numbers, or what is read off that."""
-        phantom, recording = switches.set_phantom(True), switches.set_recording(False)
-        disabled = switches.set_override_disabled(True)
-        try:
+        with ExitStack() as exits:
+            exits.switch(switches.set_phantom, True)
+            exits.switch(switches.set_recording, False)
+            exits.switch(switches.set_override_disabled, True)
             with asking_nobody():
                 return read(self.func.run(*mapped(stand_in, self.args), **mapped(stand_in, self.kwargs)))
-        finally:
-            switches.set_override_disabled(disabled)
-            switches.set_recording(recording)
-            switches.set_phantom(phantom)
 
     def compute(self, locals_, args=None, kwargs=None):
         """Make the call with parts in the places of the operands."""

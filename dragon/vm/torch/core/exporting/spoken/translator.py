@@ -1,6 +1,7 @@
 """A graph of the engine's calls, written down as calls of PyTorch's operators."""
 from dragon import _C
 from dragon.core import modes
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.exporting.below_sizes import evaluate
 from dragon.vm.torch.core.exporting.errors import ExportError
@@ -36,11 +37,11 @@ class Translator:
         self.a, self.sizes = aten(), sizes
         self.calls, self.needed = _needed(graph.calls, wanted)
         self.notes = {}  # of rules, for those of later calls
-        phantom = modes.set_phantom(False)
-        for value, tensor in graph.constants.items():
-            tensor = _C.as_class(tensor, Tensor)
-            self.values[value] = listener.quietly(tensor.item, (), {}) if tensor.ndim == 0 else tensor
-        modes.set_phantom(phantom)
+        with ExitStack() as exits:
+            exits.switch(modes.set_phantom, False)
+            for value, tensor in graph.constants.items():
+                tensor = _C.as_class(tensor, Tensor)
+                self.values[value] = listener.quietly(tensor.item, (), {}) if tensor.ndim == 0 else tensor
 
     def run(self):
         """Return {value: tensor} of all that was computed.
