@@ -5,6 +5,7 @@
 #include <queue>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "core/framework/autocast.h"
 #include "core/framework/autograd/meta.h"
@@ -12,6 +13,14 @@
 #include "core/framework/profile.h"
 
 namespace dragon {
+
+static thread_local uint64_t t_running = 0;
+
+uint64_t RunningSequence() { return t_running; }
+
+RunningNode::RunningNode(const Node& node) : before_(std::exchange(t_running, node.sequence)) {}
+
+RunningNode::~RunningNode() { t_running = before_; }
 
 namespace {
 

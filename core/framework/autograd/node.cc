@@ -76,11 +76,7 @@ Node::~Node() {
   if (any) DropEdges(edges);
 }
 
-namespace {
-
-thread_local std::vector<Ref<SavedTensorHooks>> t_saved_hooks;
-
-}  // namespace
+static thread_local std::vector<Ref<SavedTensorHooks>> t_saved_hooks;
 
 void PushSavedTensorHooks(Ref<SavedTensorHooks> hooks) { t_saved_hooks.push_back(std::move(hooks)); }
 
@@ -435,14 +431,6 @@ Ref<Node> GradNode(const Tensor& tensor) {
 }
 
 uint64_t NextSequence() { return g_sequence.load(std::memory_order_relaxed); }
-
-static thread_local uint64_t t_running = 0;
-
-uint64_t RunningSequence() { return t_running; }
-
-RunningNode::RunningNode(const Node& node) : before_(std::exchange(t_running, node.sequence)) {}
-
-RunningNode::~RunningNode() { t_running = before_; }
 
 HistoryFloor ExchangeHistoryFloor(HistoryFloor floor) { return std::exchange(t_floor, floor); }
 
