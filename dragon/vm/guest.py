@@ -101,12 +101,12 @@ def lookup(namespace, places=None):
             module = import_or_none(full_name(place, namespace["__name__"]))
             if hasattr(module, other):
                 return namespace.setdefault(name, getattr(module, other))
-        if name.startswith("__"):  # asked by Python itself, again and again; no module has such a name
-            raise AttributeError(f"module '{guest}' has no attribute '{name}'", name=name)
         if "__path__" in namespace and name.isidentifier():  # with a point in it, it is the name of no attribute
             module = import_or_none(f"{namespace['__name__']}.{name}")
             if module is not None:
                 return module
+        if name.startswith("__"):  # asked by Python itself, again and again
+            raise AttributeError(f"module '{guest}' has no attribute '{name}'", name=name)
         raise explain(guest, name, list_names())
 
     def list_names():
