@@ -160,6 +160,7 @@ class Iterator:
             self._close(HASTE_SECONDS)
             raise
         self._given, self._beyond = 0, {}
+        self._counters.finish()
         self.reader.finish()
 
     def _while_mine(self, made, turn):

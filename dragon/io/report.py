@@ -10,7 +10,7 @@ class Counters:
 
     def __init__(self, workers):
         self.workers = workers
-        self.begin = time.perf_counter()
+        self.begin, self.end = time.perf_counter(), None
         self.batches = self.samples = self.skipped = self.restarted = 0
         self.losses = []  # (where, what) of the first samples that were left out
         self.stages = [0.0] * len(STAGES)
@@ -25,6 +25,10 @@ class Counters:
         else:
             self.waiting += waited
         self.add(made)
+
+    def finish(self):
+        """Note that the epoch ended: what its reader does afterwards is none of its time."""
+        self.end = time.perf_counter()
 
     KEPT = 100  # losses that are told; of the others the number is
 
@@ -63,7 +67,7 @@ class Report:
     first : float, optional
         Seconds until the first batch, where there are workers; they count no further.
     seconds : float
-        Since the epoch began, or since the first batch came from workers.
+        Since the epoch began, or since the first batch came from workers; until its end, once that has come.
     rate : float
         Samples per second.
     starving : float
@@ -85,7 +89,7 @@ class Report:
         self.batches, self.samples = counters.batches, counters.samples
         self.skipped, self.losses, self.restarted = counters.skipped, list(counters.losses), counters.restarted
         self.workers, self.ahead, self.first = counters.workers, counters.ahead, counters.first
-        self.seconds = max(time.perf_counter() - counters.begin, 1e-9)
+        self.seconds = max((counters.end or time.perf_counter()) - counters.begin, 1e-9)
         self.rate = self.samples / self.seconds
         spent = sum(counters.stages)
         self.shares = {name: own / spent if spent else 0.0 for name, own in zip(STAGES, counters.stages)}

@@ -10,6 +10,7 @@ import pytest
 
 import dragon
 from dragon.io import Batches, Buckets, Iterator, PadSamples, Reader, ToDevice, Transformer
+from dragon.io.report import Counters, Report
 from dragon.io.work import Work
 from io_workers import Count, broken, stretch, twice, with_draws
 
@@ -170,22 +171,42 @@ def test_transformers_make_whole_batches():
             assert "sample 13 of range" in str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
 
 
-def test_reports_name_the_bottleneck():
-    with Iterator(Reader(range(40)), twice, 4, workers=2) as iterator:
-        for _ in iterator:
-            time.sleep(0.05)  # long beside what a busy machine takes to wake a worker
+def test_reports_count_what_each_stage_took():
+    """Only least times are certain: a busy machine makes any stage longer."""
+    with Iterator(Reader(range(40)), lambda number: time.sleep(0.002) or number, 4, workers=2) as iterator:
+        list(iterator)
         report = iterator.report()
-        assert report.bottleneck == "consumer" and report.batches == 10 and report.samples == 40
-        assert report.total == 10 and "10 of 10 batches, 40 samples" in str(report)
-    with Iterator(Reader(range(40)), lambda number: time.sleep(0.005) or number, 4, workers=2) as iterator:
+        assert report.batches == 10 and report.samples == 40 and report.total == 10
+        assert "10 of 10 batches, 40 samples" in str(report)
+        assert report.shares["transforming"] * report.busy * report.seconds * 2 > 0.002 * 40 * 0.99
+        time.sleep(0.05)
+        assert iterator.report().seconds == report.seconds  # the epoch has ended
+    with Iterator(Reader(number for number in range(40) if not time.sleep(0.002)), twice, 4, workers=2) as iterator:
         list(iterator)
-        assert iterator.report().bottleneck == "transforming" and iterator.report().starving > 0.2
-    with Iterator(Reader(number for number in range(40) if not time.sleep(0.005)), twice, 4, workers=2) as iterator:
+        report = iterator.report()
+        assert report.total is None and report.feeding * report.seconds > 0.002 * 40 * 0.99
+    with Iterator(Reader(range(20)), None, 4, deliver=lambda batch: time.sleep(0.002) or batch) as iterator:
         list(iterator)
-        assert iterator.report().bottleneck == "source" and iterator.report().total is None
-    with Iterator(Reader(range(20)), None, 4, deliver=lambda batch: time.sleep(0.005) or batch) as iterator:
-        list(iterator)
-        assert iterator.report().bottleneck == "delivering"
+        report = iterator.report()
+        assert report.delivering * report.seconds > 0.002 * 5 * 0.99 and report.seconds > 0.002 * 5 * 0.99
+
+
+@pytest.mark.parametrize(["bottleneck", "counts"], [
+    ("consumer", {"stages": [0.1, 0.1, 0.1]}),
+    ("consumer", {"stages": [0.1, 0.1, 0.1], "feeding": 0.4}),
+    ("transforming", {"stages": [0.1, 1.7, 0.1], "waiting": 0.8}),
+    ("reading", {"stages": [1.7, 0.1, 0.1], "waiting": 0.8, "feeding": 0.01}),
+    ("batching", {"stages": [0.1, 0.1, 1.7], "waiting": 0.8}),
+    ("source", {"stages": [0.0, 0.1, 0.0], "waiting": 0.1, "feeding": 0.8}),
+    ("source", {"stages": [0.0, 0.1, 0.0], "feeding": 0.8}),
+    ("delivering", {"stages": [0.0, 0.1, 0.0], "delivering": 0.8}),
+])
+def test_reports_name_the_bottleneck(bottleneck, counts):
+    counters = Counters(workers=2)
+    vars(counters).update(counts, begin=0.0, end=1.0, batches=10, samples=40)
+    report = Report(counters)
+    assert report.bottleneck == bottleneck and report.seconds == 1 and report.rate == 40
+    assert f"bottleneck: {bottleneck}; " in str(report)
 
 
 def test_bursts_make_the_store_grow_and_calm_lets_it_shrink():
