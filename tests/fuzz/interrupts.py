@@ -259,6 +259,9 @@ class Hunt:
                 find("lost", "no exception came out")
         elif came is not error:
             find("replaced", "".join(traceback.format_exception(came))[-1500:])
+        for problem in (came, error, *(value for value, _ in self.lost)):
+            if problem is not None:
+                problem.__traceback__ = None  # its frames hold iterators, which have processes
         changed = differences(before, state())
         if changed:
             find("state", "; ".join(changed))

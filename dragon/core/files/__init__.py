@@ -8,9 +8,9 @@ as ever.
 
 Streams that grow while others read them (records, events, logs) are no business of this package: they are appended to.
 
-Of files that are read, it tells how much they may claim to hold.
+Of files that are read, it tells how much they may claim to hold, and which have no end.
 """
-from dragon.core.files.claims import check_sizes, may_hold
+from dragon.core.files.claims import check_end, check_sizes, may_hold, read_whole
 from dragon.core.files.folder import replacing_folder
 from dragon.core.files.group import replacing_group
 from dragon.core.files.leftovers import sweep

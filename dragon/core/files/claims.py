@@ -1,4 +1,8 @@
-"""Limits to what a file that is read may claim to hold."""
+"""Limits to what a file that is read may claim to hold, and files without an end."""
+import errno
+import os
+import stat
+
 SMALL_CLAIM, MOST_PACKED = 1 << 26, 100
 
 
@@ -35,3 +39,35 @@ def check_sizes(archive, size, error, who):
     claimed = sum(member.file_size for member in members)
     if not may_hold(claimed, size):
         raise error(f"{who}: got an archive of {size} bytes that claims to hold {claimed}: it is damaged or hostile")
+
+
+def check_end(file):
+    """Raise an OSError for an open file that never ends: a device such as /dev/zero, but no terminal or pipe.
+
+    Parameters
+    ----------
+    file : IO
+        The file; one in memory, or without a number of the system's, is taken as it is.
+
+    """
+    try:
+        number = file.fileno()
+        found = os.fstat(number)
+    except (AttributeError, OSError, ValueError):
+        return
+    if stat.S_ISCHR(found.st_mode) and not os.isatty(number) and found.st_rdev != os.stat(os.devnull).st_rdev:
+        raise OSError(errno.EINVAL, "Is a device without an end, expected a file", getattr(file, "name", None))
+
+
+def read_whole(path):
+    """Return the bytes of a file that has an end.
+
+    Parameters
+    ----------
+    path : Union[str, bytes, os.PathLike]
+        The file.
+
+    """
+    with open(path, "rb") as file:
+        check_end(file)
+        return file.read()

@@ -75,27 +75,22 @@ def _take_over(number, found):
     os.fchmod(number, stat.S_IMODE(found.st_mode))
 
 
-def _make(target, found, path):
-    """Make an empty file beside a place, with the mode that the place has or would get."""
+def _make(place, target, found, path):
+    """Make an empty file beside a place, with the mode that the place has or would get; return if that is allowed."""
     if found is not None:
         os.close(os.open(target, os.O_WRONLY))  # whoever may not write the file may not replace it
-    place = name_beside(target)
     try:
         number = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except OSError as error:
         if found is not None and error.errno in FORBIDDEN:
-            return None
+            return False
         raise OSError(error.errno, error.strerror, path) from None
     try:
-        try:
-            if found is not None:
-                _take_over(number, found)
-        finally:
-            os.close(number)
-    except BaseException:
-        remove(place)
-        raise
-    return place
+        if found is not None:
+            _take_over(number, found)
+    finally:
+        os.close(number)
+    return True
 
 
 def _put(place, target):
@@ -123,16 +118,16 @@ def replacing(path):
     """
     path = os.fsdecode(path)
     target, found = _target_of(path)
-    place = None
-    if target is not None:
-        sweep_at_save(os.path.dirname(target))
-        place = _make(target, found, path)
-    if place is None:
+    if target is None:
         yield path
         return
+    sweep_at_save(os.path.dirname(target))
+    place = name_beside(target)
     try:
-        yield place
-        _put(place, target)
+        is_made = _make(place, target, found, path)
+        yield place if is_made else path
+        if is_made:
+            _put(place, target)
     except BaseException:
         remove(place)
         raise

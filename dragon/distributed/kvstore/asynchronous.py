@@ -1,6 +1,5 @@
 """Values that are each kept by one process: what is pushed is taken as it comes, and nobody waits for others."""
 import atexit
-import pathlib
 import pickle
 import zlib
 
@@ -115,7 +114,7 @@ class AsynchronousKVStore(LocalKVStore):
 
     def load_optimizer_states(self, fname):
         """Have the optimizers of all processes go on with what a file remembers; one worker calls this."""
-        parts = pickle.loads(pathlib.Path(fname).read_bytes())
+        parts = pickle.loads(files.read_whole(fname))
         if len(parts) != self.group.size:
             raise ValueError(f"load_optimizer_states: got a file of {len(parts)} processes, expected "
                              f"{self.group.size}")

@@ -1,5 +1,4 @@
 """Values in one process, pushed to by several devices."""
-import pathlib
 
 from dragon import ops
 from dragon.core import files
@@ -248,7 +247,7 @@ class LocalKVStore(KVStoreBase):
 
     def load_optimizer_states(self, fname):
         """Read what the optimizer remembers from a file."""
-        self._states("load_optimizer_states").set_states(pathlib.Path(fname).read_bytes())
+        self._states("load_optimizer_states").set_states(files.read_whole(fname))
 
     def barrier(self):
         """Return once all workers have called this."""

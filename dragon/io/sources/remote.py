@@ -47,7 +47,10 @@ def open_file(path, mode="rb"):
     if mode not in ("rb", "wb"):
         raise ValueError(f"open_file: got mode {mode!r}, expected 'rb' or 'wb'")
     if not is_remote(path):
-        return open(local_path(path), mode)
+        file = open(local_path(path), mode)
+        if mode == "rb":
+            files.check_end(file)
+        return file
     return _open_by(path, lambda fsspec, name: fsspec.open(name, mode).open())
 
 

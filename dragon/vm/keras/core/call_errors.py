@@ -1,5 +1,6 @@
 """What goes wrong in a layer's call is told with the arguments that the call had."""
 from dragon import _C
+from dragon.core.interrupts import is_interrupt
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.core.traceback import is_traceback_filtering_enabled
@@ -18,7 +19,7 @@ class explain_call:
         return self
 
     def __exit__(self, kind, error, trace):
-        if error is None or not isinstance(error, Exception) or hasattr(error, "_keras_call_info_injected"):
+        if error is None or is_interrupt(error) or hasattr(error, "_keras_call_info_injected"):
             return False
         if not is_traceback_filtering_enabled():
             return False

@@ -3,7 +3,7 @@ import io
 import pathlib
 
 from dragon.core import warnings
-from dragon.core.files import save_picture
+from dragon.core.files import read_whole, save_picture
 from dragon.vm.keras.ops.common import canonical_dtype, standard_format
 from dragon.vm.shared.files.pictures import pillow
 from dragon.vm.shared.letters import expect
@@ -110,8 +110,7 @@ def load_img(path, color_mode="rgb", target_size=None, interpolation="nearest", 
     if isinstance(path, io.BytesIO):
         img = image.open(path)
     elif isinstance(path, (pathlib.Path, bytes, str)):
-        with open(path, "rb") as file:
-            img = image.open(io.BytesIO(file.read()))
+        img = image.open(io.BytesIO(read_whole(path)))
     else:
         raise TypeError(f"path should be path-like or io.BytesIO. Received: {type(path)}")
     modes = {"grayscale": ("L", "I;16", "I"), "rgba": ("RGBA",), "rgb": ("RGB",)}

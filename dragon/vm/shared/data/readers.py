@@ -2,12 +2,14 @@
 import os
 from itertools import chain
 
+from dragon.core.files import check_end
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.dataset import Dataset
 from dragon.vm.shared.data.interleaving import Interleave
 from dragon.vm.shared.data.rows import string_scalar
 from dragon.vm.shared.data.specs import TensorSpec
 from dragon.vm.shared.files.records import check_compression, open_source, read_records
+from dragon.vm.shared.files.system_errors import translated
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
@@ -93,6 +95,8 @@ def read_lines(path, compression, buffering):
     """Yield the lines of a file without `\\n` or `\\r\\n`."""
     file = open_source(path, compression, max(buffering, 2))
     try:
+        with translated(path):
+            check_end(file)  # it has no lines either
         begun = b""
         while block := file.read(BUFFER):
             lines = (begun + block).split(b"\n")

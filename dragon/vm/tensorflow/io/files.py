@@ -21,8 +21,8 @@ def path_of(name):
 def read_file(filename, name=None):
     """Return the bytes of a file as a scalar tensor of strings."""
     path = path_of(filename)
-    with translated(path), open(path, "rb") as file:
-        return convert_to_tensor(file.read())
+    with translated(path):
+        return convert_to_tensor(whole.read_whole(path))
 
 
 def write_file(filename, contents, name=None):

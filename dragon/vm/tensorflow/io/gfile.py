@@ -49,7 +49,11 @@ class GFile:
     def read(self, n=-1):
         """Return the next `n` characters or bytes; all that are left by default."""
         self._check(True)
-        return self._open().read(n)
+        file = self._open()
+        if n is None or n < 0:
+            with translated(self._name):
+                files.check_end(file)
+        return file.read(n)
 
     def readline(self):
         """Return the next line with its end."""

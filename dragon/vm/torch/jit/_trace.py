@@ -8,6 +8,7 @@ from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.export import capture_graph, freeze, leaves, result_of
 from dragon.core.capture.function import Function
+from dragon.core.files import check_end
 from dragon.core.graph import Graph
 from dragon.core.scopes import ExitStack
 from dragon.core.thread_state import ThreadFlag
@@ -470,6 +471,7 @@ def _load(file, map_location, extra_files, path=None):
     from dragon.vm.torch.core.files.archive import starts_archive, whole
     from dragon.vm.torch.core.scripting.reading import load_archive
     from dragon.vm.torch.jit._script import _as_ours
+    check_end(file)
     if not hasattr(file, "seek"):
         file = io.BytesIO(file.read())
     if starts_archive(file):

@@ -1,6 +1,7 @@
 """Images in folders, one for each class."""
 import os
 
+from dragon.core.files import read_whole
 from dragon.vm.torchvision._postponed import open_picture
 from dragon.vm.torchvision.datasets.vision import VisionDataset
 
@@ -103,8 +104,7 @@ class DatasetFolder(VisionDataset):
 
 def pil_loader(path):
     """Return a file's image in red, green and blue."""
-    with open(path, "rb") as file:
-        return open_picture(file.read())
+    return open_picture(read_whole(path))
 
 
 default_loader = pil_loader

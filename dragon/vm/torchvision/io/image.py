@@ -15,8 +15,7 @@ class MissingFile(FileNotFoundError, RuntimeError):
 def read_file(path):
     """Return a file's bytes as a tensor."""
     try:
-        with open(path, "rb") as file:
-            data = bytearray(file.read())
+        data = bytearray(files.read_whole(path))
     except FileNotFoundError as error:
         raise MissingFile(*error.args, os.fspath(path)) from None
     return torch.frombuffer(data, dtype=torch.uint8) if data else torch.empty(0, dtype=torch.uint8)

@@ -203,6 +203,7 @@ class IndexLookup(HostLayer):
             raise ValueError("output_mode `'tf_idf'` does not support loading a vocabulary from file. "
                              f"Received: {path}")
         with open(path, encoding="utf-8") as lines:
+            files.check_end(lines)
             return [self._key(line) for line in lines.read().splitlines()]
 
     def _record_vocabulary_size(self):

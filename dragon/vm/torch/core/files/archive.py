@@ -5,7 +5,7 @@ import struct
 import zipfile
 import zlib
 
-from dragon.core.files import check_sizes
+from dragon.core.files import check_end, check_sizes
 
 ALIGNMENT = 64
 LOCAL_HEADER = struct.Struct("<4s5H3I2H")
@@ -107,6 +107,7 @@ class ArchiveReader:
 
     def __init__(self, file, checksums=True):
         self.file, self.checksums = file, checksums
+        check_end(file)
         try:
             self.zip = zipfile.ZipFile(file)
             self.bytes = file.seek(0, os.SEEK_END)
