@@ -26,7 +26,9 @@ CHUNK = 40
 CRASHES = 3
 KNOWN = HERE / "known_pairs.txt"
 # TensorFlow's own kernels check what they are given; those of oneDNN end the process for some of it.
-ENVIRONMENT = {"OMP_NUM_THREADS": "1", "DRAGON_ALLOCATOR": "naive", "TF_ENABLE_ONEDNN_OPTS": "0"}
+# The processes run in other folders: what is searched for modules here is searched there.
+PATHS = os.pathsep.join(os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path)
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "DRAGON_ALLOCATOR": "naive", "TF_ENABLE_ONEDNN_OPTS": "0", "PYTHONPATH": PATHS}
 # Names whose numbers are drawn, or left as they were: only dtypes and shapes are compared.
 DRAWN = re.compile(
     r"(?i)rand|normal|dropout|bernoulli|multinomial|poisson|exponential|geometric|cauchy|uniform|rrelu|empty|gamma$|"
@@ -173,9 +175,10 @@ def make_calls(face, folder):
             table = pathlib.Path(folder).resolve() / "samples.pickle"
             samples = ["--samples", str(table)]
             if not table.exists():
-                subprocess.run([sys.executable, str(HERE / "samples.py"), str(table)], check=True, cwd=os.sep)
+                subprocess.run([sys.executable, str(HERE / "samples.py"), str(table)], check=True, cwd=os.sep,
+                               env={**os.environ, **ENVIRONMENT})
         command = [sys.executable, str(HERE / "right_calls.py"), face, os.path.abspath(path), *samples]
-        subprocess.run(command, check=True, stdout=sys.stderr, cwd=os.sep)
+        subprocess.run(command, check=True, stdout=sys.stderr, cwd=os.sep, env={**os.environ, **ENVIRONMENT})
     return path
 
 

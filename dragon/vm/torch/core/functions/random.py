@@ -8,6 +8,7 @@ from dragon.core.random import current_generator
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import finish, in_format, shape_of, tensor
+from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.layout import preserve_format, require_strided
 from dragon.vm.torch.core.register import function, method, overload
 from dragon.vm.torch.core.sentences import named
@@ -258,6 +259,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
            requires_grad=False, pin_memory=False):
     """Return numbers drawn from normal distributions, of one mean and deviation or one for each."""
     if size is not None:
+        dtype = out.dtype if dtype is None and out is not None else dtype
         drawn = ops.normal(ops.empty(size, dtype=dtype, device=as_device(device)), mean, std, generator=generator)
     else:
         tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
@@ -269,7 +271,7 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
         for value in tensors:
             if value.requires_grad:  # part of the history, with a gradient of zero, as in PyTorch
                 drawn = ops.where(ops.zeros((), dtype=OBJECTS["bool"]), value, drawn)
-    return out.copy_(drawn) if out is not None else finish(drawn, requires_grad)
+    return deliver(drawn, out) if out is not None else finish(drawn, requires_grad)
 
 
 def _plain(value):
@@ -287,7 +289,7 @@ def bernoulli(input, p=None, *, generator=None, out=None):
     """Return 0 or 1 for each probability of the input, or with one probability `p`."""
     drawn = (ops.bernoulli(input, generator=generator) if p is None
              else ops.bernoulli_like(input, p, generator=generator))
-    return drawn if out is None else out.copy_(drawn)
+    return deliver(drawn, out)
 
 
 @method

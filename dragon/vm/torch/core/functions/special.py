@@ -5,6 +5,7 @@ from dragon.vm.torch._api import functions_at
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions import logarithms
 from dragon.vm.torch.core.functions.creation import default_dtype
+from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -12,10 +13,9 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 DOUBLE = OBJECTS["float64"]
 
 
-def deliver(made, dtype, out):
+def in_dtype(made, dtype, out):
     """Return a result in its dtype, or write it where it is wanted."""
-    made = made if made.dtype == dtype else ops.cast(made, dtype)
-    return made if out is None else out.resize_(made.shape).copy_(made)
+    return deliver(made if made.dtype == dtype else ops.cast(made, dtype), out)
 
 
 def as_tensor(value, like):
@@ -146,14 +146,14 @@ def polynomial(kind, x, n, shifted, out):
                 made = ops.where(inside, made, beyond(y, n, kind) if n > MOST_STEPS else by_recurrence(kind, y, n))
         else:
             made = by_recurrence(kind, y, n)
-        return deliver(made, dtype, out)
+        return in_dtype(made, dtype, out)
     limit = HERMITE_LIMITS.get(dtype.name, 128) if kind.startswith("hermite") else math.inf
     if isinstance(n, Tensor):
         made = by_recurrence(kind, y, ops.clamp(n, None, limit) if limit < math.inf else n)
         made = ops.where(n > limit, ops.full_like(made, math.nan), made) if limit < math.inf else made
     else:
         made = ops.full_like(y, math.nan) if n > limit else by_recurrence(kind, y, n)
-    return deliver(made, dtype, out)
+    return in_dtype(made, dtype, out)
 
 
 def _polynomial(name, kind, shifted=False):
@@ -214,7 +214,7 @@ def _bessel_k(name, order, scaled):
         made = ops.where(fine == 0, ops.full_like(fine, math.inf), made)
         # At infinity both factors lose their meaning; the limit is zero.
         made = ops.where(ops.isposinf(fine), ops.zeros_like(fine), made)
-        return deliver(made, dtype, out)
+        return in_dtype(made, dtype, out)
     if scaled:
         def bessel_k(x, *, out=None):
             return function(x, out)
@@ -262,7 +262,7 @@ def airy_ai(x, *, out=None):
     near = airy_integral(ops.clamp(ops.where(is_far, ops.zeros_like(fine), fine), None, 120.0))
     far = airy_waves(ops.where(is_far, -fine, ops.full_like(fine, 8.0)))
     made = ops.where(ops.isinf(fine), ops.full_like(fine, math.nan), ops.where(is_far, far, near))
-    return deliver(made, dtype, out)
+    return in_dtype(made, dtype, out)
 
 
 def _bessel(name, kind):
@@ -271,7 +271,7 @@ def _bessel(name, kind):
     def bessel(input, *, out=None):
         (x,), dtype = floats(input)
         # The limit is zero, but PyTorch says that there is none.
-        return deliver(ops.where(ops.isinf(x), ops.full_like(x, math.nan), operator(x)), dtype, out)
+        return in_dtype(ops.where(ops.isinf(x), ops.full_like(x, math.nan), operator(x)), dtype, out)
     return overridable(named(bessel, name, f"Return the Bessel function of the {kind} kind of order {name[-1]}."))
 
 
@@ -286,7 +286,7 @@ def multigammaln(input, p, *, out=None):
     total = p * (p - 1) * math.log(math.pi) / 4
     for j in range(p):
         total = ops.lgamma(input - j / 2) + total
-    return deliver(total, dtype, out)
+    return in_dtype(total, dtype, out)
 
 
 NAMESPACE = dict(functions_at("special", ops), logsumexp=logarithms.logsumexp)

@@ -6,8 +6,9 @@ from dragon.core.refusals import refusing
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import as_dtype
 from dragon.vm.torch.core.functions.creation import default_dtype, finish
+from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.layout import require_strided
-from dragon.vm.torch.core.register import both, function
+from dragon.vm.torch.core.register import both, function, strict
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import ops
 
@@ -15,14 +16,14 @@ from dragon.vm.torch.core.tensor import ops
 def _frequencies(name):
     operator = getattr(ops, "fft_" + name)
 
-    @refusing
     def frequencies(n, d=1.0, *, out=None, dtype=None, layout=None, device=None, pin_memory=False,
                     requires_grad=False):
         require_strided(name, layout)
         if out is not None:
-            return out.resize_(operator(n, d, dtype=out.dtype).shape).copy_(operator(n, d, dtype=out.dtype))
+            return deliver(operator(n, d, dtype=out.dtype), out)
         return finish(operator(n, d, dtype=dtype or default_dtype(), device=as_device(device)), requires_grad)
-    return named(frequencies, name, f"Return the frequencies of the bins of `{'r' * (name[0] == 'r')}fft`.")
+    sentence = f"Return the frequencies of the bins of `{'r' * (name[0] == 'r')}fft`."
+    return refusing(strict(named(frequencies, name, sentence)))
 
 
 fftfreq, rfftfreq = _frequencies("fftfreq"), _frequencies("rfftfreq")
@@ -78,7 +79,8 @@ def stft(input, n_fft, hop_length=None, win_length=None, window=None, center=Tru
         return_complex = True
     if not return_complex:
         warnings.warn("stft: got return_complex=False, which is deprecated; expected True")
-    made = ops.stft(input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, True)
+    made = ops.stft(input, n_fft, hop_length, win_length, window, bool(center), pad_mode, normalized, onesided,
+                    True)
     return made if return_complex else ops.view_as_real(made)
 
 
