@@ -11,8 +11,8 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 't
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
-  sanitize-threads docs site-check bench hunt-pairs hunt-interrupts hunt-levels hunt-leaks wheel sdist cuda simt \
-  simt-sanitize ray ci-full clean
+  sanitize-threads docs site-check bench hunt-pairs hunt-layers hunt-interrupts hunt-levels hunt-leaks wheel sdist cuda \
+  simt simt-sanitize ray ci-full clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
@@ -20,6 +20,7 @@ help:
 	@echo "make quick     the tests that end within three minutes"
 	@echo "make hunt      two million hostile calls of every face; HUNT_CALLS, HUNT_SEED, HUNT_FACE, HUNT_JOBS, HUNT_ONLY"
 	@echo "make hunt-pairs  nearly right calls beside the genuine guests; HUNT_COUNT, HUNT_SEED, HUNT_FACE, HUNT_ONLY"
+	@echo "make hunt-layers  Keras's layers with random arguments beside genuine Keras; HUNT_COUNT, HUNT_SEED, HUNT_ONLY"
 	@echo "make build     compile in place for this machine only; after a change, seconds"
 	@echo "make lint      flake8 and clang-format, in check mode;  make format: rewrite"
 	@echo "make sanitize  the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer"
@@ -80,6 +81,10 @@ HUNT_COUNT ?= 20
 hunt-pairs: install $(VENV)/.test
 	$(BIN)/python tests/fuzz/pairs.py --count $(HUNT_COUNT) --seed $(HUNT_SEED) --jobs $(HUNT_JOBS) \
 	  $(addprefix --face ,$(HUNT_FACE)) $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)') --report pairs.jsonl
+
+hunt-layers: install $(VENV)/.test
+	$(BIN)/python tests/fuzz/layer_numbers.py --count $(HUNT_COUNT) --seed $(HUNT_SEED) \
+	  $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)') --report layers.jsonl
 
 build: $(VENV)/.tools
 	$(BIN)/cmake -S . -B build/here -G Ninja -DDRAGON_CPU_LEVELS=$$(sh tools/cpu_level.sh) \

@@ -63,9 +63,9 @@ def relu(x, negative_slope=0.0, max_value=None, threshold=0.0):
     x = convert_to_tensor(x)
     if negative_slope and max_value is None and threshold == 0:
         return ops.leaky_relu(x, negative_slope=negative_slope)
-    above = ops.where(x > threshold, x, 0) if threshold else ops.relu(x)
+    above = ops.where(x > ops.cast(threshold, x.dtype), x, 0) if threshold else ops.relu(x)
     if max_value is not None:
-        above = ops.clip(above, 0, max_value)
+        above = ops.clip(above, 0, ops.cast(max_value, x.dtype))
     return above - negative_slope * ops.relu(threshold - x) if negative_slope else above
 
 

@@ -24,6 +24,11 @@ def alike(x, y):
     return cast_to(x, dtype), cast_to(y, dtype)
 
 
+def product(x, y):
+    """Return the product of matrices in the dtype in which theirs meet."""
+    return ops.matmul(*alike(x, y))
+
+
 def floating(x):
     """Return a tensor in a float dtype: numbers that are none become the default float's."""
     name = dtype_of(x)

@@ -1,6 +1,7 @@
 """Initializers that draw; the same seed draws the same numbers each time."""
 import math
 
+from dragon.vm.keras.core.promotion import dtype_of
 from dragon.vm.keras.core.registry import deserialize, serialize
 from dragon.vm.keras.initializers.initializer import Initializer
 from dragon.vm.shared.letters import expect
@@ -194,11 +195,12 @@ class Orthogonal(RandomInitializer):
                              f"Received: shape={shape} of rank {len(shape)}.")
         rows, columns = math.prod(shape[:-1]), shape[-1]
         drawn = draw("normal", (max(rows, columns), min(rows, columns)), seed=self.seed, dtype=dtype)
-        q, r = ops.linalg_qr(drawn)
+        half = dtype_of(drawn) == "float16"
+        q, r = ops.linalg_qr(ops.cast(drawn, "float32") if half else drawn)
         q = q * ops.sign(ops.diagonal(r))  # makes the decomposition unique, hence the matrix evenly distributed
         if rows < columns:
             q = ops.transpose(q, 0, 1)
-        return self.gain * ops.reshape(q, tuple(shape))
+        return self.gain * ops.reshape(ops.cast(q, "float16") if half else q, tuple(shape))
 
 
 def compute_fans(shape, input_axes=None, output_axes=None):

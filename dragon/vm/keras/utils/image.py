@@ -154,9 +154,14 @@ def smart_resize(x, size, interpolation="bilinear", data_format="channels_last",
     """
     import numpy as np
 
+    from dragon.vm.keras.core.convert import convert_to_tensor
+    from dragon.vm.keras.core.promotion import cast_to
     from dragon.vm.keras.ops.image.resizing import resize
     kwargs.pop("backend_module", None)
     if kwargs:
         raise TypeError(f"smart_resize() got unexpected keyword arguments. Received: {list(kwargs)}")
-    made = resize(x, size, interpolation, crop_to_aspect_ratio=True, data_format=data_format)
+    images = convert_to_tensor(x)
+    # TensorFlow's interpolation gives float32, whatever it is given; images of the right size stay what they are.
+    images = images if interpolation == "nearest" else cast_to(images, "float32")
+    made = resize(images, size, interpolation, crop_to_aspect_ratio=True, data_format=data_format)
     return np.array(made) if isinstance(x, np.ndarray) else made

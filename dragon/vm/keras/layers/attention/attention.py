@@ -3,6 +3,7 @@
 from dragon.vm.keras import random
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor
+from dragon.vm.keras.core.promotion import product
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.random.seed_generator import SeedGenerator
 from dragon.vm.shared.tensors.tensor import ops
@@ -46,7 +47,7 @@ class Attention(Layer):
         """Return how each query fits each key."""
         scale = None if self.scale is None else self.scale.value
         if self.score_mode == "dot":
-            scores = ops.matmul(query, ops.transpose(key, -2, -1))
+            scores = product(query, ops.transpose(key, -2, -1))
             return scores if scale is None else ops.mul(scores, scale)
         sums = ops.add(ops.unsqueeze(query, -2), ops.unsqueeze(key, -3))
         sums = sums if scale is None else ops.mul(scale, sums)
@@ -61,7 +62,7 @@ class Attention(Layer):
         weights = ops.softmax(scores, -1)
         if training and self.dropout > 0:
             weights = random.dropout(weights, self.dropout, seed=self.seed_generator)
-        return ops.matmul(weights, value), weights
+        return product(weights, value), weights
 
     def _calculate_score_mask(self, scores, v_mask, use_causal_mask):
         """Return which scores count, or None for all."""

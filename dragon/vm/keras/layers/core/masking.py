@@ -29,8 +29,9 @@ class Masking(Layer):
         return any(not_equal(inputs, self.mask_value), axis=-1)
 
     def call(self, inputs):
+        from dragon.vm.keras.ops import where
         mask = self.compute_mask(inputs)
-        made = ops.where(ops.unsqueeze(mask, -1), inputs, ops.zeros_like(inputs))
+        made = where(ops.unsqueeze(mask, -1), inputs, 0)
         set_keras_mask(made, mask)
         return made
 

@@ -1,7 +1,7 @@
 """A table of vectors that also scores vectors against its rows, as language models do at their end."""
 from dragon.vm.keras import quantizers
 from dragon.vm.keras.core.masking import set_keras_mask
-from dragon.vm.keras.core.promotion import alike
+from dragon.vm.keras.core.promotion import product
 from dragon.vm.keras.layers.core.embedding import Embedding
 from dragon.vm.keras.layers.core.quantized import FOUR_BITS, SMALL
 from dragon.vm.keras.quantizers.configuration import QuantizationConfig, block_size_of
@@ -71,7 +71,7 @@ class ReversibleEmbedding(Embedding):
         if self.reverse_dtype is not None:
             wanted = self.reverse_dtype
             inputs, kernel = ops.cast(inputs, wanted), ops.cast(kernel, wanted)
-        return self._bend(ops.matmul(*alike(inputs, kernel)))
+        return self._bend(product(inputs, kernel))
 
     def _bend(self, scores):
         cap = self.logit_soft_cap
@@ -124,7 +124,7 @@ class ReversibleEmbedding(Embedding):
         self.check_mode()
         if reverse:
             kernel = ops.permute(self.float_weight(), (1, 0)) if self.tie_weights else self._float_reversed()
-            return self._bend(ops.matmul(*alike(self.quantized_inputs(inputs), kernel)))
+            return self._bend(product(self.quantized_inputs(inputs), kernel))
         made, mask = super().quantized_call(inputs), super().compute_mask(inputs)
         if mask is not None:
             set_keras_mask(made, mask)

@@ -36,7 +36,7 @@ class Average(Merge):
 
     def merge(self, inputs):
         """Return the mean."""
-        return ops.div(total(inputs), len(inputs))
+        return total(inputs) / len(inputs)
 
     def merge_parted(self, inputs):
         from dragon.vm.keras import ops

@@ -97,7 +97,7 @@ class BatchNormalization(Renorm, Scaled):
 
     def apply(self, x, mean, variance, gamma, beta):
         """Normalize by statistics that are given, the engine's way where no gradient goes into them."""
-        if mean.requires_grad or variance.requires_grad:
+        if mean.requires_grad or variance.requires_grad or x.ndim < 2:
             return self.composed(x, mean, variance, gamma, beta)
         axis = self.axis % x.ndim
         if axis == 1:
@@ -139,6 +139,8 @@ class BatchNormalization(Renorm, Scaled):
         axes = [axis for axis in range(x.ndim) if axis != self.axis % x.ndim]
         if mask is None and self.meets():
             return moments(x, axes, synchronized=True)
+        if mask is None and not axes:
+            return x, ops.zeros_like(x)
         if mask is None:
             variance, mean = ops.var_mean(x, axes, correction=0)
             return mean, variance

@@ -1,5 +1,5 @@
 """Normalization of groups of channels of every sample."""
-from dragon.vm.keras.core.promotion import cast_to
+from dragon.vm.keras.core.promotion import cast_to, dtype_of
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.normalization.scaled import Scaled, like, moved, wide
 from dragon.vm.shared.tensors.tensor import ops
@@ -49,4 +49,5 @@ class GroupNormalization(Scaled):
         x, axis = wide(inputs), self.axis % inputs.ndim
         made = ops.group_norm(x if axis == 1 else moved(x, axis, 1), self.groups, like(self.gamma, x),
                               like(self.beta, x), self.epsilon)
-        return cast_to(made if axis == 1 else moved(made, 1, axis), self.compute_dtype)
+        made = cast_to(made if axis == 1 else moved(made, 1, axis), dtype_of(inputs))
+        return cast_to(made, self.compute_dtype)

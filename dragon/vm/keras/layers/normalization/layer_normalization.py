@@ -1,7 +1,7 @@
 """Normalization of every sample, or of every step, by itself."""
 
 from dragon.core import warnings
-from dragon.vm.keras.core.promotion import cast_to
+from dragon.vm.keras.core.promotion import cast_to, dtype_of
 from dragon.vm.keras.layers.normalization.scaled import Scaled, like, wide
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -71,7 +71,7 @@ class LayerNormalization(Scaled):
             made = self.scaled_only(x, gamma)
         else:
             made = over_axes(x, self.axis, lambda x, shape: ops.layer_norm(x, shape, gamma, beta, self.epsilon))
-        return cast_to(made, self.compute_dtype)
+        return cast_to(cast_to(made, dtype_of(inputs)), self.compute_dtype)
 
     def scaled_only(self, x, gamma):
         """Divide by the deviation without taking the mean away, as an old argument asks."""

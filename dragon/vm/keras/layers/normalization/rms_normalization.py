@@ -2,7 +2,6 @@
 from dragon.vm.keras.core.promotion import cast_to, dtype_of
 from dragon.vm.keras.core.settings import require_axes
 from dragon.vm.keras.layers.layer import Layer
-from dragon.vm.keras.layers.normalization.layer_normalization import over_axes
 from dragon.vm.keras.layers.normalization.scaled import like, wide
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -33,9 +32,12 @@ class RMSNormalization(Layer):
 
     def call(self, x):
         given, x = dtype_of(x), wide(x)
-        scale = like(self.scale, x)
-        made = over_axes(x, self.axis, lambda x, shape: ops.rms_norm(x, shape, scale, self.epsilon))
-        return cast_to(made, given)
+        scale, axes = like(self.scale, x), [axis % x.ndim for axis in self.axis]
+        if axes == list(range(x.ndim - len(axes), x.ndim)):
+            return cast_to(ops.rms_norm(x, [x.shape[axis] for axis in axes], scale, self.epsilon), given)
+        factor = ops.rsqrt(ops.add(ops.mean(ops.square(x), axes, True), self.epsilon))
+        # Wherever the axes are, the scale lies along the last ones.
+        return cast_to(ops.mul(ops.mul(x, factor), scale), given)
 
     def compute_output_shape(self, input_shape):
         require_axes(self.axis, input_shape)

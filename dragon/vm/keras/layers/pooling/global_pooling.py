@@ -2,7 +2,7 @@
 from dragon.vm.keras.core.config import standardize_data_format
 from dragon.vm.keras.core.convert import is_parted
 from dragon.vm.keras.core.configuration import of_ranks
-from dragon.vm.keras.core.promotion import floating
+from dragon.vm.keras.core.promotion import dtype_of, floating
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.shared.tensors.tensor import ops
@@ -72,7 +72,8 @@ class GlobalAveragePooling1D(GlobalAveragePooling, rank=1):
     def call(self, inputs, mask=None):
         if mask is None:
             return super().call(inputs)
-        inputs = floating(inputs)
+        # A quotient of integers is TensorFlow's, in float64.
+        inputs = inputs if "float" in dtype_of(inputs) else ops.cast(inputs, "float64")
         mask = ops.unsqueeze(ops.cast(mask, "bool"), 2 if self._axes == [1] else 1)
         kept = ops.where(mask, inputs, ops.zeros_like(inputs))
         count = ops.sum(ops.cast(mask, inputs.dtype), self._axes, self.keepdims)

@@ -4,6 +4,7 @@ from dragon.vm.keras.core.configuration import of_ranks
 from dragon.vm.keras.core.settings import int_tuple
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
+from dragon.vm.keras.ops.nn.pooling import pooled
 from dragon.vm.shared.windows.pooling import average_pool, max_pool, pooled_shape
 
 
@@ -35,6 +36,9 @@ class WindowPooling(Layer):
         self._build_at_init()
 
     def compute_output_shape(self, input_shape):
+        if self.padding not in ("valid", "same"):
+            raise ValueError("Argument `padding` must be either 'valid' or 'same'. "
+                             f"Received: padding={self.padding}")
         return pooled_shape(input_shape, self.pool_size, self.strides, self.padding, self.data_format)
 
 
@@ -42,7 +46,7 @@ class AveragePooling(WindowPooling):
     """The means of windows."""
 
     def call(self, inputs):
-        return average_pool(inputs, self.pool_size, self.strides, self.padding, self.data_format)
+        return pooled(average_pool, inputs, self.pool_size, self.strides, self.padding, self.data_format)
 
 
 class MaxPooling(WindowPooling):
@@ -52,7 +56,7 @@ class MaxPooling(WindowPooling):
         super().__init__(pool_size, strides, padding, data_format, name, **kwargs)
 
     def call(self, inputs):
-        return max_pool(inputs, self.pool_size, self.strides, self.padding, self.data_format)
+        return pooled(max_pool, inputs, self.pool_size, self.strides, self.padding, self.data_format)
 
 
 AveragePooling1D, AveragePooling2D, AveragePooling3D = of_ranks(

@@ -28,7 +28,8 @@ class Cropping(Spatial):
     def call(self, inputs):
         shape, first = self.compute_output_shape(tuple(inputs.shape)), self.first_axis
         for axis, (start, end) in enumerate(self.sides, start=first):
-            if start or end:
+            # Also where nothing is cut off: the mask of the inputs is not that of another tensor.
+            if start or end or axis == first:
                 inputs = ops.narrow(inputs, axis, start, shape[axis])
         return inputs
 

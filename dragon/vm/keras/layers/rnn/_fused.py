@@ -4,6 +4,8 @@ Masked steps neither change the state nor count, so a sequence with its masked s
 states, in order, without asking the mask anything on the way: the order is a tensor, and the whole stays capturable.
 """
 
+from dragon.vm.keras.core.dtypes import result_type
+from dragon.vm.keras.core.promotion import dtype_of
 from dragon.vm.keras.layers.rnn._settings import cast
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -62,8 +64,8 @@ def run_fused(mode, sequences, states, weights, mask=None, go_backwards=False, z
         Whether the last cells of a masked LSTM matter to the caller.
 
     """
-    dtype = sequences.dtype
-    wide = "float64" if str(dtype).endswith("float64") else "float32"
+    dtype = result_type(dtype_of(sequences), dtype_of(weights[0]))
+    wide = "float64" if dtype == "float64" else "float32"
     sequences, states = cast(sequences, wide), [cast(state, wide) for state in states]
     kernel, recurrent, bias, recurrent_bias = (w if w is None else cast(w, wide) for w in weights)
     batch, steps, _ = sequences.shape

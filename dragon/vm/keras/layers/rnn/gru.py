@@ -1,6 +1,7 @@
 """Gated recurrent units."""
 
 from dragon.vm.keras import activations
+from dragon.vm.keras.core.promotion import product
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.rnn._fused import run_fused, swap_gates
@@ -71,7 +72,7 @@ class GRUCell(Layer, DropoutRNNCell):
         if self.reset_after:
             h_h = r * _product(hs[2], recurrents[2], biases[1][2])
         else:
-            h_h = ops.matmul(r * hs[2], recurrents[2])
+            h_h = product(r * hs[2], recurrents[2])
         h = z * h + (1 - z) * self.activation(x_h + h_h)
         return h, [h] if nested else h
 
@@ -97,7 +98,7 @@ class GRUCell(Layer, DropoutRNNCell):
 
 
 def _product(x, kernel, bias):
-    made = ops.matmul(x, kernel)
+    made = product(x, kernel)
     return made if bias is None else made + bias
 
 

@@ -1,6 +1,7 @@
 """Long short-term memory."""
 
 from dragon.vm.keras import activations
+from dragon.vm.keras.core.promotion import product
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.rnn._fused import run_fused
@@ -58,9 +59,9 @@ class LSTMCell(Layer, DropoutRNNCell):
         hs = self._dropped(h, self.get_recurrent_dropout_mask, rate, training, 4)
         if self.implementation == 1:
             pairs = zip(xs, ops.split(kernel, self.units, 1), hs, ops.split(recurrent, self.units, 1))
-            sums = ops.cat([ops.matmul(x, k) + ops.matmul(h, u) for x, k, h, u in pairs], 1)
+            sums = ops.cat([product(x, k) + product(h, u) for x, k, h, u in pairs], 1)
         else:
-            sums = ops.matmul(xs[0], kernel) + ops.matmul(hs[0], recurrent)
+            sums = product(xs[0], kernel) + product(hs[0], recurrent)
         if self.bias is not None:
             sums = sums + as_computed(self, self.bias)
         i, f, g, o = ops.split(sums, self.units, 1)

@@ -1,6 +1,7 @@
 """Elman's recurrent layer."""
 
 from dragon.vm.keras import activations
+from dragon.vm.keras.core.promotion import product
 from dragon.vm.keras.layers.input_spec import InputSpec
 from dragon.vm.keras.layers.layer import Layer
 from dragon.vm.keras.layers.rnn._fused import run_fused
@@ -45,10 +46,10 @@ class SimpleRNNCell(Layer, DropoutRNNCell):
         mask, recurrent_mask = self.get_dropout_mask(sequence), self.get_recurrent_dropout_mask(state)
         sequence = sequence * mask if training and mask is not None else sequence
         state = state * recurrent_mask if training and recurrent_mask is not None else state
-        h = ops.matmul(sequence, as_computed(self, self.kernel))
+        h = product(sequence, as_computed(self, self.kernel))
         if self.bias is not None:
             h = h + as_computed(self, self.bias)
-        output = h + ops.matmul(state, as_computed(self, self.recurrent_kernel))
+        output = h + product(state, as_computed(self, self.recurrent_kernel))
         output = output if self.activation is None else self.activation(output)
         return output, [output] if nested else output
 

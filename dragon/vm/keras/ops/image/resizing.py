@@ -144,7 +144,9 @@ def _pad(x, size, value):
 
 
 def _resample(x, size, interpolation, antialias):
-    return x if tuple(x.shape[1:3]) == size else resize_batch(x, *size, interpolation, antialias)
+    if tuple(x.shape[1:3]) == size:
+        return ops.narrow(x, 1, 0, size[0])  # another tensor, which has not the mask of the first
+    return resize_batch(x, *size, interpolation, antialias)
 
 
 @operation

@@ -100,6 +100,11 @@ def normalize(x, axis=-1, order=2, epsilon=None):
     return ops.div(x, ops.maximum(norm, epsilon))
 
 
+def _wide(x):
+    """Return numbers in at least float32, in which means are taken."""
+    return x if dtype_of(x) == "float64" else cast_to(x, "float32")
+
+
 def _scaled(y, parameters, axes, rank):
     """Reshape parameters of the normalized axes so that they are broadcast."""
     made = []
@@ -128,7 +133,7 @@ def _trailing(axes, rank, shape, *parameters):
 def _scaled_by_variance(x, gamma, axis, epsilon):
     """Return what `rms_scaling=True` has long meant: numbers divided by their deviation, and not moved."""
     axes, dtype = _axes_of(axis, x.ndim), dtype_of(x)
-    wide = cast_to(x, "float32") if dtype in ("float16", "bfloat16") else x
+    wide = _wide(x)
     var, _ = ops.var_mean(wide, axes, correction=0, keepdims=True)
     y = ops.mul(wide, ops.rsqrt(ops.add(var, default_epsilon() if epsilon is None else epsilon)))
     return cast_to(y if gamma is None else ops.mul(y, *_scaled(y, [gamma], axes, x.ndim)), dtype)
@@ -156,7 +161,7 @@ def layer_normalization(x, gamma=None, beta=None, axis=-1, epsilon=None, **kwarg
     x, gamma, beta = tensor(x), *(item if item is None else tensor(item) for item in (gamma, beta))
     epsilon = default_epsilon() if epsilon is None else epsilon
     axes, dtype = _axes_of(axis, x.ndim), dtype_of(x)
-    wide = cast_to(x, "float32") if dtype in ("float16", "bfloat16") else x
+    wide = _wide(x)
     if _trailing(axes, x.ndim, x.shape, gamma, beta):
         gamma, beta = (item if item is None else cast_to(tensor(item), dtype_of(wide)) for item in (gamma, beta))
         return cast_to(ops.layer_norm(wide, [x.shape[item] for item in axes], gamma, beta, epsilon), dtype)
@@ -175,8 +180,9 @@ def rms_normalization(x, scale=None, axis=-1, epsilon=None):
     x = tensor(x)
     epsilon = default_epsilon() if epsilon is None else epsilon
     axes, dtype = _axes_of(axis, x.ndim), dtype_of(x)
-    wide = cast_to(x, "float32") if dtype in ("float16", "bfloat16") else x
+    wide = _wide(x)
     y = ops.mul(wide, ops.rsqrt(ops.add(ops.mean(ops.square(wide), axes, True), epsilon)))
     if scale is not None:
-        y = ops.mul(y, *_scaled(y, [cast_to(tensor(scale), dtype_of(wide))], axes, x.ndim))
+        # Wherever the axes are, the scale lies along the last ones.
+        y = ops.mul(y, cast_to(tensor(scale), dtype_of(wide)))
     return cast_to(y, dtype)

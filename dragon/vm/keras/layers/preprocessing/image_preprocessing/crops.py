@@ -53,7 +53,8 @@ class CenterCrop(_SizedLayer):
         if height >= self.height and width >= self.width:
             return self._cut(images, (height - self.height) // 2, (width - self.width) // 2, self.height, self.width)
         images = self._cut(images, *self._same_aspect(height, width))
-        return K.image.resize(images, (self.height, self.width), data_format=self.data_format)
+        # TensorFlow's interpolation gives float32, whatever it is given.
+        return K.image.resize(K.cast(images, "float32"), (self.height, self.width), data_format=self.data_format)
 
     def transform_segmentation_masks(self, segmentation_masks, transformation, training=True):
         """Return the middle of masks."""
