@@ -74,4 +74,4 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
     if isinstance(partitions, RaggedTensor):
         data = data.flat_values
     counts = np.bincount(array, minlength=int(num_partitions))
-    return _from_lengths(_take_rows(data, np.argsort(array, kind="stable")), counts, _as_dtype("int64"))
+    return _from_lengths(_take_rows(data, np.argsort(array, kind="stable")), counts, numbers.dtype)

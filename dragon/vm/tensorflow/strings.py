@@ -100,7 +100,19 @@ def split(input, sep=None, maxsplit=-1, name=None):
 
     """
     mark = None if sep is None else _convert(sep).numpy()
-    return _text.map_rows(input, lambda item: item.split(mark or None, int(maxsplit)), "split")
+    return _text.map_rows(input, lambda item: _parts(item, mark, int(maxsplit)), "split")
+
+
+def _parts(item, mark, most):
+    """Return the parts of a string; what is left behind the last cut is one, even if it is empty."""
+    if mark or most < 0:
+        return item.split(mark or None, most)
+    found, rest = [], item
+    while most and rest.strip():
+        word, rest = (rest.split(None, 1) + [b""])[:2]
+        found.append(word)
+        most -= 1
+    return [*found, rest] if not most else found
 
 
 @_written("bytes_split")
@@ -125,10 +137,11 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
     """
     import re
     compiled = _text.pattern_of(pattern, "regex_replace")
-    mark = re.sub(rb"\\(\d)", rb"\\g<\1>", _convert(rewrite).numpy())
+    mark = re.sub(r"\\(\d)", r"\\g<\1>", _text.as_text(_convert(rewrite).numpy()))
+    count = 0 if replace_global else 1
     try:
-        return _text.map_strings(input, lambda item: compiled.sub(mark, item, 0 if replace_global else 1),
-                                 "regex_replace")
+        return _text.map_strings(input, lambda item: compiled.sub(mark, _text.as_text(item), count).encode(
+            "utf-8", "surrogateescape"), "regex_replace")
     except re.error as error:
         raise _invalid(f"regex_replace: Invalid rewrite: {error}. Received: {rewrite!r}") from None
 
@@ -137,7 +150,8 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
 def regex_full_match(input, pattern, name=None):
     """Return whether the whole of each string matches a pattern."""
     compiled = _text.pattern_of(pattern, "regex_full_match")
-    return _text.map_numbers(input, lambda item: compiled.fullmatch(item) is not None, "bool", "regex_full_match")
+    return _text.map_numbers(input, lambda item: compiled.fullmatch(_text.as_text(item)) is not None, "bool",
+                             "regex_full_match")
 
 
 @_written("to_number")

@@ -210,7 +210,8 @@ def boolean_mask(tensor, mask, axis=None, name="boolean_mask"):
         raise ValueError("mask cannot be scalar.")
     if tuple(x.shape[axis:axis + mask.ndim]) != tuple(mask.shape):
         raise ValueError(f"Shapes {tuple(x.shape[axis:axis + mask.ndim])} and {tuple(mask.shape)} are incompatible")
-    flat = ops.reshape(x, (*x.shape[:axis], -1, *x.shape[axis + mask.ndim:]))
+    several = [math.prod(x.shape[axis:axis + mask.ndim])] if mask.ndim != 1 else [x.shape[axis]]
+    flat = ops.reshape(x, (*x.shape[:axis], *several, *x.shape[axis + mask.ndim:]))
     places = ops.reshape(ops.argwhere(ops.reshape(ops.cast(mask, "bool"), (-1,))), (-1,))
     return ops.index_select(flat, axis, places)
 

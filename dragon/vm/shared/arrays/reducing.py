@@ -3,6 +3,7 @@ import collections
 import math
 
 from dragon import _C
+from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared.arrays.array import along, as_ints, check_axis, indices_of
 from dragon.vm.shared.arrays.moving import is_ragged, is_text, take
 from dragon.vm.shared.errors import invalid_argument
@@ -216,8 +217,7 @@ def cumprod(x, axis=0, exclusive=False, reverse=False, name=None):
 
 def cumulative_logsumexp(x, axis=0, exclusive=False, reverse=False, name=None):
     """Return running logarithms of sums of powers of e along an axis."""
-    lowest = float(take(x).dtype.min) if exclusive else 0.0
-    return _running(x, axis, exclusive, reverse, ops.logcumsumexp, lowest)
+    return _running(x, axis, exclusive, reverse, ops.logcumsumexp, float("-inf") if exclusive else 0.0)
 
 
 TopKV2 = collections.namedtuple("TopKV2", ["values", "indices"])
@@ -344,16 +344,49 @@ def log_softmax(logits, axis=None, name=None):
     return ops.log_softmax(x, check_axis(-1 if axis is None else as_ints(axis), x.ndim, "LogSoftmax"))
 
 
+def cross_entropy_of(labels, logits, axis):
+    """Return cross entropies of distributions; the gradient of logits takes the labels' sums for one, as TensorFlow's.
+
+    Parameters
+    ----------
+    labels, logits : Tensor
+        Distributions and logits of one dtype.
+    axis : int
+        The axis of classes.
+
+    Returns
+    -------
+    Tensor
+        One number for each of the others.
+
+    """
+    found = ops.neg(ops.sum(ops.mul(labels, ops.log_softmax(logits, axis)), axis))
+    if not logits.requires_grad and not is_capturing():
+        return found
+    spread = ops.mul(labels.detach(), ops.ones_like(logits)) if labels.shape != logits.shape else labels.detach()
+    # By what the sums are not one the gradient alone is another: the difference below is 0.
+    more = ops.mul(ops.logsumexp(logits, axis, False), ops.sub(ops.sum(spread, axis), 1))
+    return ops.sub(found, ops.sub(more, more.detach()))
+
+
 # --- segments
 
 EMPTY = {"sum": 0, "mean": 0, "sqrt_n": 0, "prod": 1}
+
+
+def _end(dtype, kind):
+    """Return the number that no maximum, or minimum, of a dtype changes, as Python's."""
+    found = dtype.min if kind == "max" else dtype.max
+    return int(found) if dtype.is_integer else float(found)
 
 
 def _segments(data, segment_ids, count, kind, empty):
     """Return a result for each segment; elements of negative numbers belong to none."""
     x, numbers = take(data), indices_of(segment_ids, "SegmentSum")
     rest = tuple(x.shape[numbers.ndim:])
-    x, numbers = ops.reshape(x, (-1, *rest)), ops.reshape(numbers, (-1,))
+    if numbers.ndim != 1:
+        x = ops.reshape(x, (math.prod(x.shape[:numbers.ndim]), *rest))
+        numbers = ops.reshape(numbers, (-1,))
     if numbers.shape[0] != x.shape[0]:
         raise invalid_argument(f"segment_ids should be the same size as dimension 0 of input. Received shapes "
                                f"{take(data).shape} and {take(segment_ids).shape}")
@@ -388,7 +421,7 @@ def _sorted_segment(kind):
         x, count = take(data), order[-1] + 1 if order else 0
         if kind not in ("max", "min"):
             return _segments(x, numbers, count, kind, EMPTY[kind])
-        made = _segments(x, numbers, count, kind, x.dtype.min if kind == "max" else x.dtype.max)
+        made = _segments(x, numbers, count, kind, _end(x.dtype, kind))
         there = ops.index_add(ops.zeros((count,), dtype=int32), 0, ops.cast(numbers, "int64"),
                               ops.ones_like(numbers, dtype=int32))
         there = ops.reshape(ops.gt(there, 0), (count, *[1] * (made.ndim - 1)))
@@ -403,7 +436,7 @@ def _unsorted_segment(kind):
         x = take(data)
         empty = EMPTY.get(kind)
         if empty is None:
-            empty = x.dtype.min if kind == "max" else x.dtype.max
+            empty = _end(x.dtype, kind)
         return _segments(x, segment_ids, int(num_segments), kind, empty)
     function.__name__ = function.__qualname__ = f"unsorted_segment_{kind}"
     function.__doc__ = f"Return the {kind} of the rows of each number."

@@ -89,10 +89,12 @@ def shape(input, out_type="int32"):
 
 # Modules, and their functions that go through values one by one.
 ELEMENTWISE = {creation: "cast ones_like zeros_like identity saturate_cast", gathering: "where"}
-CHOICES = {array: {"expand_dims": ragged_math.expand_dims, "reverse": ragged_math.reverse},
-           joining: {"concat": ragged_math.concat, "stack": ragged_math.stack, "tile": ragged_math.tile},
+CHOICES = {array: {"expand_dims": ragged_math.expand_dims, "reverse": ragged_math.reverse,
+                   "squeeze": ragged_math.squeeze},
+           joining: {"concat": ragged_math.concat, "stack": ragged_math.stack, "tile": ragged_math.tile,
+                     "split": ragged_math.split},
            gathering: {"gather": gather, "boolean_mask": ragged_math.boolean_mask},
-           creation: {"size": size, "rank": rank, "shape": shape}}
+           creation: {"size": size, "rank": rank, "shape": shape, "one_hot": ragged_math.one_hot}}
 
 
 def replace(module, name, make):

@@ -166,7 +166,7 @@ def _lengths_before(array, padding, ragged_rank):
     differs = array != padding
     axes = tuple(range(ragged_rank + 1, array.ndim))
     differs = np.any(differs, axis=axes) if axes else differs
-    differs = differs.reshape(-1, differs.shape[-1])
+    differs = differs.reshape(int(np.prod(differs.shape[:-1])), differs.shape[-1])
     return (differs * np.arange(1, differs.shape[1] + 1)).max(axis=1, initial=0)
 
 
@@ -327,7 +327,7 @@ def stack_rows(tensors):
     """Return ragged tensors, or ragged and dense ones, as the rows of one."""
     lengths = [int(tensor.shape[0]) for tensor in tensors]
     return _from_lengths(join(tensors), lengths, next(
-        (tensor._splits_dtype for tensor in tensors if isinstance(tensor, _class())), as_dtype("int64")))
+        (tensor._splits_dtype for tensor in tensors if isinstance(tensor, _class())), as_dtype("int32")))
 
 
 def stack_dense(leaves, splits_dtype):

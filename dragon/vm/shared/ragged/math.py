@@ -2,12 +2,14 @@
 import operator
 
 from dragon.vm.shared import errors
+from dragon.vm.shared.arrays import creation
 from dragon.vm.shared.data.rows import array_of, wrap_array
 from dragon.vm.shared.ragged import later
 from dragon.vm.shared.ragged.making import _from_lengths, from_tensor, join, stack_rows, take_rows
 from dragon.vm.shared.ragged.tensor import RaggedTensor, axis_within
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.shared.tensors.operators import QUOTIENT
 from dragon.vm.shared.tensors.tensor import ops
 
 
@@ -216,7 +218,7 @@ def _reduce_outer(name, ragged, axis, keepdims):
 def _reduce_dense(name, x, axis, keepdims=False):
     kind = {"reduce_any": "any", "reduce_all": "all"}.get(name, REDUCTIONS[name])
     if kind == "mean" and not x.dtype.is_floating:
-        x = ops.cast(x, "float64")
+        x = ops.cast(x, QUOTIENT.get(x.dtype, "float64"))
     found = getattr(ops, kind)(x, axis=axis, keepdims=keepdims)
     return ops.cast(found, x.dtype) if found.dtype != x.dtype and kind in ("sum", "prod") else found
 
@@ -235,7 +237,7 @@ def segments(name, values, numbers, count):
         if kind == "sum":
             return found
         sizes = wrap_array(np.bincount(numbers, minlength=count).reshape([count] + [1] * (len(shape) - 1)))
-        sizes = ops.cast(sizes, dtype if dtype.is_floating else "float64")
+        sizes = ops.cast(sizes, dtype if dtype.is_floating else QUOTIENT.get(dtype, "float64"))
         return ops.divide(ops.cast(found, sizes.dtype), sizes)
     first = 1 if kind == "prod" else dtype.min if kind == "amax" else dtype.max
     if name in ("reduce_any", "reduce_all"):
@@ -370,6 +372,54 @@ def expand_dims(ragged, axis):
     values = ragged._values
     return ragged.with_values(expand_dims(values, axis - 1) if isinstance(values, RaggedTensor)
                               else ops.unsqueeze(values, axis - 1))
+
+
+def squeeze(input, axis=None):
+    """Return a ragged tensor without axes of size 1, which are named."""
+    if axis is None:
+        raise ValueError("Ragged.squeeze must have an axis argument.")
+    axes = sorted({axis_within(one, input.ndim) for one in (axis if isinstance(axis, (list, tuple)) else [axis])})
+    for one in reversed(axes):
+        input = _without(input, one)
+    return input
+
+
+def _without(x, axis):
+    """Return a tensor without one axis, whose size is 1."""
+    if not isinstance(x, RaggedTensor):
+        return ops.squeeze(x, [axis])
+    if axis > 1:
+        return x.with_values(_without(x._values, axis - 1))
+    if (x._lengths() != 1).any() if axis else len(x) != 1:
+        raise errors.InvalidArgumentError(None, None, f"Can not squeeze dim[{axis}], expected a dimension of 1. "
+                                                      f"Received: {x.shape}")
+    return x._values
+
+
+def split(value, num_or_size_splits, axis=0, num=None):
+    """Return pieces of a ragged tensor along its first axis: so many equal ones, or of the sizes given."""
+    import numpy as np
+    if axis_within(axis, value.ndim):
+        raise NotImplementedError(f"tf.split: a ragged tensor is split along axis 0. Received: axis={axis}")
+    sizes = array_of(convert_to_tensor(num_or_size_splits))
+    if not sizes.ndim:
+        if sizes <= 0 or len(value) % sizes:
+            raise errors.InvalidArgumentError(None, None, f"Cannot exactly split the RaggedTensor along dimension 0: "
+                                                          f"{len(value)} rows in {sizes} pieces")
+        sizes = np.full(int(sizes), len(value) // int(sizes))
+    if sizes.sum() != len(value) or (sizes < 0).any():
+        raise errors.InvalidArgumentError(None, None, f"The sum of `num_or_size_splits` must be the number of rows, "
+                                                      f"{len(value)}. Received: {sizes.tolist()}")
+    ends = np.cumsum(sizes)
+    return [take_rows(value, np.arange(end - size, end)) for end, size in zip(ends, sizes)]
+
+
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None):
+    """Return a ragged tensor with an axis more, the last one; see `tf.one_hot`."""
+    axis = -1 if axis is None else axis_within(axis, indices.ndim + 1)
+    if axis not in (-1, indices.ndim):
+        raise ValueError(f"axis ({axis}) must be greater than indices.ragged_rank ({indices.ragged_rank}).")
+    return map_flat_values(lambda flat: creation.one_hot(flat, depth, on_value, off_value, -1, dtype), indices)
 
 
 def reverse(tensor, axis):

@@ -47,9 +47,10 @@ def to_dense(sparse, default_value=None, validate_indices=True):
         filled = np.full(total, b"" if default_value is None else convert_to_tensor(default_value).numpy(), object)
         filled[flat] = sparse.values._array
         return over_strings(filled.reshape(sizes))
-    default = False if sparse.dtype.is_bool else 0
-    box = ops.full([total], default if default_value is None else convert_to_tensor(
-        default_value, dtype=sparse.dtype).numpy().item(), dtype=sparse.dtype)
+    if default_value is None:
+        box = ops.full([total], False if sparse.dtype.is_bool else 0, dtype=sparse.dtype)
+    else:
+        box = ops.broadcast_to(ops.reshape(convert_to_tensor(default_value, dtype=sparse.dtype), [1]), [total])
     return ops.reshape(ops.index_copy(box, 0, wrap_array(flat.astype(np.int64)), sparse.values), sizes)
 
 

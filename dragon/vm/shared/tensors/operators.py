@@ -1,6 +1,7 @@
 """Arithmetic of tensors and variables, with TensorFlow's rules: both sides have one dtype, Python's numbers take it."""
 from dragon import _C
 from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.bounds import greater_of, lesser_of
 from dragon.vm.shared.tensors.dtypes import OBJECTS, wrapped
 from dragon.vm.shared.tensors.tensor import Base, Tensor, ops
 
@@ -129,7 +130,7 @@ def _shift(run):
 
 # What the engine computes in another way.
 RUNS = {"floor_divide": _floor_divide, "bitwise_left_shift": _shift(ops.bitwise_left_shift),
-        "bitwise_right_shift": _shift(ops.bitwise_right_shift)}
+        "bitwise_right_shift": _shift(ops.bitwise_right_shift), "maximum": greater_of, "minimum": lesser_of}
 
 
 def _arithmetic(name, operator, node):

@@ -1,7 +1,7 @@
 """Distances between what a net says and what it should say."""
 from dragon.vm.shared import strategies
 from dragon.vm.shared.arrays.moving import take
-from dragon.vm.shared.arrays.reducing import NOTHING_IGNORED
+from dragon.vm.shared.arrays.reducing import NOTHING_IGNORED, cross_entropy_of
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -18,7 +18,7 @@ def softmax_cross_entropy_with_logits(labels, logits, axis=-1, name=None):
     """Return the cross entropy between distributions and the softmax of logits, along an axis."""
     labels, logits = _pair(labels, logits, "softmax_cross_entropy_with_logits")
     labels = ops.cast(labels, logits.dtype) if labels.dtype != logits.dtype else labels
-    return ops.neg(ops.sum(ops.mul(labels, ops.log_softmax(logits, axis)), axis))
+    return cross_entropy_of(labels, logits, axis)
 
 
 def sparse_softmax_cross_entropy_with_logits(labels, logits, name=None):

@@ -1,7 +1,7 @@
 """Cross-entropies, as losses are made of them."""
 from dragon.vm.keras.core.config import epsilon
 from dragon.vm.keras.ops.common import canonical_axis, cast_to, dtype_of, operation, ops, tensor
-from dragon.vm.shared.arrays.reducing import NOTHING_IGNORED
+from dragon.vm.shared.arrays.reducing import NOTHING_IGNORED, cross_entropy_of
 
 
 def _logits_of(output, from_logits):
@@ -67,7 +67,7 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
     target, output = _pair(target, output, "rows")
     output, from_logits = _logits_of(output, from_logits)
     if from_logits:
-        return ops.neg(ops.sum(ops.mul(target, ops.log_softmax(output, axis)), axis))
+        return cross_entropy_of(target, output, axis)
     output = _clipped(ops.div(output, ops.sum(output, axis, True)))
     return ops.neg(ops.sum(ops.mul(target, ops.log(output)), axis))
 

@@ -1,6 +1,7 @@
 """Functions of one number at a time, and of two: rows of a table of what becomes of their dtypes."""
 from dragon.vm.keras.ops.common import (Tensor, cast_to, dtype_of, floatx, is_number, is_ready, join, join_tensors,
                                         operation, ops, publish, result_type, tensor, to_float, whole)
+from dragon.vm.shared.tensors.bounds import greater_of, lesser_of
 
 
 def _floating(name, sentence, compute):
@@ -139,8 +140,8 @@ def power(x1, x2):
 
 
 floor_divide = _binary("floor_divide", "Return the quotient, rounded down.", ops.floor_divide)
-maximum = _binary("maximum", "Return the larger of two operands; NaN where one is NaN.", ops.maximum)
-minimum = _binary("minimum", "Return the smaller of two operands; NaN where one is NaN.", ops.minimum)
+maximum = _binary("maximum", "Return the larger of two operands; NaN where one is NaN.", greater_of)
+minimum = _binary("minimum", "Return the smaller of two operands; NaN where one is NaN.", lesser_of)
 fmax = _binary("fmax", "Return the larger of two operands; the number where one is NaN.", ops.fmax)
 fmin = _binary("fmin", "Return the smaller of two operands; the number where one is NaN.", ops.fmin)
 fmod = _strong("fmod", "Return the rest of a division, with the sign of the first operand.", ops.fmod,
@@ -216,7 +217,7 @@ def clip(x, x_min, x_max):
     x = tensor(x)
     x = cast_to(x, "int32") if dtype_of(x) == "bool" else x
     dtype = dtype_of(x)
-    return ops.maximum(ops.minimum(x, _bound(x_max, "x_max", dtype)), _bound(x_min, "x_min", dtype))
+    return greater_of(lesser_of(x, _bound(x_max, "x_max", dtype)), _bound(x_min, "x_min", dtype))
 
 
 def _bound(value, what, dtype):

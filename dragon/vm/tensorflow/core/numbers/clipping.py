@@ -1,6 +1,7 @@
 """Tensors and gradients within bounds."""
 from dragon import _C
 from dragon.vm.shared.arrays.moving import take
+from dragon.vm.shared.tensors.bounds import greater_of, lesser_of
 from dragon.vm.shared.tensors.slices import IndexedSlices
 from dragon.vm.shared.tensors.tensor import ops
 
@@ -33,7 +34,7 @@ def clip_by_value(t, clip_value_min, clip_value_max, name=None):
     x = take(t)
     low, high = (take(bound, None if isinstance(bound, _C.Tensor) else x.dtype)
                  for bound in (clip_value_min, clip_value_max))
-    return ops.maximum(ops.minimum(x, high), low)
+    return greater_of(lesser_of(x, high), low)
 
 
 def clip_by_norm(t, clip_norm, axes=None, name=None):
@@ -46,7 +47,7 @@ def clip_by_norm(t, clip_norm, axes=None, name=None):
     some = squares > 0
     # The root of zero has no gradient.
     length = ops.where(some, ops.sqrt(ops.where(some, squares, ops.ones_like(squares))), squares)
-    return x * bound / ops.maximum(length, bound)
+    return x * bound / greater_of(length, bound)
 
 
 def global_norm(t_list, name=None):
@@ -63,7 +64,7 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
     """Return several tensors scaled down, if need be, to a common length of at most `clip_norm`, and that length."""
     norm = global_norm(t_list) if use_norm is None else take(use_norm)
     bound = take(clip_norm, None if isinstance(clip_norm, _C.Tensor) else norm.dtype)
-    scale = bound * ops.minimum(1 / norm, 1 / bound)
+    scale = bound * lesser_of(1 / norm, 1 / bound)
     # Of an infinite or undefined length nothing is left but that fact.
     scale = scale + (norm - norm)
 

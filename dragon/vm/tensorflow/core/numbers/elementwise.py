@@ -1,4 +1,5 @@
 """Functions of numbers, element by element, with TensorFlow's dtype rules."""
+import functools
 import math
 
 from dragon import _C
@@ -352,6 +353,8 @@ def add_n(inputs, name=None):
     """Return the sum of tensors of one shape and dtype."""
     if isinstance(inputs, _C.Tensor):
         inputs = [inputs]
+    if any(is_ragged(item) for item in inputs):
+        return functools.reduce(globals()["add"], inputs)
     parts = [take(convert_to_tensor(item)) for item in inputs]
     if not parts:
         raise ValueError(f"tf.math.add_n: expected one tensor at least. Received: inputs={inputs}")

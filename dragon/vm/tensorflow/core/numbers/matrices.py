@@ -370,9 +370,7 @@ def cholesky(input, name=None):
     """Return lower triangles whose products with their adjoints the matrices are."""
     x = _square(input)
     try:
-        # The lower triangle alone is looked at.
-        lower = ops.tril(x)
-        return ops.linalg_cholesky(lower + ops.matrix_transpose(ops.tril(x, -1)) if not x.dtype.is_complex else x)
+        return ops.linalg_cholesky(x)  # reads the lower triangle; the gradient is one of both
     except _C.LinAlgError as error:
         raise invalid_argument(f"Cholesky decomposition was not successful. The input might not be valid: {error} "
                                "[Op:Cholesky]") from None
@@ -417,17 +415,22 @@ def _order(pivots, size):
     return convert_to_tensor(orders.reshape(*pivots.shape[:-1], size))
 
 
+def _of_lower(x):
+    """Return self-adjoint matrices of their lower triangles, which alone have a gradient then."""
+    return ops.tril(x) + _turned(ops.tril(x, -1), False, True, "tf.linalg.eigh")
+
+
 def eigh(tensor, name=None):
     """Return eigenvalues, ascending, and eigenvectors in columns of self-adjoint matrices."""
     x = _square(tensor)
-    values, vectors = ops.linalg_eigh(x)
+    values, vectors = ops.linalg_eigh(_of_lower(x))
     return ops.cast(values, x.dtype), vectors
 
 
 def eigvalsh(tensor, name=None):
     """Return eigenvalues, ascending, of self-adjoint matrices."""
     x = _square(tensor)
-    return ops.cast(ops.linalg_eigvalsh(x), x.dtype)
+    return ops.cast(ops.linalg_eigvalsh(_of_lower(x)), x.dtype)
 
 
 def slogdet(input, name=None):

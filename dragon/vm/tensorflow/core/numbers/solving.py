@@ -65,10 +65,10 @@ def cholesky_solve(chol, rhs, name=None):
 
 
 def lstsq(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
-    """Return x with the least squares of matrix @ x - rhs."""
+    """Return x with the least squares of matrix @ x - rhs; `l2_regularizer` counts where `fast` is True."""
     a, b = _pair(matrix, rhs, "MatrixSolveLs")
     at_least(a, 2, "tf.linalg.lstsq"), at_least(b, 2, "tf.linalg.lstsq")
-    if not fast and not l2_regularizer:
+    if not fast:
         return ops.linalg_lstsq(a, b)[0]
     wide = a.shape[-2] < a.shape[-1]
     gram = matmul(a, a, adjoint_b=True) if wide else matmul(a, a, adjoint_a=True)

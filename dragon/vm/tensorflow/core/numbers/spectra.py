@@ -21,6 +21,8 @@ def _complex_transform(name, rank, run, words):
             raise refuse_dtype(function.__name__.upper(), x.dtype, "Tcomplex")
         if x.ndim < rank:
             raise invalid_argument(f"Input must have rank of at least {rank} but got: {x.ndim}")
+        if 0 in x.shape[-rank:]:
+            return ops.clone(x)
         return run(x, None, list(range(-rank, 0)))
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Return {words} over the last {rank} axes."
@@ -45,6 +47,9 @@ def _real_transform(name, rank, run, words, complex_in):
             raise ValueError(f"Input must have rank of at least {rank} but got: {x.ndim}")
         lengths = None if fft_length is None else as_ints(fft_length)
         lengths = [lengths] if isinstance(lengths, int) else lengths
+        if lengths is None and not complex_in and 0 in x.shape[-rank:]:
+            width = x.shape[-1] // 2 + bool(x.shape[-1])
+            return ops.zeros((*x.shape[:-1], width), dtype="complex128" if x.dtype.name == "float64" else "complex64")
         return run(x, lengths, list(range(-rank, 0)))
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"Return {words} over the last {rank} axes."
@@ -167,7 +172,7 @@ def overlap_and_add(signal, frame_step, name=None):
     count, length = x.shape[-2:]
     total = length + step * (count - 1)
     places = ops.unsqueeze(ops.arange(0, count, dtype="int64") * step, -1) + ops.arange(0, length, dtype="int64")
-    rows = ops.reshape(x, (-1, count * length))
+    rows = ops.reshape(x, (math.prod(x.shape[:-2]), count * length))
     made = ops.index_add(ops.zeros((rows.shape[0], total), dtype=x.dtype), 1, ops.reshape(places, (-1,)), rows)
     return ops.reshape(made, (*x.shape[:-2], total))
 
@@ -261,8 +266,8 @@ def dct(input, type=2, n=None, axis=-1, norm=None, name=None):
     """
     _check_cosine(type, n, axis, norm)
     x = at_least(take(input), 1, "tf.signal.dct")
-    if not x.shape[-1]:
-        raise invalid_argument(f"tf.signal.dct: expected some numbers. Received shape {x.shape}")
+    if not x.shape[-1] and not n and type != 1:
+        return ops.clone(x)
     if n is not None:
         x = x[..., :int(n)] if int(n) <= x.shape[-1] else ops.pad(x, [0, int(n) - x.shape[-1]])
     size = x.shape[-1]

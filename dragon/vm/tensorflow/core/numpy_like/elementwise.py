@@ -3,6 +3,7 @@ from dragon.core.capture.settings import is_capturing
 from dragon.vm.guest import named
 from dragon.vm.keras import ops as kops
 from dragon.vm.shared.errors import invalid_argument
+from dragon.vm.shared.tensors.bounds import greater_of, lesser_of
 from dragon.vm.shared.tensors.dtypes import OBJECTS
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow.core.numpy_like.promotion import inexact, to_tensor, together
@@ -148,8 +149,8 @@ def clip(a, a_min, a_max):
     bounds = [bound for bound in (a_min, a_max) if bound is not None]
     a, *bounds = together(a, *bounds)
     if a_min is not None:
-        a = ops.maximum(a, bounds.pop(0))
-    return a if a_max is None else ops.minimum(a, bounds.pop(0))
+        a = greater_of(a, bounds.pop(0))
+    return a if a_max is None else lesser_of(a, bounds.pop(0))
 
 
 def isclose(a, b, rtol=1e-5, atol=1e-8, equal_nan=False):

@@ -95,6 +95,8 @@ def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=
         if number >= 0:
             groups[number].append(item)
     for number, group in groups.items():
+        while group and not group[0]:  # what follows nothing has no separator
+            del group[0]
         found[number] = _mark(separator).join(group)
     return over_strings(found)
 
@@ -175,15 +177,15 @@ def format(template, inputs, placeholder="{}", summarize=3, name=None):
     return convert_to_tensor(found)
 
 
-def _show(array, summarize):
+def _show(array, summarize, depth=1):
     if isinstance(array, bytes) or not array.ndim:
         item = array if isinstance(array, bytes) else array[()]
         return f'"{item.decode()}"' if isinstance(item, bytes) else _number(item)
-    parts = [_show(part, summarize) for part in array]
+    parts = [_show(part, summarize, depth + 1) for part in array]
     if 0 <= 2 * summarize < len(parts):
         parts = parts[:summarize] + ["..."] + parts[len(parts) - summarize:]
     # Rows of rows stand on lines of their own.
-    gap = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " "
+    gap = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " " * depth
     return "[" + gap.join(parts) + "]"
 
 
@@ -191,9 +193,16 @@ def _number(item):
     import numpy as np
     if isinstance(item, (bool, np.bool_)):
         return str(int(item))
-    if isinstance(item, np.floating):
-        return f"{float(item):g}"
-    return str(item)
+    if isinstance(item, (bool, np.bool_)):
+        return str(int(item))
+    if np.issubdtype(item.dtype, np.integer):
+        return str(item)
+    if item.dtype == np.float64:
+        return f"{item:.15g}" if float(f"{item:.15g}") == item else f"{item:.17g}"
+    if item.dtype.kind == "c":
+        return str(item)
+    item = np.float32(item)
+    return f"{item:.6g}" if np.float32(f"{item:.6g}") == item else f"{item:.9g}"
 
 
 @written("as_string", tensors=True)

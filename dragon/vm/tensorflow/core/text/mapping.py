@@ -82,11 +82,16 @@ def map_rows(value, function, who, make=None):
     return found
 
 
+def as_text(item):
+    """Return a string's bytes as characters; those that are no UTF-8 stay what they are."""
+    return item.decode("utf-8", "surrogateescape")
+
+
 @functools.lru_cache(256)
 def compile_pattern(pattern):
-    """Return a regular expression, RE2's as far as Python knows it."""
+    """Return a regular expression of characters, RE2's as far as Python knows it; see `as_text`."""
     try:
-        return re.compile(re.sub(rb"\\z", rb"\\Z", pattern))
+        return re.compile(re.sub(r"\\z", r"\\Z", as_text(pattern)), re.ASCII)
     except re.error as error:
         raise errors.InvalidArgumentError(None, None, f"Invalid pattern: {pattern.decode(errors='replace')}, error: "
                                           f"{error}") from None

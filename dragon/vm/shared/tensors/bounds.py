@@ -1,0 +1,19 @@
+"""The greater and the lesser of two tensors, with TensorFlow's gradient: of equals the first one takes all of it."""
+from dragon.core.capture.settings import is_capturing
+from dragon.vm.shared.tensors.tensor import ops
+
+
+def _chosen(chosen, compare):
+    def function(x, y):
+        learns = getattr(x, "requires_grad", False) or getattr(y, "requires_grad", False) or is_capturing()
+        tensor = x if hasattr(x, "dtype") else y
+        if not learns or not tensor.dtype.is_floating:
+            return chosen(x, y)
+        x, y = (one if hasattr(one, "dtype") else ops.full_like(tensor, one) for one in (x, y))
+        # What is left is y's, or undefined: `chosen` keeps NaN.
+        return ops.where(compare(x, y), x, chosen(x.detach(), y))
+    return function
+
+
+greater_of = _chosen(ops.maximum, ops.ge)
+lesser_of = _chosen(ops.minimum, ops.le)
