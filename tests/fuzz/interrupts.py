@@ -68,6 +68,9 @@ class Moments:
     def __bool__(self):
         if not self._runs:
             return False
+        if sys.getprofile() is not None:  # before an event of a profile, Python 3.11 waits until no call is pending
+            self._runs = False
+            return False
         self._calls += 1
         if self._target is not None and self._calls == (self._target - 1) * PERIOD + 1:
             self._runs = False
