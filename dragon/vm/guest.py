@@ -85,7 +85,7 @@ def lookup(namespace, places=None):
         To be bound to `__getattr__, __dir__`.
 
     """
-    later = {}
+    later, absent = {}, set()
     for place, words in (places or {}).items():
         for word in words.split():
             name, _, other = word.partition("=")
@@ -101,11 +101,12 @@ def lookup(namespace, places=None):
             module = import_or_none(full_name(place, namespace["__name__"]))
             if hasattr(module, other):
                 return namespace.setdefault(name, getattr(module, other))
-        if "__path__" in namespace and name.isidentifier():  # with a point in it, it is the name of no attribute
+        if "__path__" in namespace and name.isidentifier() and name not in absent:  # a point: of no attribute
             module = import_or_none(f"{namespace['__name__']}.{name}")
             if module is not None:
                 return module
-        if name.startswith("__"):  # asked by Python itself, again and again
+        if name.startswith("__"):  # asked by Python itself, again and again: it is looked for once
+            absent.add(name)
             raise AttributeError(f"module '{guest}' has no attribute '{name}'", name=name)
         raise explain(guest, name, list_names())
 

@@ -45,6 +45,17 @@ class Late(Exception):
 KINDS = (KeyboardInterrupt, Stop, Late)
 
 
+class Imports:
+    """Notes what Python looks for on disk: an interrupt in its machinery of imports may leave a lock taken."""
+
+    def __init__(self):
+        self.names = []
+
+    def find_spec(self, name, path=None, target=None):
+        """Note a name, and leave it to others."""
+        self.names.append(name)
+
+
 class Moments:
     """Counts the moments at which signal handlers would run; raises an exception at one of them."""
 
@@ -56,6 +67,9 @@ class Moments:
 
     def __bool__(self):
         if not self._runs:
+            return False
+        if sys.getprofile() is not None:  # before an event of a profile, Python 3.11 waits until no call is pending
+            self._runs = False
             return False
         self._calls += 1
         if self._target is not None and self._calls == (self._target - 1) * PERIOD + 1:
@@ -200,10 +214,14 @@ class Hunt:
 
     def moments(self):
         """Return how many moments the program has."""
-        run, moments = self.make(), Moments()
+        run, moments, imports = self.make(), Moments(), Imports()
+        sys.meta_path.insert(0, imports)
         moments.start()
         run()
         moments.stop()
+        sys.meta_path.remove(imports)
+        if imports.names:
+            self.findings.append({"program": self.name, "what": "import", "text": ", ".join(imports.names)})
         return moments.count
 
     def walk(self, most, seed):

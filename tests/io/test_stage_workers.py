@@ -2,6 +2,7 @@
 import gc
 import itertools
 import os
+import sys
 import threading
 import time
 
@@ -14,7 +15,7 @@ from dragon.io.stages import batching, counting
 from dragon.io.stages.failing import END, Failed, next_of
 from dragon.io.stages.prefetching import Ahead
 from dragon.io.stages.processes import map_in_processes
-from dragon.io.stages.threads import map_in_threads
+from dragon.io.stages.threads import Worker, map_in_threads
 from dragon.io.stages.trial import Trial, tried
 from harness.waiting import wait_for
 
@@ -287,3 +288,37 @@ def test_an_end_that_a_function_tells_of_is_an_error():
 def ended(item):
     """Raise what iterators take for their end."""
     return next(iter(()))
+
+
+@pytest.mark.parametrize("make", [lambda items: iter(Ahead(items, 2)), lambda items: map_in_threads(abs, items, 2)],
+                         ids=["ahead", "threads"])
+def test_interrupts_leave_no_lock_taken(make):
+    """An interrupt within a function of `threading` may: once its threads run, no stage calls any."""
+    called = []
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_code.co_filename == threading.__file__:
+            called.append(frame.f_code.co_qualname if hasattr(frame.f_code, "co_qualname") else frame.f_code.co_name)
+    items = make(iter(range(9)))
+    assert next(items) == 0
+    sys.setprofile(note)
+    try:
+        assert [next(items), next(items)] == [1, 2]
+        del items
+    finally:
+        sys.setprofile(None)
+    assert called == []
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt("stop"), None])
+def test_an_interrupt_while_a_thread_starts_comes_out_as_it_is(interrupt, monkeypatch):
+    def wait(_, timeout=None):
+        try:
+            if interrupt is not None:
+                raise interrupt
+        finally:
+            raise RuntimeError("release unlocked lock")
+    monkeypatch.setattr(threading.Event, "wait", wait)
+    with pytest.raises(RuntimeError if interrupt is None else KeyboardInterrupt) as caught:
+        Worker(print, (), print)
+    assert interrupt is None or caught.value is interrupt

@@ -103,6 +103,20 @@ def test_places(package):
             find(name)
 
 
+def test_what_python_asks_for_is_looked_for_once(package, monkeypatch):
+    """An interrupt in an import may leave its lock taken; what runs again and again imports nothing."""
+    asked = []
+
+    def import_or_none(name):
+        asked.append(name)
+    monkeypatch.setattr(guest, "import_or_none", import_or_none)
+    find, _ = guest.lookup(vars(package))
+    for name in ("__module__", "__module__", "five", "five"):
+        with pytest.raises(AttributeError, match=f"'rooms' has no attribute '{name}'"):
+            find(name)
+    assert asked == ["rooms.__module__", "rooms.five", "rooms.five"]
+
+
 def test_a_module_has_no_modules_below():
     module = types.ModuleType("rooms.plain")
     find, names = guest.lookup(vars(module))

@@ -10,7 +10,7 @@ Streams that grow while others read them (records, events, logs) are no business
 
 Of files that are read, it tells how much they may claim to hold, and which have no end.
 """
-from dragon.core.files.claims import check_end, check_sizes, may_hold, read_whole
+from dragon.core.files.claims import check_end, check_sizes, may_hold, most_held, read_member, read_whole
 from dragon.core.files.folder import replacing_folder
 from dragon.core.files.group import replacing_group
 from dragon.core.files.leftovers import sweep

@@ -2,12 +2,19 @@
 import errno
 import os
 import stat
+import zipfile
 
 SMALL_CLAIM, MOST_PACKED = 1 << 26, 100
+PACKINGS = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED  # of others, zipfile unpacks more than it is asked for
+
+
+def most_held(stored):
+    """Return how many bytes may be packed in so few: beyond a small size, a hundred times as many."""
+    return SMALL_CLAIM + stored * MOST_PACKED
 
 
 def may_hold(claimed, stored):
-    """Return whether so many bytes may be packed in so few: beyond a small size, a hundred times as many at most.
+    """Return whether so many bytes may be packed in so few.
 
     Parameters
     ----------
@@ -15,11 +22,13 @@ def may_hold(claimed, stored):
         How many bytes there are said to be unpacked, and how many there are.
 
     """
-    return claimed <= SMALL_CLAIM + stored * MOST_PACKED
+    return claimed <= most_held(stored)
 
 
 def check_sizes(archive, size, error, who):
     """Raise an error for a zip archive whose members claim more than a file of its size can honestly hold.
+
+    So it is for members that are packed otherwise than by deflate: how much they hold shows when it is unpacked.
 
     Parameters
     ----------
@@ -36,9 +45,28 @@ def check_sizes(archive, size, error, who):
     members = archive.infolist()
     if sum(member.compress_size for member in members) > size:
         raise error(f"{who}: got an archive whose members overlap, or have more bytes than its file: it is damaged")
+    if packed := [member.filename for member in members if member.compress_type not in PACKINGS]:
+        raise error(f"{who}: got an archive whose {packed[0]!r} is packed by method "
+                    f"{archive.getinfo(packed[0]).compress_type}, expected none or deflate")
     claimed = sum(member.file_size for member in members)
     if not may_hold(claimed, size):
         raise error(f"{who}: got an archive of {size} bytes that claims to hold {claimed}: it is damaged or hostile")
+
+
+def read_member(archive, member):
+    """Return the bytes of a member of a zip archive, unpacking no more of them than the archive's directory tells.
+
+    Parameters
+    ----------
+    archive : zipfile.ZipFile
+        The archive.
+    member : Union[str, zipfile.ZipInfo]
+        Which member.
+
+    """
+    info = archive.getinfo(member) if isinstance(member, str) else member
+    with archive.open(info) as file:
+        return file.read(info.file_size)  # `archive.read` unpacks all that there is, and cuts it then
 
 
 def check_end(file):

@@ -32,6 +32,15 @@ def open_picture(file, who, most_pixels=MOST_PIXELS):
     return picture
 
 
+def count_frames(picture):
+    """Return how many frames a picture has; a ValueError if they have more pixels than one picture may."""
+    count = getattr(picture, "n_frames", 1)
+    if count * picture.width * picture.height > MOST_PIXELS:
+        raise ValueError(f"got {count} frames of {picture.width} x {picture.height} pixels, expected at most "
+                         f"{MOST_PIXELS} pixels in all")
+    return count
+
+
 def turned_by_pillow(picture, who):
     """Return a picture as the camera was held."""
     from PIL import ImageOps

@@ -2,15 +2,28 @@
 
 Nothing is mapped into memory: a file that shrinks is an error then, and no signal.
 """
+import io
 import math
+import zipfile
 
 import numpy as np
 
+from dragon.core.files import may_hold
 from dragon.io.errors import DataError
 from dragon.io.sources.opened import MOST_OPEN, OpenFiles, read_spans
 from dragon.io.sources.paths import list_paths
 from dragon.io.sources.remote import open_file
 from dragon.io.sources.shards import Shards
+
+
+def load_array(data):
+    """Return the array in the bytes of a `.npy` file; a ValueError if there is none, or not as much as it says."""
+    try:
+        return np.load(io.BytesIO(data), allow_pickle=False)
+    except MemoryError as error:
+        raise ValueError(f"got {len(data)} bytes for an array that there is no memory for: {error}") from None
+    except (EOFError, SyntaxError, TypeError, OverflowError, OSError, zipfile.BadZipFile) as error:
+        raise ValueError(str(error)) from None
 
 
 class _Rows(Shards):
@@ -25,9 +38,10 @@ class _Rows(Shards):
         if not shape:
             raise DataError(f"{self._who}: got an array without axes, expected rows", path, offset)
         size = math.prod(shape[1:]) * dtype.itemsize
-        if min(shape) < 0 or offset + size * shape[0] > self._files.get(path).size or not size and shape[0] > 1 << 32:
-            raise DataError(f"{self._who}: got a file of {self._files.get(path).size} bytes for an array {shape} of "
-                            f"{dtype}, expected {size * shape[0]} bytes from byte {offset} on", path, offset)
+        stored = self._files.get(path).size
+        if min(shape) < 0 or offset + size * shape[0] > stored or not size and not may_hold(shape[0], stored):
+            raise DataError(f"{self._who}: got a file of {stored} bytes for an array {shape} of {dtype}, expected "
+                            f"{size * shape[0]} bytes from byte {offset} on", path, offset)
         return np.stack((offset + size * np.arange(shape[0], dtype=np.int64), np.full(shape[0], size, np.int64)), 1)
 
     def _read_part(self, part, places):

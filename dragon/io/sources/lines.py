@@ -4,13 +4,15 @@ import gzip
 import io
 import json
 import os
+import zlib
 
 import numpy as np
 
+from dragon.core.files import most_held
 from dragon.io.errors import DataError
 from dragon.io.sources.opened import MOST_OPEN, OpenFiles, read_spans
 from dragon.io.sources.paths import list_paths
-from dragon.io.sources.remote import open_file, open_whole
+from dragon.io.sources.remote import open_file, open_whole, size_of
 from dragon.io.sources.shards import Shards
 from dragon.io.source import Stream
 
@@ -19,6 +21,7 @@ NEWLINE, BLANK = ord("\n"), b" \t\r\n"
 UTF8_MARK = b"\xef\xbb\xbf"
 # What csv says of longer fields is an error; a text may be long.
 LONGEST_FIELD = 1 << 30
+BROKEN = EOFError, gzip.BadGzipFile, zlib.error  # of compressed files
 
 
 def find_lines(file, quote=None):
@@ -89,6 +92,19 @@ def _open_text(path):
     return gzip.open(file) if path.endswith(".gz") else file
 
 
+def _walk_lines(file, path, who):
+    """Return an iterator over an open file's lines; a compressed one has none that are longer than it can hold."""
+    return _read_packed_lines(file, path, who) if path.endswith(".gz") else iter(file)
+
+
+def _read_packed_lines(file, path, who):
+    most = most_held(size_of(path))
+    while line := file.readline(most + 1):
+        if len(line) > most:
+            raise DataError(f"{who}: got a line of more than {most} letters, expected fewer in so small a file", path)
+        yield line
+
+
 class JSONLinesStream(Stream):
     """The lines of files, each a value of JSON, one after the other; those of ".gz" files as well.
 
@@ -110,11 +126,11 @@ class JSONLinesStream(Stream):
         place = 0
         try:
             with _open_text(path) as file:
-                for line in file:
+                for line in _walk_lines(file, path, "JSONLinesStream"):
                     if line.strip(BLANK):
                         yield _read_json(line, path, place, "JSONLinesStream")
                     place += len(line)
-        except (EOFError, gzip.BadGzipFile) as error:
+        except BROKEN as error:
             raise DataError(f"JSONLinesStream: got a broken compressed file, expected a whole one: {error}",
                             path) from None
 
@@ -245,7 +261,7 @@ class CSVStream(_Columns, Stream):
         try:
             with _open_text(path) as file, io.TextIOWrapper(file, self._encoding, newline="") as text:
                 first = True
-                for row in self._split(text):
+                for row in self._split(_walk_lines(text, path, "CSVStream")):
                     if not row:
                         continue
                     if first and self._header:
@@ -256,7 +272,7 @@ class CSVStream(_Columns, Stream):
                             self._check_names(path, [])
                         yield self._make(row, path, None)
                     first = False
-        except (csv.Error, UnicodeDecodeError, EOFError, gzip.BadGzipFile) as error:
+        except (csv.Error, UnicodeDecodeError, *BROKEN) as error:
             raise DataError(f"CSVStream: got a file that is no CSV after {row}, expected rows: {error}",
                             path) from None
 

@@ -7,11 +7,13 @@ import tarfile
 
 import numpy as np
 
+from dragon.core.files import most_held
 from dragon.io.errors import DataError
+from dragon.io.sources.arrays import load_array
 from dragon.io.sources.compressed import Inflated
 from dragon.io.sources.opened import MOST_OPEN, OpenFiles, Walk, read_spans
 from dragon.io.sources.paths import list_paths
-from dragon.io.sources.remote import open_file
+from dragon.io.sources.remote import open_file, size_of
 from dragon.io.sources.shards import Shards
 from dragon.io.source import Stream
 from dragon.io.sources.tar_files import walk_tar
@@ -22,8 +24,11 @@ KEY = re.compile(r"((?:.*/|)[^.]+)[.]([^/]*)", re.DOTALL)
 HIDDEN = re.compile(r"__[^/]*__(/.*)?", re.DOTALL)
 
 
-def _load(data):
-    return np.load(io.BytesIO(data), allow_pickle=False)
+def _read_json(data):
+    try:
+        return json.loads(data)
+    except RecursionError as error:
+        raise ValueError(str(error)) from None
 
 
 def _number(data):
@@ -31,9 +36,9 @@ def _number(data):
 
 
 # What files are by the last part of their ending. Pictures stay bytes: a stage decodes them.
-DECODERS = {"txt": bytes.decode, "text": bytes.decode, "transcript": bytes.decode, "json": json.loads,
+DECODERS = {"txt": bytes.decode, "text": bytes.decode, "transcript": bytes.decode, "json": _read_json,
             "cls": _number, "cls2": _number, "index": _number, "count": _number, "inx": _number, "id": _number,
-            "npy": _load}
+            "npy": load_array}
 
 
 def split_name(name):
@@ -151,12 +156,13 @@ class WebDatasetStream(_Grouping, Stream):
         return [self._read(path) for path in self.paths]
 
     def _read(self, path):
-        file = open_file(path)
+        file, most = open_file(path), None
         try:
             if path.endswith((".gz", ".tgz")):
+                most = most_held(size_of(path))
                 file = Inflated(file, "gzip", lambda text: DataError(f"WebDatasetStream: {text}", path))
             forward = _Forward(file)
-            members = (_Read(*member, self._take(forward, member, path)) for member in walk_tar(forward.at, path))
+            members = (_Read(*member, self._take(forward, member, path, most)) for member in walk_tar(forward.at, path))
             for key, files in self._group(members, path):
                 yield {"__key__": key, "__url__": path,
                        **{ending: self._decode(ending, each.data, path, each.offset)
@@ -166,7 +172,10 @@ class WebDatasetStream(_Grouping, Stream):
         finally:
             file.close()
 
-    def _take(self, forward, member, path):
+    def _take(self, forward, member, path, most):
+        if most is not None and member.size > most:
+            raise DataError(f"WebDatasetStream: got a file of {member.size} bytes, expected at most {most} in so "
+                            "small an archive", path, member.offset)
         data = forward.at(member.offset, member.size)
         if len(data) < member.size:
             raise DataError("WebDatasetStream: got an archive that is cut off, expected a whole one", path,

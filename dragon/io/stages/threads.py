@@ -6,6 +6,7 @@ import weakref
 from queue import Empty, SimpleQueue
 
 from dragon.core import modes
+from dragon.core.interrupts import is_interrupt
 from dragon.io.stages import counting
 from dragon.io.stages.failing import END, Failed, next_of, raised
 from dragon.io.stages.ordering import in_order
@@ -33,7 +34,12 @@ class Worker(threading.Thread):
         super().__init__(target=work, args=args, name="dragon data", daemon=True)
         self.stop = stop
         _running.add(self)
-        self.start()
+        try:
+            self.start()
+        except RuntimeError as error:  # an interrupt in threading's own wait, which lets go of a lock twice then
+            if error.__context__ is None or not is_interrupt(error.__context__):
+                raise
+            raise error.__context__ from None
 
     def run(self):
         """Run the work; what it computes is recorded for nobody's gradients."""
@@ -79,10 +85,10 @@ def _in_threads(function, items, count, keep_order, ahead):
     counters = counting.current()
     if counters is not None:
         function = counters.timed("working", function)
-    tasks, finished, ended = SimpleQueue(), SimpleQueue(), threading.Event()
+    tasks, finished, ended = SimpleQueue(), SimpleQueue(), []  # it has something in it once they are to end
 
     def stop():
-        ended.set()
+        ended.append(None)
         tasks.put(END)
     answers = _answers(finished, ended, counters)
     results = in_order(answers) if keep_order else (result for _, result in answers)
@@ -105,13 +111,13 @@ def _in_threads(function, items, count, keep_order, ahead):
             del result  # nobody but the user holds it while the next one is waited for
     finally:
         tasks.put(END)  # in one call of C's: an interrupt may come with the next one of Python's
-        ended.set()
+        ended.append(None)
 
 
 def _answers(finished, ended, counters):
     """Yield (number, result) of calls as they end, until the threads are told to."""
     get = finished.get if counters is None else counting.aside(finished.get)
-    while not ended.is_set():
+    while not ended:
         try:
             answer = get(True, PAUSE_SECONDS)
         except Empty:
@@ -124,7 +130,7 @@ def _serve(function, tasks, finished, ended):
     """Run in each thread."""
     while True:
         task = tasks.get()
-        if task is END or ended.is_set():
+        if task is END or ended:
             tasks.put(END)  # for the next thread
             return
         number, item = task

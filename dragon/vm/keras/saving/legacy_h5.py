@@ -185,7 +185,7 @@ def _read_json(file, attribute):
     text = text.decode() if hasattr(text, "decode") else text
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"The file's attribute '{attribute}' is no JSON ({error}). Received: "
                          f"{text[:200]!r}") from error
 

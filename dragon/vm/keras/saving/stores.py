@@ -9,6 +9,7 @@ import zipfile
 import zlib
 
 from dragon.core.distribution import install_words
+from dragon.core import files
 from dragon.core.files import check_sizes, may_hold
 from dragon.vm.keras.saving.heaps import check_heaps
 
@@ -252,7 +253,7 @@ def open_archive(file):
 def read_member(archive, name):
     """Return the bytes of an archive's member, or raise a ValueError that says what is wrong with it."""
     try:
-        return archive.read(name)
+        return files.read_member(archive, name)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, struct.error, zlib.error,
             OverflowError) as error:
         raise ValueError(f"The archive's '{name}' is damaged ({error}).") from error

@@ -8,7 +8,7 @@ from dragon.vm.shared.data.dataset import Dataset
 from dragon.vm.shared.data.interleaving import Interleave
 from dragon.vm.shared.data.rows import string_scalar
 from dragon.vm.shared.data.specs import TensorSpec
-from dragon.vm.shared.files.records import check_compression, open_source, read_records
+from dragon.vm.shared.files.records import check_compression, most_of, open_source, read_records
 from dragon.vm.shared.files.system_errors import translated
 from dragon.vm.shared.naming import known_as
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -97,14 +97,22 @@ def read_lines(path, compression, buffering):
     try:
         with translated(path):
             check_end(file)  # it has no lines either
-        begun = b""
+        most = most_of(path, compression)
+        begun, size = [], 0  # pieces of a line whose end has not come
         while block := file.read(BUFFER):
-            lines = (begun + block).split(b"\n")
-            begun = lines.pop()
+            *lines, rest = block.split(b"\n")
+            if lines:
+                lines[0] = b"".join((*begun, lines[0]))
+                begun, size = [], 0
             for line in lines:
                 yield line[:-1] if line.endswith(b"\r") else line
+            if rest:
+                begun.append(rest)
+                size += len(rest)
+            if most is not None and size > most:
+                raise errors.DataLossError(None, None, f"{os.fsdecode(path)}: a line is longer than its file can hold")
         if begun:
-            yield begun
+            yield b"".join(begun)
     finally:
         file.close()
 
@@ -136,7 +144,8 @@ class FixedLengthRecordDataset(Reading):
         file = open_source(path, self._compression, max(self._buffer, 2))
         try:
             waiting = file.read(self._header)[self._header:]
-            while block := file.read(max(BUFFER, self._length)):
+            # Records longer than a buffer are met with ever larger ones: no memory for what is not there.
+            while block := file.read(max(BUFFER, min(self._length, len(waiting)))):
                 waiting += block
                 whole = (len(waiting) - self._footer) // self._length
                 for start in range(0, max(whole, 0) * self._length, self._length):

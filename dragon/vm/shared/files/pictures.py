@@ -5,6 +5,7 @@ from dragon._C import JpegHead
 from dragon.core.distribution import install_words
 from dragon.io.errors import DataError
 from dragon.io.pictures import decode, jpeg_library, read_size
+from dragon.io.pictures.pillow import count_frames
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -153,10 +154,14 @@ def _region_of(window, ratio, size):
     return top, left, min(height * ratio, size[0] - top), min(width * ratio, size[1] - left)
 
 
-def to_gif_array(picture):
+def to_gif_array(picture, who):
     """Return the frames of a picture as an array [frames, height, width, 3]."""
     import numpy as np
     from PIL import ImageSequence
+    try:
+        count_frames(picture)
+    except ValueError as error:
+        raise errors.InvalidArgumentError(None, None, f"{who}: {error}") from None
     return np.stack([np.array(frame.convert("RGB")) for frame in ImageSequence.Iterator(picture)])
 
 

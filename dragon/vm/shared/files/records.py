@@ -2,6 +2,7 @@
 import os
 import zlib
 
+from dragon.core.files import most_held
 from dragon.io.sources import tfrecord
 from dragon.io.sources.compressed import Inflated
 from dragon.io.sources.tfrecord import walk_records
@@ -36,6 +37,11 @@ def open_source(path, compression="", buffering=1 << 18):
     with translated(path):
         file = open(path, "rb", buffering=buffering)
     return Inflated(file, compression.lower(), _lost) if compression else file
+
+
+def most_of(path, compression):
+    """Return how many bytes a piece of a compressed file may have; None of one that is not compressed."""
+    return most_held(os.path.getsize(path)) if compression else None
 
 
 def _lost(what):

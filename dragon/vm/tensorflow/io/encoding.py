@@ -3,6 +3,7 @@ import base64
 import binascii
 import csv
 
+from dragon.core.files import most_held
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.csv_columns import Column
 from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array
@@ -66,6 +67,19 @@ def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, nam
     return wrap_array(numbers.astype(kind).reshape(shape))
 
 
+def _inflate(item, bits):
+    """Return what is compressed in bytes; a hundred times as many are taken for hostile."""
+    import zlib
+    machine = zlib.decompressobj(bits)
+    found = machine.decompress(item, most_held(len(item)))
+    if machine.unconsumed_tail and not machine.eof:
+        raise errors.ResourceExhaustedError(None, None, f"decode_compressed: {len(item)} bytes hold more than "
+                                            f"{most_held(len(item))}")
+    if not machine.eof:
+        raise zlib.error("incomplete or truncated stream")
+    return found
+
+
 @written("decode_compressed")
 def decode_compressed(bytes, compression_type="", name=None):
     """Return strings that were compressed by zlib or gzip as what they were."""
@@ -78,7 +92,7 @@ def decode_compressed(bytes, compression_type="", name=None):
     if not compression_type:
         return over_strings(array)
     try:
-        return _each(array, lambda item: zlib.decompress(item, bits[compression_type]))
+        return _each(array, lambda item: _inflate(item, bits[compression_type]))
     except zlib.error as error:
         raise errors.DataLossError(None, None, f"decode_compressed: {error}") from None
 

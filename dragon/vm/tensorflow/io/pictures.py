@@ -84,7 +84,8 @@ def decode_webp(contents, channels=0, dtype="uint8", name=None):
 
 def decode_gif(contents, name=None):
     """Return the frames of a GIF picture as a uint8 tensor [frames, height, width, 3]."""
-    return wrap_array(to_gif_array(open_picture(contents_of(contents, "decode_gif"), "decode_gif", ("GIF",))))
+    return wrap_array(to_gif_array(open_picture(contents_of(contents, "decode_gif"), "decode_gif", ("GIF",)),
+                                   "decode_gif"))
 
 
 @written("decode_image")
@@ -108,7 +109,7 @@ def decode_image(contents, channels=None, dtype="uint8", name=None, expand_anima
     if expand_animations:
         if channels not in (None, 0, 3):
             raise ValueError(f"decode_image: channels must be 0 or 3 for a GIF picture. Received: {channels}")
-        return as_dtype_of(to_gif_array(picture), dtype, "decode_image")
+        return as_dtype_of(to_gif_array(picture, "decode_image"), dtype, "decode_image")
     return as_dtype_of(to_array(picture.convert("RGB"), channels or 0, "decode_image"), dtype, "decode_image")
 
 

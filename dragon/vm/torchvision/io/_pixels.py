@@ -7,6 +7,7 @@ import numpy
 from dragon._C import JpegHead
 from dragon.core import warnings
 from dragon.io.pictures import decode, jpeg_library, kind_of
+from dragon.io.pictures.pillow import count_frames
 from dragon.vm import torch
 from dragon.vm.torchvision._pillow import Image, ImageChops, ImageOps
 from dragon.vm.torchvision.transforms.functional import pil_to_tensor
@@ -50,7 +51,7 @@ def decoded(data, mode, turn, formats):
         image = Image.open(io.BytesIO(contents), formats=formats)
         deep = _deep_pixels(image, contents)
         image.load()
-    except (OSError, Image.DecompressionBombError) as error:
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise RuntimeError(_trouble(error, formats)) from error
     if deep is not None:
         return torch.from_numpy(_converted(deep, mode).transpose(2, 0, 1).copy())
@@ -58,10 +59,19 @@ def decoded(data, mode, turn, formats):
         warnings.warn("Webp does not support grayscale conversions. The returned tensor will be in the colorspace of "
                       "the original image.")
         mode = ImageReadMode.UNCHANGED
-    frames = getattr(image, "n_frames", 1) if image.format == "GIF" else 1
+    frames = _count_frames(image)
     if frames > 1:
         return torch.stack([_tensor_of(image, mode, turn, index) for index in range(frames)])
     return _tensor_of(image, mode, turn)
+
+
+def _count_frames(image):
+    if image.format != "GIF":
+        return 1
+    try:
+        return count_frames(image)
+    except ValueError as error:
+        raise RuntimeError(f"decode_image: {error}") from None
 
 
 def _jpeg_pixels(contents, mode, turn):

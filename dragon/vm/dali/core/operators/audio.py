@@ -22,6 +22,8 @@ def read_wave(data):
             channels = file.getnchannels()
     except (wave.Error, EOFError) as error:
         return _read_other(data, error)
+    if width > 4:
+        return _read_other(data, f"samples of {width} bytes")
     if width == 3:
         raw = np.frombuffer(frames, np.uint8).reshape(-1, 3)
         numbers = np.zeros((len(raw), 4), np.uint8)

@@ -18,9 +18,12 @@ ORIENTATION = 0x0112  # the tag of EXIF
 def opened(data):
     """Return Pillow's picture of a file's bytes, nothing decoded yet."""
     from dragon.vm.dali.core.pillow import pillow
+    image = pillow("decoders.image")
     try:
-        return pillow("decoders.image").open(io.BytesIO(data))
-    except OSError:
+        return image.open(io.BytesIO(data))
+    except image.DecompressionBombError as error:
+        raise RuntimeError(got("decoders.image", f"a picture too large ({error})", "a smaller one")) from None
+    except (OSError, ValueError, SyntaxError):
         raise RuntimeError(got("decoders.image", f"{len(data)} bytes that are no picture",
                                "JPEG, PNG, BMP, TIFF, PNM, WebP or JPEG 2000")) from None
 

@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 
+from dragon.io.sources.arrays import load_array
 from dragon.vm.dali.core.kinds import to_numpy_type
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.readers.reader import Reader, read_bytes
@@ -122,7 +123,10 @@ class NumpyReader(Reader):
     def read(self, number):
         """Return an array, or its region."""
         path = os.path.join(self.root, self.names[number])
-        array = np.load(path, mmap_mode="r" if self.region else None)
+        try:
+            array = np.load(path, mmap_mode="r" if self.region else None)
+        except (ValueError, EOFError, MemoryError, SyntaxError, TypeError, OverflowError) as error:
+            raise _broken("readers.numpy", error) from None
         if self.region:
             from dragon.vm.dali.core.operators.regions import cut
             array = np.array(cut(array, *self._bounds(array.shape), self.policy, self.fill, "readers.numpy"))
@@ -149,6 +153,10 @@ class NumpyReader(Reader):
         return None
 
 
+def _broken(who, error):
+    return RuntimeError(got(who, f"a file that is no array of numbers ({error})", "a .npy file"))
+
+
 @operator("io.file.read")
 def read_file(path, *, context):
     """Read the file whose path is in the input, a row of bytes."""
@@ -158,6 +166,8 @@ def read_file(path, *, context):
 @operator("decoders.numpy")
 def decode_numpy(data, *, dtype=None):
     """Read an array from the bytes of a .npy file."""
-    import io
-    array = np.load(io.BytesIO(data.tobytes()))
+    try:
+        array = load_array(data.tobytes())
+    except ValueError as error:
+        raise _broken("decoders.numpy", error) from None
     return array if dtype is None else array.astype(to_numpy_type(dtype))

@@ -5,7 +5,7 @@ import struct
 import zipfile
 import zlib
 
-from dragon.core.files import check_end, check_sizes
+from dragon.core.files import check_end, check_sizes, read_member
 
 ALIGNMENT = 64
 LOCAL_HEADER = struct.Struct("<4s5H3I2H")
@@ -163,7 +163,7 @@ class ArchiveReader:
         try:
             if info.flag_bits & 1:
                 raise zipfile.BadZipFile("encryption")
-            return self.zip.read(info)
+            return read_member(self.zip, info)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
             raise Corrupt(f"load: got a damaged record {info.filename!r} ({error})") from error
 
