@@ -83,8 +83,8 @@ def _running(name, identity):
     operator = getattr(ops, name)
 
     def run(input, dim, *, dtype=None, mask=None):
-        dtype = dtype or _wide(input.dtype)
-        return operator(_filled(input.to(dtype), mask, identity), dim)
+        dtype = dtype or (INT64 if input.dtype.name == "bool" else input.dtype)
+        return operator(_filled(input.to(dtype), mask, identity), dim).to(dtype)
     return overridable(named(run, name,
                              f"Return the {name} along an axis, in which masked elements count as {identity}."))
 

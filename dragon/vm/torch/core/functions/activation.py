@@ -71,6 +71,9 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
         raise ValueError(f"hardtanh: got min_val {min_val}, expected at most max_val {max_val}")
     if not input.dtype.is_floating_point:
         return _whole_hardtanh(input, min_val, max_val, inplace)
+    if min_val != min_val or max_val != max_val:
+        made = ops.clamp(input, min_val, max_val)
+        return input.copy_(made) if inplace else made
     return hardtanh_(input, min_val, max_val) if inplace else ops.hardtanh(input, min_val, max_val)
 
 

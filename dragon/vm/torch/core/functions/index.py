@@ -95,20 +95,41 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     return ops.repeat_interleave(input, repeats, dim, output_size=output_size)
 
 
+def _write_slice(made, place, src):
+    """Write a tensor of the same shape over a slice of another; return the latter."""
+    if tuple(place.shape) != tuple(src.shape):
+        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
+                           f"slice size = {list(place.shape)}")
+    write(place, src)
+    return made
+
+
+def _index_copy(name):
+    operator = getattr(ops, name)
+
+    def index_copy(input, dim, index, source, **out):
+        if isinstance(source, Tensor) and source.ndim == 0 and input.ndim == 1:  # one number for one index
+            source = ops.reshape(source, (1,))
+        return operator(input, dim, index, source, **out)
+    return named(index_copy, name, "Write slices of another tensor to places along an axis.")
+
+
+both(_index_copy("index_copy"))
+method(_index_copy("index_copy_"))
+
+
 @both
 def select_scatter(input, src, dim, index):
     """Return a copy in which one slice of an axis is `src`."""
     made = ops.clone(input)
-    write(ops.select(made, dim, index), src)
-    return made
+    return _write_slice(made, ops.select(made, dim, index), src)
 
 
 @both
 def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None):
     """Return a copy in which a slice of an axis is `src`."""
     made = ops.clone(input)
-    write(ops.slice(made, dim, start, end, step), src)
-    return deliver(made, out)
+    return deliver(_write_slice(made, ops.slice(made, dim, start, end, step), src), out)
 
 
 @both

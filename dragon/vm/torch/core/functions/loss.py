@@ -177,6 +177,19 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     return ops.binary_cross_entropy(input, target, weight, reduction_of(size_average, reduce, reduction))
 
 
+def require_no_wider(input, **weights):
+    """Raise where a weight is not broadcast to the input, but the input to the weight."""
+    shape = tuple(input.shape)
+    for name, weight in weights.items():
+        if weight is None or tuple(weight.shape) == shape:
+            continue
+        theirs = tuple(weight.shape)
+        if len(theirs) > len(shape) or any(size not in (1, own) for size, own in zip(theirs[::-1], shape[::-1])):
+            raise RuntimeError(f"binary_cross_entropy_with_logits: got {name} of shape {theirs}, expected one that is "
+                               f"broadcast to the input's shape {shape}. output with shape {list(shape)} doesn't match "
+                               "the broadcast shape")
+
+
 @overridable
 def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean",
                                      pos_weight=None):
@@ -184,6 +197,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(f"binary_cross_entropy_with_logits: got target of {target.shape}, expected that of the "
                          f"input: Target size ({target.shape}) must be the same as input size ({input.shape})")
+    require_no_wider(input, weight=weight, pos_weight=pos_weight)
     return ops.binary_cross_entropy_with_logits(input, target, weight, reduction_of(size_average, reduce, reduction),
                                                 pos_weight)
 

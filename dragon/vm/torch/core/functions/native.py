@@ -143,6 +143,8 @@ def affine_grid_generator(theta, size, align_corners):
 def norm_except_dim(v, pow=2, dim=0):
     """Return the norms of a tensor over all axes but one, or all."""
     axes = [axis for axis in range(v.ndim) if axis != dim % v.ndim] if dim != -1 else None
+    if axes == []:
+        return ops.norm(ops.unsqueeze(v, -1), pow, -1)
     return ops.norm(v, pow, axes, axes is not None)
 
 

@@ -1,6 +1,8 @@
 """Pointwise maths and sums along axes that are made of several operators, or said in several ways."""
 import math
 
+from dragon.core import modes
+from dragon.core.scopes import ExitStack
 from dragon.vm.torch._api.tensors_only import ONE, refuse_numbers
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.destination import deliver, replace, write
@@ -314,3 +316,17 @@ def _written(x, values):
     if x.requires_grad:
         raise RuntimeError("apply_: got a tensor that requires grad, expected one without")
     return write(x, ops.reshape(tensor(values, dtype=x.dtype), x.shape))
+
+
+def _logical_in_place(name):
+    operator = getattr(ops, name)
+
+    def logical(input, *args, **kwargs):
+        with ExitStack() as exits:  # not differentiable: neither leaves nor histories are in the way
+            exits.switch(modes.set_recording, False)
+            return operator(input, *args, **kwargs)
+    method(named(logical, name, f"Write what `{name[:-1]}` gives into this tensor, whose history stays as it is."))
+
+
+for _name in ("logical_and_", "logical_or_", "logical_xor_", "logical_not_"):
+    _logical_in_place(_name)

@@ -98,6 +98,8 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, **named)
 @function
 def dist(input, other, p=2):
     """Return the p-norm of the difference of two tensors."""
+    if p is None:
+        raise TypeError("dist(): argument 'p' (position 3) must be Number, not NoneType")
     return ops.norm(ops.sub(input, other), p)
 
 
@@ -119,6 +121,8 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 @both
 def unique_consecutive(input, return_inverse=False, return_counts=False, dim=None):
     """Return the elements, or slices of an axis, without those that equal the one before them."""
+    if dim is not None and input.ndim == 0:
+        raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return chosen(ops.unique_consecutive(input, return_inverse, return_counts, dim), return_inverse, return_counts)
 
 

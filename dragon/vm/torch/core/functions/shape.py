@@ -118,12 +118,21 @@ def broadcast_tensors(*tensors):
     return tuple(ops.expand(tensor, shape) for tensor in tensors)
 
 
+@both
+def adjoint(input):
+    """Return the conjugate with the last two axes exchanged; of a number, its conjugate."""
+    return ops.adjoint(input) if input.ndim else ops.conj(input)
+
+
 @function
 def meshgrid(*tensors, indexing=None):
     """Return the coordinates of a grid, one tensor for each axis."""
     if indexing is None:
         warnings.warn("meshgrid: got no indexing; 'ij' is taken, PyTorch will require to be told", UserWarning)
-    return ops.meshgrid(tensors_of(tensors), indexing or "ij")
+    tensors = tensors_of(tensors)
+    if not len(tensors):
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    return ops.meshgrid(tensors, indexing or "ij")
 
 
 def _variadic(name, guest=None):
