@@ -38,8 +38,8 @@ LEFT_OUT = re.compile(
 WITHIN = {"float16": 5e-3, "bfloat16": 3e-2}
 # Gradients go through more roundings than results.
 GRADIENTS = 4
-# A result of that part of the largest number of its stage is a difference of sums that cancel.
-SMALL = 1e-2
+# A result of that part of the largest number of its stage is a difference of sums that cancel, in 32 and in 16 bits.
+SMALL, SMALL_HALF = 1e-2, 1e-1
 
 
 class Side:
@@ -223,7 +223,7 @@ def leaf_parts(one, other, within, scale):
         return f"{one[:2]}, genuine {other[:2]}"
     if one[0] in ("plain", "string") or not isinstance(other[2], numpy.ndarray) or other[2].dtype.kind not in "fc":
         return None if numpy.array_equal(one[2], other[2]) else f"{one[2]}, genuine {other[2]}"
-    scale = max(largest([other]), SMALL * scale, 1e-3)
+    scale = max(largest([other]), (SMALL if within < min(WITHIN.values()) else SMALL_HALF) * scale, 1e-3)
     with numpy.errstate(all="ignore"):
         good = numpy.isclose(one[2], other[2], rtol=within, atol=within * scale, equal_nan=True)
     return None if good.all() else f"{one[2][~good][:4]}, genuine {other[2][~good][:4]}"
@@ -246,19 +246,19 @@ def judge(mine, theirs, within):
             if one[1] != other[1]:
                 yield stage, "differs", shortest(one[1], other[1])
         else:
-            words = results_part(one[1], other[1], within * (GRADIENTS if stage == "gradients" else 1))
+            words = results_part(one[1], other[1], within, GRADIENTS if stage == "gradients" else 1)
             if words:
                 yield stage, "differs", words
                 if stage == "call":
                     return
 
 
-def results_part(mine, theirs, within):
+def results_part(mine, theirs, within, roundings):
     """Return in what two lists of results part, or None."""
     if len(mine) != len(theirs):
         return f"{len(mine)} results, genuine {len(theirs)}"
     scale = largest(theirs)
-    found = [leaf_parts(*pair, within, scale) for pair in zip(mine, theirs)]
+    found = [leaf_parts(*pair, within * roundings, scale) for pair in zip(mine, theirs)]
     return next((f"result {place}: {words}" for place, words in enumerate(found) if words), None)
 
 

@@ -26,6 +26,11 @@ def over_axes(x, axes, normalize):
     return ops.movedim(normalize(moved, list(moved.shape[last[0]:])), last, axes)
 
 
+def shaped(weight, shape):
+    """Return a weight, or None, in a shape: that of axes from both ends has its sizes in another order."""
+    return weight if weight is None or list(weight.shape) == shape else ops.reshape(weight, shape)
+
+
 class LayerNormalization(Scaled):
     """Bring the last axes, or others, of every sample to mean 0 and variance 1, then scale and shift.
 
@@ -70,7 +75,8 @@ class LayerNormalization(Scaled):
         if self.rms_scaling:
             made = self.scaled_only(x, gamma)
         else:
-            made = over_axes(x, self.axis, lambda x, shape: ops.layer_norm(x, shape, gamma, beta, self.epsilon))
+            made = over_axes(x, self.axis, lambda x, shape: ops.layer_norm(
+                x, shape, shaped(gamma, shape), shaped(beta, shape), self.epsilon))
         return cast_to(cast_to(made, dtype_of(inputs)), self.compute_dtype)
 
     def scaled_only(self, x, gamma):

@@ -49,7 +49,7 @@ LAYER = [
     ({"axis": (-2, -1), "epsilon": 1e-6}, (2, 3, 4)), ({"axis": [1, 3]}, (2, 3, 4, 5)),
     ({"center": False}, (2, 5)), ({"scale": False}, (2, 5)), ({"center": False, "scale": False}, (2, 3, 4)),
     ({"beta_initializer": "ones", "gamma_regularizer": "l2", "beta_constraint": "non_neg"}, (2, 5)),
-    ({"rms_scaling": True}, (2, 3, 4)),
+    ({"axis": [1, -1]}, (2, 3, 4)), ({"rms_scaling": True}, (2, 3, 4)),
 ]
 
 
