@@ -18,7 +18,7 @@ import zipfile
 import bombs
 
 ROOM = 2 << 30  # bytes of addresses above what there was
-MOST_MEMORY = 320 << 20  # of bytes that are used: less than a bomb holds
+MOST_MEMORY = 240 << 20  # of bytes that are used: less than a bomb holds
 SECONDS = 60
 DEEP = bombs.DEEP
 

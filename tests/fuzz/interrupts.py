@@ -275,6 +275,8 @@ class Hunt:
                 self.counts["in a finalizer"] += 1  # Python itself loses it
             else:
                 find("lost", "no exception came out")
+        elif type(came) is type(error) and came.__cause__ is error:
+            self.counts["in a codec"] += 1  # Python itself raises it anew, with what was decoded in its words
         elif came is not error:
             find("replaced", "".join(traceback.format_exception(came))[-1500:])
         for problem in (came, error, *(value for value, _ in self.lost)):

@@ -133,6 +133,8 @@ def find_held(module, name):
         The class.
 
     """
+    if module.partition(".")[0] == "keras":  # this package is meant; a genuine Keras beside it is not asked
+        module = ROOT + module.removeprefix("keras")
     try:
         found = vars(importlib.import_module(module)).get(name)
     except ModuleNotFoundError:

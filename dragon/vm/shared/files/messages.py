@@ -251,6 +251,8 @@ class Message:
         if field.mapped:
             found = [one.kind() if isinstance(one.kind, type) else one.default for one in field.entry]
             for part, inner, content in read_fields(value):
+                if part > len(found):
+                    continue  # a field that is not known is passed over, here as elsewhere
                 one = field.entry[part - 1]
                 if inner != one.wire:
                     raise DecodeError(f"{type(self).__name__}.{name}: got wire type {inner}, expected {one.wire}")

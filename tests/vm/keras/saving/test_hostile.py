@@ -2,6 +2,8 @@
 import io
 import json
 import os
+import subprocess
+import sys
 import zipfile
 
 import numpy
@@ -113,3 +115,21 @@ def test_heaps_that_turn_in_circles(tmp_path, name):
         path.write_bytes(data)
         with pytest.raises((ValueError, zipfile.BadZipFile), match="heap|CRC"):
             read(path)
+
+
+def test_unknown_names_import_no_other_keras():
+    """It takes seconds, and gigabytes with what it computes with."""
+    code = """
+import sys
+from dragon.vm import keras
+for module in ("keras.layers", "keras.layerz", "keras", "keras.src.layers.core.densf", "keras..a"):
+    try:
+        keras.saving.deserialize_keras_object({"module": module, "class_name": "Densf", "config": {}})
+    except ValueError as error:
+        assert "no such layer" in str(error), error
+    else:
+        raise AssertionError("it was found")
+assert "keras" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr[-1000:]

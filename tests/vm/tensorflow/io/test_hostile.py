@@ -79,3 +79,13 @@ def test_many_packed_records_are_read(tmp_path):
         for _ in range(300):
             writer.write(bytes(1 << 20))
     assert sum(1 for _ in tf.data.TFRecordDataset(path, compression_type="GZIP")) == 300
+
+
+def test_fields_that_are_not_known_are_passed_over():
+    """Those of the entries of maps as well, in which they are counted."""
+    example = tf.train.Example(features=tf.train.Features(feature={
+        "a": tf.train.Feature(int64_list=tf.train.Int64List(value=[3]))}))
+    entry = example.SerializeToString()[4:]
+    for more in (b"", b"\x18\x05", b"\x52\x01x"):
+        inner = b"\x0a" + bytes([len(entry + more)]) + entry + more
+        assert tf.train.Example.FromString(b"\x0a" + bytes([len(inner)]) + inner) == example

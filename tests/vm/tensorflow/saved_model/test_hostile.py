@@ -7,6 +7,8 @@ import pytest
 from dragon.vm import tensorflow as tf
 from dragon.vm.tensorflow.core.saved_model import messages
 from dragon.vm.tensorflow.core.saved_model.body import Library
+from dragon.vm.tensorflow.core.saved_model.functions import Trace
+from dragon.vm.tensorflow.core.saved_model.writing.encoding import encode
 from harness import genuine
 from vm.tensorflow.saved_model.programs import make_program
 
@@ -187,3 +189,11 @@ def test_deep_structures():
 def _length(tag, data):
     from dragon.core.wire import write_varint
     return tag + write_varint(len(data)) + data
+
+
+def test_signatures_that_are_none():
+    for wrong in (None, (None, {}), ((), None), ((), {}, ())):
+        described = messages.SavedConcrete()
+        described.canonicalized_input_signature.MergeFrom(encode(wrong))
+        with pytest.raises(tf.errors.DataLossError, match="expected .arguments, by name."):
+            Trace("f", None, described, None)

@@ -27,7 +27,7 @@ class Trace:
         self.name, self._find, self._captured = name, find, captured
         self.bound, self.read = list(described.bound_inputs), []  # numbers of objects, and the variables among them
         arguments = structures.decode(described.canonicalized_input_signature)
-        if not isinstance(arguments, tuple) or len(arguments) != 2 or not isinstance(arguments[1], dict):
+        if not isinstance(arguments, tuple) or [type(part) for part in arguments] != [tuple, dict]:
             raise DataLossError(None, None, f"{name}: got a signature {arguments!r}, expected (arguments, by name)")
         self.args, self.kwargs = arguments
         self.outputs = structures.decode(described.output_signature)
