@@ -81,6 +81,11 @@ hunt-pairs: install $(VENV)/.test
 	$(BIN)/python tests/fuzz/pairs.py --count $(HUNT_COUNT) --seed $(HUNT_SEED) --jobs $(HUNT_JOBS) \
 	  $(addprefix --face ,$(HUNT_FACE)) $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)') --report pairs.jsonl
 
+# Right programs of TensorFlow's functions beside genuine ones and as functions; operators of the torch face, compiled.
+hunt-numbers: install $(VENV)/.test
+	$(BIN)/python tests/fuzz/tensorflow_numbers.py $(HUNT_SEED) $$(( $(HUNT_COUNT) * 100 )) --report numbers.jsonl
+	$(BIN)/python tests/fuzz/compiled.py $(HUNT_SEED) $$(( $(HUNT_COUNT) * 100 )) --report numbers.jsonl
+
 build: $(VENV)/.tools
 	$(BIN)/cmake -S . -B build/here -G Ninja -DDRAGON_CPU_LEVELS=$$(sh tools/cpu_level.sh) \
 	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python

@@ -322,6 +322,8 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
 
     """
+    if is_ragged(indices):  # the first one of the process: `one_hot` was looked up before
+        return globals()["one_hot"](indices, depth, on_value, off_value, axis, dtype)
     indices, depth = indices_of(indices, "OneHot"), as_ints(depth)
     if depth < 0:
         raise invalid_argument(f"depth must be non-negative, got: {depth} [Op:OneHot]")
@@ -492,9 +494,13 @@ def shape_n(input, out_type=int32, name=None):
 
 def size(input, out_type=int32, name=None):
     """Return how many elements a tensor has, as a tensor."""
+    if is_ragged(input):  # the first one of the process: `size` was looked up before
+        return globals()["size"](input, out_type)
     return convert_to_tensor(convert_to_tensor(input).shape.num_elements(), as_dtype(out_type))
 
 
 def rank(input, name=None):
     """Return how many axes a tensor has, as a tensor."""
+    if is_ragged(input):  # the first one of the process: `rank` was looked up before
+        return globals()["rank"](input)
     return convert_to_tensor(len(convert_to_tensor(input).shape))
