@@ -10,7 +10,7 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 't
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
+.PHONY: help demo test quick hunt hunt-numbers hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
   sanitize-threads docs site-check bench hunt-pairs hunt-interrupts hunt-levels hunt-leaks wheel sdist cuda simt \
   simt-sanitize ray ci-full clean
 

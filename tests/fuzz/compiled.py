@@ -229,7 +229,8 @@ def make_samples():
     """Return the path of a file of right calls, made where there is none."""
     path = pathlib.Path(tempfile.gettempdir()) / "samples.pickle"
     if not path.exists():
-        subprocess.run([sys.executable, str(pathlib.Path(__file__).with_name("samples.py")), str(path)], check=True)
+        subprocess.run([sys.executable, str(pathlib.Path(__file__).resolve().with_name("samples.py")), str(path)],
+                       check=True, cwd=path.parent)
     return path
 
 

@@ -1,4 +1,5 @@
 """The short forms of two hunts: right programs of TensorFlow's functions, and operators amid others when compiled."""
+import importlib.util
 import pathlib
 import random
 import sys
@@ -13,7 +14,7 @@ import tensorflow_numbers  # noqa: E402
 import tensorflow_programs  # noqa: E402
 import tensorflow_rows  # noqa: E402
 
-PROGRAMS, COMPOSED = 36, 40
+PROGRAMS, COMPOSED = 24, 40
 SAMPLES = {
     "torch.nn.functional.gelu": [([["tensor", numpy.linspace(-2, 2, 12, dtype="float32").reshape(3, 4), True]], {})],
     "torch.addmm": [([["tensor", numpy.ones((2, 2), "float32"), True], ["tensor", numpy.eye(2, dtype="float32"), True],
@@ -39,8 +40,8 @@ def test_every_template_can_be_filled():
         compile(text, template, "eval")
 
 
+@pytest.mark.skipif(not importlib.util.find_spec("tensorflow"), reason="the oracle is not installed")
 def test_right_programs_are_as_in_genuine_tensorflow(tmp_path):
-    pytest.importorskip("tensorflow", reason="genuine TensorFlow, the oracle, is not installed")
     found, programs, statements, learned = tensorflow_numbers.hunt(3, PROGRAMS, tmp_path, ways="plain")
     assert programs > 0.8 * PROGRAMS and statements > programs and learned > 5
     assert not found, "\n".join(f"seed {seed} {kind} [{line}] {words}\n    {text}"
