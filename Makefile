@@ -11,8 +11,8 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 't
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
-  sanitize-threads docs site-check bench hunt-pairs hunt-layers hunt-interrupts hunt-levels hunt-leaks wheel sdist cuda \
-  simt simt-sanitize ray ci-full clean
+  sanitize-threads docs site-check bench hunt-pairs hunt-layers hunt-numbers hunt-interrupts hunt-levels hunt-leaks \
+  wheel sdist cuda simt simt-sanitize ray ci-full clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
@@ -85,6 +85,11 @@ hunt-pairs: install $(VENV)/.test
 hunt-layers: install $(VENV)/.test
 	$(BIN)/python tests/fuzz/layer_numbers.py --count $(HUNT_COUNT) --seed $(HUNT_SEED) \
 	  $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)') --report layers.jsonl
+
+# Right programs of TensorFlow's functions beside genuine ones and as functions; operators of the torch face, compiled.
+hunt-numbers: install $(VENV)/.test
+	$(BIN)/python tests/fuzz/tensorflow_numbers.py $(HUNT_SEED) $$(( $(HUNT_COUNT) * 100 )) --report numbers.jsonl
+	$(BIN)/python tests/fuzz/compiled.py $(HUNT_SEED) $$(( $(HUNT_COUNT) * 100 )) --report numbers.jsonl
 
 build: $(VENV)/.tools
 	$(BIN)/cmake -S . -B build/here -G Ninja -DDRAGON_CPU_LEVELS=$$(sh tools/cpu_level.sh) \

@@ -388,20 +388,19 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr}};
 
 Py_ssize_t Length(PyObject* self) {
-  try {
+  Py_ssize_t length = -1;
+  GuardedInt([&] {
     if (const py::object answer = AskedSlot(self, "__len__")) {
-      const Py_ssize_t length = PyNumber_AsSsize_t(answer.ptr(), nullptr);
+      length = std::max<Py_ssize_t>(PyNumber_AsSsize_t(answer.ptr(), nullptr), -1);
       if (length < 0 && !PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "len: got a number below 0");
-      return length < 0 ? -1 : length;
+    } else if (SelfTensor(self).ndim() > 0) {
+      length = LengthOf(SelfTensor(self));
+    } else {
+      PyErr_SetString(PyExc_TypeError, "len: got a 0-d tensor, expected at least one axis");
     }
-  } catch (py::error_already_set& error) {
-    error.restore();
-    return -1;
-  }
-  const Tensor& x = SelfTensor(self);
-  if (x.ndim() > 0) return LengthOf(x);
-  PyErr_SetString(PyExc_TypeError, "len: got a 0-d tensor, expected at least one axis");
-  return -1;
+    return 0;
+  });
+  return length;
 }
 
 PyBufferProcs buffer = {GetBuffer, ReleaseBuffer};

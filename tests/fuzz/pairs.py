@@ -84,7 +84,7 @@ def tolerance(name):
     return {"float16": 1e-2, "half": 1e-2, "bfloat16": 5e-2, "float32": 2e-3, "complex64": 2e-3}.get(name, 1e-5)
 
 
-def leaf_differs(theirs, mine, drawn):
+def leaf_differs(theirs, mine, drawn, rounding=tolerance, least=1e-3):
     """Return what differs between two leaves of results, or None."""
     if theirs[0] != mine[0]:
         return f"{mine[0]}, genuine {theirs[0]}"
@@ -102,9 +102,9 @@ def leaf_differs(theirs, mine, drawn):
     if one.dtype.kind not in "fc":
         return None if numpy.array_equal(one, other) else f"{other.reshape(-1)[:6]}, genuine {one.reshape(-1)[:6]}"
     with numpy.errstate(all="ignore"):
-        within = tolerance(theirs[1])
+        within = rounding(theirs[1])
         finite = abs(one[numpy.isfinite(one)])
-        scale = float(finite.max(initial=1e-3)) if finite.size else 1.0
+        scale = float(finite.max(initial=least)) if finite.size else 1.0
         good = numpy.isclose(other, one, rtol=within, atol=within * scale, equal_nan=True)
         if one.dtype.kind == "c":
             good |= ~numpy.isfinite(one) & ~numpy.isfinite(other)

@@ -126,3 +126,22 @@ def test_a_generator_scope_is_as_pythons():
         ours, theirs = both(function)
         for error in (None, KeyError("k"), ValueError("v"), StopIteration("s"), RuntimeError("r")):
             assert outcome(ours, error) == outcome(theirs, error), (function.__name__, error)
+
+
+@pytest.mark.parametrize("read", [len, lambda x: x.__len__(), lambda x: x.shape[0], lambda x: x.numel()])
+def test_an_interrupt_while_a_number_is_written_down(monkeypatch, read):
+    """The line of the user's program is looked for from within slots of C."""
+    import dragon
+    from dragon.core.capture import procedure
+
+    def interrupted():
+        raise KeyboardInterrupt
+    step = dragon.function(lambda x: (x * x).sum(0) / read(x))
+    monkeypatch.setattr(procedure, "user_line", interrupted)
+    for size in (1, 2, 3, 5):
+        try:
+            step(dragon.ones(size))
+        except KeyboardInterrupt:
+            pass
+    monkeypatch.undo()
+    assert float(step(dragon.ones(7))) == 1

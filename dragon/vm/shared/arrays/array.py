@@ -174,6 +174,8 @@ def squeeze(input, axis=None, name=None):
     TensorShape([2])
 
     """
+    if is_ragged(input):  # the first one of the process: `squeeze` was looked up before
+        return globals()["squeeze"](input, axis)
     x = take(input)
     axes = [place for place, size in enumerate(x.shape) if size == 1] if axis is None or axis == [] else [
         check_axis(place, x.ndim, "Squeeze") for place in (axis if isinstance(axis, (list, tuple)) else [axis])]
@@ -225,6 +227,8 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
 @moving(0)
 def reverse(tensor, axis, name=None):
     """Return the tensor with the order along some axes reversed."""
+    if is_ragged(tensor):  # the first one of the process: `reverse` was looked up before
+        return globals()["reverse"](tensor, axis)
     x, axes = take(tensor), as_ints(axis)
     return ops.flip(x, [check_axis(place, x.ndim, "Reverse") for place in (axes if isinstance(axes, list) else [axes])])
 

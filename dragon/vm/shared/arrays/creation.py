@@ -322,18 +322,17 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
     [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
 
     """
+    if is_ragged(indices):
+        return globals()["one_hot"](indices, depth, on_value, off_value, axis, dtype)
     indices, depth = indices_of(indices, "OneHot"), as_ints(depth)
     if depth < 0:
         raise invalid_argument(f"depth must be non-negative, got: {depth} [Op:OneHot]")
     given = [value for value in (on_value, off_value) if value is not None]
-    if dtype is None:
-        dtype = take(given[0]).dtype if given else float32
-    dtype = as_dtype(dtype)
+    dtype = as_dtype(dtype or (take(given[0]).dtype if given else float32))
     for name_, value in (("on_value", on_value), ("off_value", off_value)):
         if isinstance(value, Base) and value.dtype is not dtype:
             raise TypeError(f"dtype {value.dtype!r} of {name_} does not match dtype parameter {dtype!r}")
-    axis = -1 if axis is None else axis
-    rank = indices.ndim + 1
+    axis, rank = -1 if axis is None else axis, indices.ndim + 1
     if not -1 <= axis < rank:
         raise invalid_argument(f"Expected axis to be -1 or between [0, {rank}). But received: {axis} [Op:OneHot]")
     axis %= rank
@@ -492,9 +491,10 @@ def shape_n(input, out_type=int32, name=None):
 
 def size(input, out_type=int32, name=None):
     """Return how many elements a tensor has, as a tensor."""
-    return convert_to_tensor(convert_to_tensor(input).shape.num_elements(), as_dtype(out_type))
+    x = input.flat_values if is_ragged(input) else convert_to_tensor(input)
+    return convert_to_tensor(x.shape.num_elements(), as_dtype(out_type))
 
 
 def rank(input, name=None):
     """Return how many axes a tensor has, as a tensor."""
-    return convert_to_tensor(len(convert_to_tensor(input).shape))
+    return convert_to_tensor(input.ndim if is_ragged(input) else len(convert_to_tensor(input).shape))

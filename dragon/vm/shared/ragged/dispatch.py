@@ -7,7 +7,7 @@ import functools
 
 from dragon.vm.shared.arrays import array, creation, gathering, joining
 from dragon.vm.shared.ragged import listeners, math as ragged_math
-from dragon.vm.shared.ragged.tensor import RaggedTensor
+from dragon.vm.shared.ragged.tensor import RaggedTensor, axis_within
 from dragon.vm.shared.sparse.tensor import SparseTensor
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
@@ -87,6 +87,15 @@ def shape(input, out_type="int32"):
                               f"and `bounding_shape()` tell it. Received: {input}")
 
 
+def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None):
+    """Return a ragged tensor with an axis more, the last one; see `tf.one_hot`."""
+    axis = -1 if axis is None else axis_within(axis, indices.ndim + 1)
+    if axis not in (-1, indices.ndim):
+        raise ValueError(f"axis ({axis}) must be greater than indices.ragged_rank ({indices.ragged_rank}).")
+    return ragged_math.map_flat_values(
+        lambda flat: creation.one_hot(flat, depth, on_value, off_value, -1, dtype), indices)
+
+
 # Modules, and their functions that go through values one by one.
 ELEMENTWISE = {creation: "cast ones_like zeros_like identity saturate_cast", gathering: "where"}
 CHOICES = {array: {"expand_dims": ragged_math.expand_dims, "reverse": ragged_math.reverse,
@@ -94,7 +103,7 @@ CHOICES = {array: {"expand_dims": ragged_math.expand_dims, "reverse": ragged_mat
            joining: {"concat": ragged_math.concat, "stack": ragged_math.stack, "tile": ragged_math.tile,
                      "split": ragged_math.split},
            gathering: {"gather": gather, "boolean_mask": ragged_math.boolean_mask},
-           creation: {"size": size, "rank": rank, "shape": shape, "one_hot": ragged_math.one_hot}}
+           creation: {"size": size, "rank": rank, "shape": shape, "one_hot": one_hot}}
 
 
 def replace(module, name, make):

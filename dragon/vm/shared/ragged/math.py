@@ -2,7 +2,6 @@
 import operator
 
 from dragon.vm.shared import errors
-from dragon.vm.shared.arrays import creation
 from dragon.vm.shared.data.rows import array_of, wrap_array
 from dragon.vm.shared.ragged import later
 from dragon.vm.shared.ragged.making import _from_lengths, from_tensor, join, stack_rows, take_rows
@@ -412,14 +411,6 @@ def split(value, num_or_size_splits, axis=0, num=None):
                                                       f"{len(value)}. Received: {sizes.tolist()}")
     ends = np.cumsum(sizes)
     return [take_rows(value, np.arange(end - size, end)) for end, size in zip(ends, sizes)]
-
-
-def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None):
-    """Return a ragged tensor with an axis more, the last one; see `tf.one_hot`."""
-    axis = -1 if axis is None else axis_within(axis, indices.ndim + 1)
-    if axis not in (-1, indices.ndim):
-        raise ValueError(f"axis ({axis}) must be greater than indices.ragged_rank ({indices.ragged_rank}).")
-    return map_flat_values(lambda flat: creation.one_hot(flat, depth, on_value, off_value, -1, dtype), indices)
 
 
 def reverse(tensor, axis):

@@ -3,7 +3,7 @@ from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared.tensors.tensor import ops
 
 
-def _chosen(chosen, compare):
+def _chosen(chosen, compare, sentence):
     def function(x, y):
         learns = getattr(x, "requires_grad", False) or getattr(y, "requires_grad", False) or is_capturing()
         tensor = x if hasattr(x, "dtype") else y
@@ -12,8 +12,9 @@ def _chosen(chosen, compare):
         x, y = (one if hasattr(one, "dtype") else ops.full_like(tensor, one) for one in (x, y))
         # What is left is y's, or undefined: `chosen` keeps NaN.
         return ops.where(compare(x, y), x, chosen(x.detach(), y))
+    function.__doc__ = sentence
     return function
 
 
-greater_of = _chosen(ops.maximum, ops.ge)
-lesser_of = _chosen(ops.minimum, ops.le)
+greater_of = _chosen(ops.maximum, ops.ge, "Return the greater of two tensors' numbers; NaN where one is NaN.")
+lesser_of = _chosen(ops.minimum, ops.le, "Return the lesser of two tensors' numbers; NaN where one is NaN.")

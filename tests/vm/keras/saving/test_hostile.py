@@ -131,5 +131,5 @@ for module in ("keras.layers", "keras.layerz", "keras", "keras.src.layers.core.d
         raise AssertionError("it was found")
 assert "keras" not in sys.modules
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, cwd="/")
     assert done.returncode == 0, done.stderr[-1000:]

@@ -24,3 +24,19 @@ def test_any_file_may_come_first(name):
                           cwd=tempfile.gettempdir())
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[[1], [2, 3]] 4 [-1, -1]"
+
+
+CALLS = {"expand_dims": (0,), "reverse": ([0],), "squeeze": ([],), "tile": ([1, 2],), "split": (2,), "gather": ([1],),
+         "size": (), "rank": (), "one_hot": (3,)}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_functions_that_were_looked_up_before_the_first_one_was_made(name):
+    """As in `tf.rank(tf.ragged.constant(...))`, the first line of a program."""
+    from dragon.vm import tensorflow as tf
+    rows = tf.ragged.constant([[1], [2, 0]])
+    known = getattr(tf, name)
+    while not getattr(known, "_knows_ragged", False):
+        known = known.__wrapped__
+    before, after = (call(rows, *CALLS[name]) for call in (known.__wrapped__, known))
+    assert str(before) == str(after)
