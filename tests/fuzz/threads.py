@@ -160,7 +160,7 @@ def main():
         hunt.run([pair], max(options.calls // len(made), options.threads))
         new = hunt.findings[before:]
         if new:
-            print(f"{pair[0].name}: {len(new)} of {options.calls // len(made)} calls")
+            print(f"{pair[0].name}: {len(new)} of {options.calls // len(made)} calls", flush=True)
             for finding in new[:SHOWN]:
                 print(f"    {finding['index']}: {finding['what'][:300]}")
     seconds = time.monotonic() - begin
