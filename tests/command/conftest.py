@@ -3,11 +3,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 import dragon
+from harness.waiting import PATIENCE_SECONDS, wait_for
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(dragon.__file__)))
 START = "from dragon.command import main; main()"
@@ -37,12 +37,9 @@ def interrupt(tmp_path):
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=take_control_c,
                                    env={**os.environ, "PYTHONPATH": ROOT})
         try:
-            for _ in range(600):
-                time.sleep(0.1)
-                if (tmp_path / when).exists():
-                    break
+            wait_for(lambda: (tmp_path / when).exists() or process.poll() is not None)
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=30)
+            out, err = process.communicate(timeout=PATIENCE_SECONDS)
         finally:
             process.kill()
         return process.returncode, out, err

@@ -198,7 +198,7 @@ def test_who_interrupts_does_not_wait(tmp_path):
     before = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         trial.wait(Interrupted(process), 60)
-    assert process.returncode == -signal.SIGKILL and time.monotonic() - before < 5
+    assert process.returncode == -signal.SIGKILL and time.monotonic() - before < 50
     process.stdout.close()
 
 

@@ -17,7 +17,7 @@ try:
     for _ in range(3):
         ops.all_reduce(x, g)
 except RuntimeError as error:
-    print(f"{time.monotonic() - begin < 5} {error}")
+    print(f"{time.monotonic() - begin < 60} {error}")
 '''
 
 
@@ -110,7 +110,7 @@ def test_threads_of_a_process_go_on_while_one_waits():
     ops.all_reduce(dragon.tensor(np.ones(2)), g)
     done.append(True)
     thread.join()
-    assert rank == 1 or len(ticks) > 10, len(ticks)
+    assert rank == 1 or len(ticks) > 3, len(ticks)
     ''', 2, in_group())
 
 

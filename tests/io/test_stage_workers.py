@@ -17,7 +17,7 @@ from dragon.io.stages.prefetching import Ahead
 from dragon.io.stages.processes import map_in_processes
 from dragon.io.stages.threads import Worker, map_in_threads
 from dragon.io.stages.trial import Trial, tried
-from harness.waiting import wait_for
+from harness.waiting import PATIENCE_SECONDS, wait_for
 
 
 def fail_at(place, items):
@@ -63,7 +63,7 @@ def test_threads_record_nothing():
 
 
 def test_calls_run_beside_each_other():
-    meeting = threading.Barrier(3, timeout=20)
+    meeting = threading.Barrier(3, timeout=PATIENCE_SECONDS)
     assert list(map_in_threads(lambda item: (meeting.wait(), item)[1], iter(range(9)), 3)) == list(range(9))
     slow_first = threading.Event()
 

@@ -38,9 +38,9 @@ def test_a_card_shows_a_corner_only():
 
 def test_a_card_of_a_giant_is_cheap():
     giant = dragon.ops.broadcast_to(dragon.ones((1, 1)), (1 << 20, 1 << 20))
-    begin = time.perf_counter()
+    begin = time.process_time()
     text = giant._repr_html_()
-    assert time.perf_counter() - begin < 1 and "mean" not in text and "(1048576, 1048576)" in text
+    assert time.process_time() - begin < 1 and "mean" not in text and "(1048576, 1048576)" in text
 
 
 def test_the_other_faces():

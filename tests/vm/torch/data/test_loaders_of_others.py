@@ -25,8 +25,10 @@ from harness.waiting import PATIENCE_SECONDS
 BOTH = (dt, torch)
 
 
-def leave(code):
-    time.sleep(0.1)
+def leave(code, told=None):
+    """End, where a pipe is given once something can be read from it."""
+    if told is not None:
+        os.read(told, 1)
     os._exit(code)
 
 
@@ -83,12 +85,14 @@ def test_a_death_interrupts_whoever_waits(monkeypatch):
     heard = []
     monkeypatch.setattr(signal_handling, "_handler_set", False)
     signal.signal(signal.SIGCHLD, lambda number, frame: heard.append(number))
-    process = multiprocessing.get_context("fork").Process(target=leave, args=(3,))
+    read, write = os.pipe()
+    process = multiprocessing.get_context("fork").Process(target=leave, args=(3, read))
     try:
         signal_handling._set_SIGCHLD_handler()
         process.start()
         signal_handling._set_worker_pids(1, (process.pid,))
         with pytest.raises(RuntimeError, match="exited unexpectedly with exit code 3"):
+            threading.Timer(0.1, os.write, (write, b"x")).start()
             time.sleep(PATIENCE_SECONDS)
         process.join()
         well = multiprocessing.get_context("fork").Process(target=leave, args=(0,))
@@ -98,6 +102,8 @@ def test_a_death_interrupts_whoever_waits(monkeypatch):
     finally:
         signal.signal(signal.SIGCHLD, before)
         signal_handling._remove_worker_pids(1)
+        os.close(read)
+        os.close(write)
 
 
 def test_a_thread_sets_no_handler(monkeypatch):
