@@ -163,9 +163,11 @@ def reduce(name, ragged, axis=None, keepdims=False):
         found = _reduce_dense(name, ragged.flat_values, None)
         return ops.reshape(found, [1] * ragged.ndim) if keepdims else found
     if isinstance(axis, (list, tuple)):
+        if name == "reduce_mean" and len(axis) > 1:
+            return _mean_of_several(ragged, axis, keepdims)
         for one in sorted((ragged._axis(one) for one in axis), reverse=True):
             ragged = reduce(name, ragged, one, keepdims) if isinstance(ragged, RaggedTensor) else (
-                _reduce_dense(name, ragged, one))
+                _reduce_dense(name, ragged, one, keepdims))
         return ragged
     axis = ragged._axis(axis)
     if axis > 1:
@@ -185,6 +187,17 @@ def reduce(name, ragged, axis=None, keepdims=False):
     if not keepdims:
         return found
     return RaggedTensor._of(found, np.array([0, count]), ragged._splits_dtype) if axis == 0 else ops.unsqueeze(found, 1)
+
+
+def _mean_of_several(ragged, axes, keepdims):
+    """Return the mean of all numbers along several axes, whose rows count by their lengths."""
+    flat = ragged.flat_values
+    flat = flat if flat.dtype.is_floating else ops.cast(flat, QUOTIENT.get(flat.dtype, "float64"))
+    total, count = (reduce("reduce_sum", ragged.with_flat_values(values), axes, keepdims)
+                    for values in (flat, ops.ones_like(flat)))
+    if isinstance(total, RaggedTensor):
+        return total.with_flat_values(ops.divide(total.flat_values, count.flat_values))
+    return ops.divide(total, count)
 
 
 def _reduce_outer(name, ragged, axis, keepdims):

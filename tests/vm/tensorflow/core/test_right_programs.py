@@ -51,7 +51,12 @@ PROGRAMS = [
       for dtype in ("int32", "int64")),
     *((f"tf.reduce_mean(tf.cast({RAGGED.format('x[:6]')}, tf.{dtype}), axis={axis})", ROWS)
       for dtype in ("int8", "int16", "int32", "uint8") for axis in (0, 1, None)),
+    *((f"tf.reduce_{name}({X}, axis=[0, 1], keepdims={keeps})", ROWS)
+      for name in ("mean", "sum", "max", "prod") for keeps in (True, False)),
+    (f"tf.reduce_mean(tf.cast({X}, tf.int32), axis=[-1, 0])", ROWS),
     # Strings.
+    *((f"tf.strings.reduce_join(tf.constant([], tf.string, shape={shape}), {axis}, {keeps})", ROWS)
+      for shape in ([0], [0, 3], [2, 0]) for axis in (None, 0, -1) for keeps in (True, False)),
     *((f"tf.strings.split([b'a,b', b' b  c ', b' b ba a', b''], {mark}, {most})", ROWS)
       for mark in (None, "' '", "'b'") for most in (-1, 0, 1, 2)),
     *((f"tf.strings.format('<{{}}>', tf.cast(tf.constant([0.299247533, 1e-9, 1e3, 1/3], tf.float64), tf.{dtype}), "

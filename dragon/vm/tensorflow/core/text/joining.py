@@ -1,5 +1,6 @@
 """`tf.strings`: strings made of several, or of numbers."""
 import collections
+import math
 
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, over_strings
@@ -54,10 +55,8 @@ def reduce_join(inputs, axis=None, keepdims=False, separator="", name=None):
     axes = [one % array.ndim for one in axes] if array.ndim else []
     kept = [number for number in range(array.ndim) if number not in axes]
     sizes = [array.shape[number] for number in kept]
-    count = 1
-    for number in axes:
-        count *= array.shape[number]
-    table = array.transpose(kept + axes).reshape([-1, count] if count else [int(bool(array.size)), 0])
+    count = math.prod(array.shape[number] for number in axes)
+    table = array.transpose(kept + axes).reshape(math.prod(sizes), count)  # of no strings the result is an empty one
     shape = [1 if number in axes else array.shape[number] for number in range(array.ndim)] if keepdims else sizes
     return over_strings(object_array([mark.join(row) for row in table.tolist()], shape))
 
