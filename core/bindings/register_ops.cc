@@ -412,7 +412,8 @@ Ops* MakeOps(py::object tensor_class, py::dict dtypes, py::object device_class, 
 
 /// The operator of a name, kept among the attributes for the next time.
 py::object AnswerName(py::object self, const std::string& name) {
-  if (name.empty() || name.starts_with("__")) throw py::attribute_error(name);
+  if (name.empty()) throw py::attribute_error("ops: got an empty name, expected an operator's");
+  if (name.starts_with("__")) throw py::attribute_error(name);
   const Ops& ops = self.cast<const Ops&>();
   if (!FindOp(name) && !(name.back() == '_' && FindOp(name.substr(0, name.size() - 1)))) {
     try {

@@ -145,6 +145,7 @@ class PartsRun {
   /// The tensors of the result, and numbers in it; None where the program would have gone another way.
   py::object Finish(const std::vector<NumberId>& numbers) {
     std::vector<Tensor> results;
+    if (other_way_.empty()) RequireEnd(numbers);
     if (!Goes([&] { results = run_.Finish(); })) return py::none();
     py::list list;
     for (size_t i = 0; i < results.size(); ++i) list.append(Wrapped(results[i], parts_.whole.frontends[i]));
@@ -156,6 +157,18 @@ class PartsRun {
   const std::string& other_way() const { return other_way_; }
 
  private:
+  /// All parts have been done, and the numbers are the procedure's.
+  void RequireEnd(const std::vector<NumberId>& numbers) const {
+    const Procedure& procedure = *parts_.whole.procedure;
+    const auto end = static_cast<int32_t>(procedure.steps.size());
+    if (run_.position() != end) {
+      throw ValueError("finish").Got("a run after step ", run_.position()).Expected("one after the last, ", end);
+    }
+    for (const NumberId number : numbers) {
+      if (number >= 0 && number < procedure.sizes.count()) continue;
+      throw ValueError("finish").Got("number ", number).Expected("one of ", procedure.sizes.count());
+    }
+  }
   /// False where the program would have gone another way, which nothing tells yet.
   template <typename F>
   bool Goes(F&& body) {

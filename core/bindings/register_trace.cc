@@ -341,8 +341,13 @@ void RegisterTracing(py::module_& m) {
             return list;
           },
           "(number among the inputs, tensor) of each tensor that the function found by itself.")
-      .def("set_owner", [](TraceFace& self, int input,
-                           const py::object& tensor) { self.trace->SetOwner(input, TensorIn(tensor, "set_owner")); })
+      .def("set_owner",
+           [](TraceFace& self, int input, const py::object& tensor) {
+             const auto count = static_cast<int>(self.trace->inputs().size());
+             if (input < 0 || input >= count)
+               throw ValueError("set_owner").Got("input ", input).Expected("one of ", count);
+             self.trace->SetOwner(input, TensorIn(tensor, "set_owner"));
+           })
       .def(
           "add_symbol", [](TraceFace& self, const std::string& name) { return self.trace->AddSymbol(name); },
           py::arg("name"))

@@ -158,3 +158,31 @@ def test_a_graph_knows_what_it_is_told_of():
 def test_a_graph_is_no_generator():
     with pytest.raises(TypeError, match="expected a Generator"):
         dragon.ops.dropout(x(), 0.5, True, generator=_C.GraphBody(_C.Graph()))
+
+
+def test_inputs_and_numbers_that_are_not_there():
+    trace, scribe, given = _C.Trace(), _C.Scribe(), x()
+    trace.add_input(given)
+    for number in (-1, 1, 1 << 30):
+        with pytest.raises(ValueError, match=rf"set_owner: got input {number}, expected one of 1"):
+            trace.set_owner(number, given)
+    trace.start()
+    scribe.add_argument(given, [0])
+    scribe.start()
+    y = given * given
+    scribe.stop()
+    trace.stop()
+    parts = _C.finish_procedure(scribe, [y]).parts()
+    run = parts.begin([given], [])
+    for numbers in ([], [0], numpy.zeros(2, "int64")):
+        with pytest.raises(ValueError, match="finish: got a run after step 0, expected one after the last, "):
+            run.finish(numbers)
+    for part in range(len(parts)):
+        run.enter(part)
+        run.advance(part)
+    for number in (-1, 1000):
+        with pytest.raises(ValueError, match=f"finish: got number {number}, expected one of "):
+            run.finish([number])
+    assert run.finish([])[0].numpy().tolist() == [1, 4, 9]
+    with pytest.raises(AttributeError, match="ops: got an empty name, expected an operator's"):
+        getattr(dragon.ops, "")
