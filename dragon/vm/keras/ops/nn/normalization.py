@@ -101,8 +101,8 @@ def normalize(x, axis=-1, order=2, epsilon=None):
 
 
 def _wide(x):
-    """Return numbers in at least float32, in which means are taken."""
-    return x if dtype_of(x) == "float64" else cast_to(x, "float32")
+    """Return numbers in at least float32, in which means are taken; complex ones stay so."""
+    return x if dtype_of(x) in ("float64", "complex64", "complex128") else cast_to(x, "float32")
 
 
 def _scaled(y, parameters, axes, rank):
