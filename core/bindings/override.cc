@@ -2,6 +2,8 @@
 //
 // The question is put at every call, so it must cost next to nothing: plain tensors and Python's own types are passed
 // by a comparison, other classes by one lookup in the interpreter's method cache.
+#include <pybind11/stl.h>
+
 #include "core/bindings/python.h"
 
 namespace dragon::python {
@@ -24,13 +26,29 @@ bool ClassAnswers(const Frontend* frontend, PyObject* argument) {
 
 namespace {
 
+/// An argument that refuses some of Python's own classes: a flag all but bool, an integer bool.
+struct StrictArgument {
+  Py_ssize_t place;  ///< among the positional ones; -1 where it is given by name alone
+  PyObject* name;
+  bool is_flag;
+  bool takes_none;
+
+  bool Refuses(PyObject* value) const {
+    if (!is_flag) return PyBool_Check(value);
+    if (value == Py_None) return !takes_none;
+    return PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyComplex_CheckExact(value) ||
+           PyUnicode_CheckExact(value) || PyList_CheckExact(value) || PyTuple_CheckExact(value);
+  }
+};
+
 /// A Python function that looks at its arguments' classes first.
 struct PyOverridable {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* dict;
   PyObject* function;
   const Frontend* frontend;
-  bool of_tensor;  ///< no number stands for the first argument
+  bool of_tensor;                             ///< no number stands for the first argument
+  const std::vector<StrictArgument>* strict;  ///< owned; null where there are none
 };
 
 PyTypeObject OverridableType = {PyVarObject_HEAD_INIT(nullptr, 0)};
@@ -68,13 +86,34 @@ void ReplaceError(const PyOverridable* me, PyObject* const* args, Py_ssize_t cou
   Py_DECREF(better);
 }
 
-PyObject* RefuseNumber(const PyOverridable* me, PyObject* number) {
+PyObject* RefuseArgument(const PyOverridable* me, const std::string& argument, PyObject* value, const char* expected) {
   return Guarded([&]() -> PyObject* {
     const py::object name = py::getattr(me->function, "__name__", py::str("call"));
     throw TypeError(py::cast<std::string>(py::str(name)))
-        .Got("'", Py_TYPE(number)->tp_name, "' for argument 'input'")
-        .Expected("Tensor");
+        .Got("'", Py_TYPE(value)->tp_name, "' for argument '", argument, "'")
+        .Expected(expected);
   });
+}
+
+/// What was given for an argument, borrowed, or null.
+PyObject* GivenFor(const StrictArgument& argument, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  if (argument.place >= 0 && argument.place < count) return args[argument.place];
+  for (Py_ssize_t k = 0; keywords && k < PyTuple_GET_SIZE(keywords); ++k) {
+    PyObject* name = KeywordAt(keywords, k);
+    if (name == argument.name || PyUnicode_Compare(name, argument.name) == 0) return args[count + k];
+  }
+  return nullptr;
+}
+
+/// False, with Python's error set, where an argument refuses what was given.
+bool TakesArguments(const PyOverridable* me, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  for (const StrictArgument& argument : *me->strict) {
+    PyObject* value = GivenFor(argument, args, count, keywords);
+    if (!value || DRAGON_LIKELY(!argument.Refuses(value))) continue;
+    RefuseArgument(me, TextIn(argument.name), value, argument.is_flag ? "bool" : "int");
+    return false;
+  }
+  return true;
 }
 
 PyObject* CallOverridable(PyObject* self, PyObject* const* args, size_t nargsf, PyObject* keywords) {
@@ -83,8 +122,9 @@ PyObject* CallOverridable(PyObject* self, PyObject* const* args, size_t nargsf, 
     return CallOverride(me->frontend, self, args, PyVectorcall_NARGS(nargsf), keywords);
   }
   if (me->of_tensor && PyVectorcall_NARGS(nargsf) > 0 && DRAGON_UNLIKELY(IsPlainNumber(args[0]))) {
-    return RefuseNumber(me, args[0]);
+    return RefuseArgument(me, "input", args[0], "Tensor");
   }
+  if (me->strict && DRAGON_UNLIKELY(!TakesArguments(me, args, PyVectorcall_NARGS(nargsf), keywords))) return nullptr;
   PyObject* result = PyObject_Vectorcall(me->function, args, nargsf, keywords);
   if (DRAGON_LIKELY(result != nullptr) || !PyErr_ExceptionMatches(PyExc_AttributeError)) return result;
   if (me->frontend->refusal_handler) ReplaceError(me, args, PyVectorcall_NARGS(nargsf), keywords);
@@ -112,6 +152,10 @@ void Dealloc(PyObject* self) {
   PyObject_GC_UnTrack(self);
   Py_CLEAR(Me(self)->dict);
   Py_CLEAR(Me(self)->function);
+  if (Me(self)->strict) {
+    for (const StrictArgument& argument : *Me(self)->strict) Py_DECREF(argument.name);
+    delete Me(self)->strict;
+  }
   PyObject_GC_Del(self);
 }
 
@@ -219,6 +263,7 @@ PyObject* MakeOverridable(Frontend* frontend, PyObject* function, bool of_tensor
   object->function = Py_NewRef(function);
   object->frontend = frontend;
   object->of_tensor = of_tensor;
+  object->strict = nullptr;
   PyObject_GC_Track(Upcast(object));
   return Upcast(object);
 }
@@ -258,6 +303,18 @@ void RegisterOverride(py::module_& m) {
       "Have this thread's calls ask no class; returns the previous state.", py::arg("disabled"));
 }
 
+/// (place or -1, name, "int", "bool" or "bool?") of each strict argument.
+using StrictRows = std::vector<std::tuple<Py_ssize_t, std::string, std::string>>;
+
+const std::vector<StrictArgument>* StrictOf(const StrictRows& rows) {
+  if (rows.empty()) return nullptr;
+  auto* made = new std::vector<StrictArgument>;
+  for (const auto& [place, name, kind] : rows) {
+    made->push_back({place, PyUnicode_InternFromString(name.c_str()), kind != "int", kind == "bool?"});
+  }
+  return made;
+}
+
 void RegisterOverride(OpsClass& ops) {
   ops.def(
          "set_override",
@@ -277,12 +334,15 @@ void RegisterOverride(OpsClass& ops) {
           py::arg("handler"))
       .def(
           "overridable",
-          [](Ops& self, py::object function, bool of_tensor) {
-            return py::reinterpret_steal<py::object>(MakeOverridable(&self.frontend, function.ptr(), of_tensor));
+          [](Ops& self, py::object function, bool of_tensor, const StrictRows& strict) {
+            auto made = py::reinterpret_steal<py::object>(MakeOverridable(&self.frontend, function.ptr(), of_tensor));
+            Me(made.ptr())->strict = StrictOf(strict);
+            return made;
           },
           "Return a Python function as one that classes with the override attribute may answer. `of_tensor`: it "
-          "refuses a number as its first argument.",
-          py::arg("function"), py::arg("of_tensor") = false)
+          "refuses a number as its first argument. `strict`: (place or -1, name, kind) of arguments; one of kind 'int' "
+          "refuses bool, one of kind 'bool' all of Python's own classes but bool, one of kind 'bool?' takes None, too.",
+          py::arg("function"), py::arg("of_tensor") = false, py::arg("strict") = StrictRows())
       .def(
           "asking_field",
           [](const Ops& self, const py::str& name, const py::object& field) {

@@ -4,6 +4,7 @@ from dragon.core import config, modes
 from dragon.core.capture.settings import is_capturing, is_exporting, is_sketching
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS, UNSUPPORTED, as_dtype
+from dragon.vm.torch.core.functions.destination import require_dtype
 from dragon.vm.torch.core.layout import channels_last, channels_last_3d, contiguous_format, EMPTY, require_strided
 from dragon.vm.torch.core.nvidia import lending
 from dragon.vm.torch.core.register import both, function, method, overload
@@ -48,6 +49,7 @@ def make(operator):
             return EMPTY[layout](create.__name__, size, layout, dtype, device, requires_grad)
         require_strided(create.__name__, layout)
         if out is not None:
+            require_dtype(out, dtype)
             out.resize_(size)
             return operator(size, dtype=out.dtype, device=out.device, out=out)
         made = operator(size, dtype=dtype, device=as_device(device))
@@ -102,6 +104,7 @@ def full(size, fill_value, *, out=None, dtype=None, layout=None, device=None, pi
     if names is not None:
         raise NotImplementedError(f"full: got names={names!r}, expected None: Dragon's dims have no names")
     if out is not None:
+        require_dtype(out, dtype)
         return out.resize_(size).fill_(fill_value)
     if isinstance(fill_value, Tensor):
         dtype = dtype or fill_value.dtype
@@ -123,6 +126,7 @@ def arange(start=0, end=None, step=1, *, out=None, dtype=None, layout=None, devi
     if dtype is not None and not dtype.is_floating_point:
         start, end, step = int(start), int(end), int(step)
     if out is not None:
+        require_dtype(out, dtype)
         return ops.arange(start, end, step, dtype=dtype or out.dtype, out=out)
     return finish(ops.arange(start, end, step, dtype=dtype, device=as_device(device)), requires_grad, pin_memory)
 
@@ -148,6 +152,7 @@ def _spaced(name):
         if dtype is not None and not dtype.is_floating_point and not dtype.is_complex:
             ends = [int(value) for value in ends]
         if out is not None:
+            require_dtype(out, dtype)
             return operator(*ends, steps, *base, dtype=dtype or out.dtype, out=out, **named)
         return finish(operator(*ends, steps, *base, dtype=dtype, device=as_device(device), **named), requires_grad)
     return function(named(create, name, f"Return numbers between two ends, spaced as the operator `{name}` does."))
@@ -162,6 +167,7 @@ def eye(n, m=None, *, out=None, dtype=None, layout=None, device=None, pin_memory
     """Return a matrix with ones on the diagonal."""
     require_strided("eye", layout)
     if out is not None:
+        require_dtype(out, dtype)
         return ops.eye(n, m, dtype=out.dtype, out=out)
     return finish(ops.eye(n, m, dtype=dtype, device=as_device(device)), requires_grad, pin_memory)
 

@@ -1,5 +1,6 @@
 """Destinations of functions written in Python: another tensor's memory, as `out=` and in-place twins ask."""
 from dragon import _C
+from dragon.vm.torch.core.dtypes import as_dtype
 from dragon.vm.torch.core.known.names import KINDS
 
 
@@ -14,6 +15,13 @@ def require_cast(made, destination):
     if not _C.can_cast(made.dtype, destination.dtype):
         raise RuntimeError(f"result type {KINDS[made.dtype.name]} can't be cast to the desired output type "
                            f"{KINDS[destination.dtype.name]}")
+
+
+def require_dtype(out, dtype):
+    """Raise unless the destination of new numbers has the dtype that is asked for, if one is."""
+    dtype = as_dtype(dtype)
+    if dtype is not None and out.dtype != dtype:
+        raise RuntimeError(f"dtype {KINDS[dtype.name]} does not match dtype of out parameter ({KINDS[out.dtype.name]})")
 
 
 def replace(destination, made):

@@ -8,7 +8,7 @@ from dragon.core.random import current_generator
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import finish, in_format, shape_of, tensor
-from dragon.vm.torch.core.functions.destination import deliver
+from dragon.vm.torch.core.functions.destination import deliver, require_dtype
 from dragon.vm.torch.core.layout import preserve_format, require_strided
 from dragon.vm.torch.core.register import function, method, overload
 from dragon.vm.torch.core.sentences import named
@@ -191,6 +191,7 @@ def _of_shape(name):
         if named:
             raise TypeError(f"{name}: got an unexpected keyword argument {next(iter(named))!r}")
         if out is not None:
+            require_dtype(out, dtype)
             return operator(size, generator=generator, dtype=out.dtype, out=out.resize_(size))
         return finish(operator(size, generator=generator, dtype=dtype, device=as_device(device)), requires_grad,
                       pin_memory)
@@ -238,6 +239,7 @@ def randint(*args, generator=None, out=None, dtype=None, layout=None, device=Non
     if args:
         raise TypeError("randint: got too many positional arguments, expected (low, high, size) or (high, size)")
     if out is not None:
+        require_dtype(out, dtype)
         return ops.randint(low, high, size, generator=generator, dtype=out.dtype, out=out.resize_(size))
     return finish(ops.randint(low, high, size, generator=generator, dtype=dtype or OBJECTS["int64"],
                               device=as_device(device)), requires_grad, pin_memory)
@@ -249,6 +251,7 @@ def randperm(n, *, generator=None, out=None, dtype=None, layout=None, device=Non
     """Return the integers below `n` in random order."""
     require_strided("randperm", layout)
     if out is not None:
+        require_dtype(out, dtype)
         return ops.randperm(n, generator=generator, dtype=out.dtype, out=out.resize_((n,)))
     return finish(ops.randperm(n, generator=generator, dtype=dtype or OBJECTS["int64"], device=as_device(device)),
                   requires_grad, pin_memory)
@@ -259,7 +262,9 @@ def normal(mean=0.0, std=1.0, size=None, *, generator=None, out=None, dtype=None
            requires_grad=False, pin_memory=False):
     """Return numbers drawn from normal distributions, of one mean and deviation or one for each."""
     if size is not None:
-        dtype = out.dtype if dtype is None and out is not None else dtype
+        if out is not None:
+            require_dtype(out, dtype)
+            dtype = out.dtype
         drawn = ops.normal(ops.empty(size, dtype=dtype, device=as_device(device)), mean, std, generator=generator)
     else:
         tensors = [value for value in (mean, std) if isinstance(value, Tensor)]

@@ -6,7 +6,7 @@ from dragon.core.refusals import refusing
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import as_dtype
 from dragon.vm.torch.core.functions.creation import default_dtype, finish
-from dragon.vm.torch.core.functions.destination import deliver
+from dragon.vm.torch.core.functions.destination import deliver, require_dtype
 from dragon.vm.torch.core.layout import require_strided
 from dragon.vm.torch.core.register import both, function, strict
 from dragon.vm.torch.core.sentences import named
@@ -20,6 +20,7 @@ def _frequencies(name):
                     requires_grad=False):
         require_strided(name, layout)
         if out is not None:
+            require_dtype(out, dtype)
             return deliver(operator(n, d, dtype=out.dtype), out)
         return finish(operator(n, d, dtype=dtype or default_dtype(), device=as_device(device)), requires_grad)
     sentence = f"Return the frequencies of the bins of `{'r' * (name[0] == 'r')}fft`."
