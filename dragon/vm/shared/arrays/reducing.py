@@ -360,13 +360,13 @@ def cross_entropy_of(labels, logits, axis):
         One number for each of the others.
 
     """
-    found = ops.neg(ops.sum(ops.mul(labels, ops.log_softmax(logits, axis)), axis))
     if not logits.requires_grad and not is_capturing():
-        return found
-    spread = ops.mul(labels.detach(), ops.ones_like(logits)) if labels.shape != logits.shape else labels.detach()
-    # By what the sums are not one the gradient alone is another: the difference below is 0.
-    more = ops.mul(ops.logsumexp(logits, axis, False), ops.sub(ops.sum(spread, axis), 1))
-    return ops.sub(found, ops.sub(more, more.detach()))
+        return ops.neg(ops.sum(ops.mul(labels, ops.log_softmax(logits, axis)), axis))
+    total = ops.logsumexp(logits, axis, True)
+    fixed = total.detach()
+    found = ops.sum(ops.mul(labels, ops.sub(logits, fixed)), axis)
+    # The first difference is 0, and has the gradient of labels that sum to one.
+    return ops.sub(ops.squeeze(ops.sub(total, fixed), [axis]), found)
 
 
 # --- segments

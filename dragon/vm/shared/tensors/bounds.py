@@ -5,9 +5,10 @@ from dragon.vm.shared.tensors.tensor import ops
 
 def _chosen(chosen, compare, sentence):
     def function(x, y):
-        learns = getattr(x, "requires_grad", False) or getattr(y, "requires_grad", False) or is_capturing()
+        if not (getattr(x, "requires_grad", False) or getattr(y, "requires_grad", False) or is_capturing()):
+            return chosen(x, y)
         tensor = x if hasattr(x, "dtype") else y
-        if not learns or not tensor.dtype.is_floating:
+        if not tensor.dtype.is_floating:
             return chosen(x, y)
         x, y = (one if hasattr(one, "dtype") else ops.full_like(tensor, one) for one in (x, y))
         # What is left is y's, or undefined: `chosen` keeps NaN.
