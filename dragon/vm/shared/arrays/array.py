@@ -175,7 +175,7 @@ def squeeze(input, axis=None, name=None):
 
     """
     if is_ragged(input):  # the first one of the process: `squeeze` was looked up before
-        return globals()["squeeze"](input, axis)
+        return squeeze(input, axis)
     x = take(input)
     axes = [place for place, size in enumerate(x.shape) if size == 1] if axis is None or axis == [] else [
         check_axis(place, x.ndim, "Squeeze") for place in (axis if isinstance(axis, (list, tuple)) else [axis])]
@@ -228,7 +228,7 @@ def transpose(a, perm=None, conjugate=False, name="transpose"):
 def reverse(tensor, axis, name=None):
     """Return the tensor with the order along some axes reversed."""
     if is_ragged(tensor):  # the first one of the process: `reverse` was looked up before
-        return globals()["reverse"](tensor, axis)
+        return reverse(tensor, axis)
     x, axes = take(tensor), as_ints(axis)
     return ops.flip(x, [check_axis(place, x.ndim, "Reverse") for place in (axes if isinstance(axes, list) else [axes])])
 

@@ -323,7 +323,7 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
 
     """
     if is_ragged(indices):
-        return globals()["one_hot"](indices, depth, on_value, off_value, axis, dtype)
+        return one_hot(indices, depth, on_value, off_value, axis, dtype)
     indices, depth = indices_of(indices, "OneHot"), as_ints(depth)
     if depth < 0:
         raise invalid_argument(f"depth must be non-negative, got: {depth} [Op:OneHot]")

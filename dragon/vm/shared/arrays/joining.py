@@ -158,7 +158,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
 
     """
     if is_ragged(value):  # the first one of the process: `split` was looked up before
-        return globals()["split"](value, num_or_size_splits, axis)
+        return split(value, num_or_size_splits, axis)
     x = take(value)
     axis = check_axis(axis, x.ndim, "Split")
     sizes, length = as_ints(num_or_size_splits), x.shape[axis]
@@ -203,7 +203,7 @@ def tile(input, multiples, name=None):
 
     """
     if is_ragged(input):  # the first one of the process: `tile` was looked up before
-        return globals()["tile"](input, multiples)
+        return tile(input, multiples)
     x, counts = take(input), as_ints(multiples)
     if len(counts) != x.ndim:
         raise invalid_argument(f"Expected multiples argument to be a vector of length {x.ndim} but got length "

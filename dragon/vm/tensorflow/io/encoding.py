@@ -2,8 +2,10 @@
 import base64
 import binascii
 import csv
+import io
 
 from dragon.core.files import most_held
+from dragon.io.sources.compressed import Inflated
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.csv_columns import Column
 from dragon.vm.shared.data.rows import array_of, over_strings, wrap_array
@@ -67,34 +69,31 @@ def decode_raw(input_bytes, out_type, little_endian=True, fixed_length=None, nam
     return wrap_array(numbers.astype(kind).reshape(shape))
 
 
-def _inflate(item, bits):
-    """Return what is compressed in bytes; a hundred times as many are taken for hostile."""
-    import zlib
-    machine = zlib.decompressobj(bits)
-    found = machine.decompress(item, most_held(len(item)))
-    if machine.unconsumed_tail and not machine.eof:
-        raise errors.ResourceExhaustedError(None, None, f"decode_compressed: {len(item)} bytes hold more than "
-                                            f"{most_held(len(item))}")
-    if not machine.eof:
-        raise zlib.error("incomplete or truncated stream")
+def _inflate(item, compression):
+    """Return what is compressed in bytes; more than a hundred times as many are taken for hostile."""
+    most, file = most_held(len(item)), Inflated(io.BytesIO(item), compression, _damaged)
+    found = file.read(most + 1)
+    if len(found) > most:
+        raise errors.ResourceExhaustedError(None, None, f"decode_compressed: {len(item)} bytes hold more than {most}")
+    if file.torn:
+        raise _damaged("incomplete or truncated stream")
     return found
+
+
+def _damaged(what):
+    return errors.DataLossError(None, None, f"decode_compressed: {what}")
 
 
 @written("decode_compressed")
 def decode_compressed(bytes, compression_type="", name=None):
     """Return strings that were compressed by zlib or gzip as what they were."""
-    import zlib
-    bits = {"": None, "ZLIB": 15, "GZIP": 31}
-    if compression_type not in bits:
+    if compression_type not in ("", "ZLIB", "GZIP"):
         raise errors.InvalidArgumentError(None, None, "decode_compressed: compression_type must be '', 'ZLIB' or "
                                           f"'GZIP'. Received: {compression_type!r}")
     array = _strings(bytes, "decode_compressed")
     if not compression_type:
         return over_strings(array)
-    try:
-        return _each(array, lambda item: _inflate(item, bits[compression_type]))
-    except zlib.error as error:
-        raise errors.DataLossError(None, None, f"decode_compressed: {error}") from None
+    return _each(array, lambda item: _inflate(item, compression_type.lower()))
 
 
 @written("encode_base64")

@@ -189,17 +189,14 @@ def _show(array, summarize, depth=1):
 
 
 def _number(item):
+    """Return a number as TensorFlow's `strings.format` has it: with the digits that tell it from its neighbours."""
     import numpy as np
-    if isinstance(item, (bool, np.bool_)):
+    if item.dtype.kind == "b":
         return str(int(item))
-    if isinstance(item, (bool, np.bool_)):
-        return str(int(item))
-    if np.issubdtype(item.dtype, np.integer):
+    if item.dtype.kind in "iuc":
         return str(item)
     if item.dtype == np.float64:
         return f"{item:.15g}" if float(f"{item:.15g}") == item else f"{item:.17g}"
-    if item.dtype.kind == "c":
-        return str(item)
     item = np.float32(item)
     return f"{item:.6g}" if np.float32(f"{item:.6g}") == item else f"{item:.9g}"
 
