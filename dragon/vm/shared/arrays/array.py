@@ -140,8 +140,8 @@ def expand_dims(input, axis, name=None):
 
     """
     if is_ragged(input):
-        from dragon.vm.shared.ragged import math as ragged_math
-        return ragged_math.expand_dims(input, int(axis))
+        from dragon.vm.shared.ragged import axes
+        return axes.expand_dims(input, int(axis))
     x = take(input)
     rank = x.ndim + 1
     if not -rank <= int(axis) < rank:

@@ -6,7 +6,7 @@ sparse tensor of a process is about to be made.
 import functools
 
 from dragon.vm.shared.arrays import array, creation, gathering, joining
-from dragon.vm.shared.ragged import listeners, math as ragged_math
+from dragon.vm.shared.ragged import axes, listeners, math as ragged_math
 from dragon.vm.shared.ragged.tensor import RaggedTensor, axis_within
 from dragon.vm.shared.sparse.tensor import SparseTensor
 from dragon.vm.shared.tensors.convert import convert_to_tensor
@@ -96,12 +96,17 @@ def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None
         lambda flat: creation.one_hot(flat, depth, on_value, off_value, -1, dtype), indices)
 
 
+def of_axes(name):
+    """Return a function of `axes`, which may be the file that all of this is read for and is not read to its end."""
+    return lambda *args, **kwargs: getattr(axes, name)(*args, **kwargs)
+
+
 # Modules, and their functions that go through values one by one.
 ELEMENTWISE = {creation: "cast ones_like zeros_like identity saturate_cast", gathering: "where"}
-CHOICES = {array: {"expand_dims": ragged_math.expand_dims, "reverse": ragged_math.reverse,
-                   "squeeze": ragged_math.squeeze},
+CHOICES = {array: {"expand_dims": of_axes("expand_dims"), "reverse": ragged_math.reverse,
+                   "squeeze": of_axes("squeeze")},
            joining: {"concat": ragged_math.concat, "stack": ragged_math.stack, "tile": ragged_math.tile,
-                     "split": ragged_math.split},
+                     "split": of_axes("split")},
            gathering: {"gather": gather, "boolean_mask": ragged_math.boolean_mask},
            creation: {"size": size, "rank": rank, "shape": shape, "one_hot": one_hot}}
 

@@ -373,59 +373,6 @@ def _gather_within(params, indices, axis):
     return made
 
 
-def expand_dims(ragged, axis):
-    """Return a ragged tensor with a further axis of size 1."""
-    import numpy as np
-    axis = axis_within(axis, ragged.ndim + 1)
-    if axis == 0:
-        return RaggedTensor._of(ragged, np.array([0, len(ragged)]), ragged._splits_dtype)
-    if axis == 1:
-        return RaggedTensor._of(ragged, np.arange(len(ragged) + 1), ragged._splits_dtype, 1)
-    values = ragged._values
-    return ragged.with_values(expand_dims(values, axis - 1) if isinstance(values, RaggedTensor)
-                              else ops.unsqueeze(values, axis - 1))
-
-
-def squeeze(input, axis=None):
-    """Return a ragged tensor without axes of size 1, which are named."""
-    if axis is None:
-        raise ValueError("Ragged.squeeze must have an axis argument.")
-    axes = sorted({axis_within(one, input.ndim) for one in (axis if isinstance(axis, (list, tuple)) else [axis])})
-    for one in reversed(axes):
-        input = _without(input, one)
-    return input
-
-
-def _without(x, axis):
-    """Return a tensor without one axis, whose size is 1."""
-    if not isinstance(x, RaggedTensor):
-        return ops.squeeze(x, [axis])
-    if axis > 1:
-        return x.with_values(_without(x._values, axis - 1))
-    if (x._lengths() != 1).any() if axis else len(x) != 1:
-        raise errors.InvalidArgumentError(None, None, f"Can not squeeze dim[{axis}], expected a dimension of 1. "
-                                                      f"Received: {x.shape}")
-    return x._values
-
-
-def split(value, num_or_size_splits, axis=0, num=None):
-    """Return pieces of a ragged tensor along its first axis: so many equal ones, or of the sizes given."""
-    import numpy as np
-    if axis_within(axis, value.ndim):
-        raise NotImplementedError(f"tf.split: a ragged tensor is split along axis 0. Received: axis={axis}")
-    sizes = array_of(convert_to_tensor(num_or_size_splits))
-    if not sizes.ndim:
-        if sizes <= 0 or len(value) % sizes:
-            raise errors.InvalidArgumentError(None, None, f"Cannot exactly split the RaggedTensor along dimension 0: "
-                                                          f"{len(value)} rows in {sizes} pieces")
-        sizes = np.full(int(sizes), len(value) // int(sizes))
-    if sizes.sum() != len(value) or (sizes < 0).any():
-        raise errors.InvalidArgumentError(None, None, f"The sum of `num_or_size_splits` must be the number of rows, "
-                                                      f"{len(value)}. Received: {sizes.tolist()}")
-    ends = np.cumsum(sizes)
-    return [take_rows(value, np.arange(end - size, end)) for end, size in zip(ends, sizes)]
-
-
 def reverse(tensor, axis):
     """Return a ragged tensor with the entries along axes in the opposite order.
 

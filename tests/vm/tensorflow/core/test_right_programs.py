@@ -44,6 +44,11 @@ PROGRAMS = [
     ("tf.RaggedTensor.from_tensor(x, padding=1.0)", EMPTY),
     # Ragged ones.
     (f"tf.math.add_n([{X}, {X}])", ROWS), *((f"tf.split({X}, {sizes})[0]", ROWS) for sizes in (2, [1, 3])),
+    (f"tf.split({X}, 1, axis=1)[0]", ROWS),
+    *((f"tf.split({U}, [1, 0, 2], axis={axis})[2]", ROWS) for U, axis in (
+        ("tf.RaggedTensor.from_uniform_row_length(x, 3)", -1),
+        ("tf.RaggedTensor.from_row_lengths(tf.reshape(x, [2, 3]), [2, 0])", 2))),
+    (f"tf.split(tf.RaggedTensor.from_uniform_row_length({X}, 2), [1, 1], axis=1)[1]", ROWS),
     (f"tf.one_hot(tf.cast({X}, tf.int32), 3)", ROWS), (f"tf.squeeze(tf.expand_dims({X}, 1), 1)", ROWS),
     (f"tf.squeeze(tf.expand_dims({X}, 2), [-1])", ROWS), (f"tf.squeeze(tf.expand_dims({X}, 0), [0])", ROWS),
     ("tf.ragged.stack([x, x[:2]])", ROWS), (f"tf.ragged.stack([{X}, {X}])", ROWS),
