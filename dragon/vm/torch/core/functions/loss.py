@@ -197,7 +197,8 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     if tuple(input.shape) != tuple(target.shape):
         raise ValueError(f"binary_cross_entropy_with_logits: got target of {target.shape}, expected that of the "
                          f"input: Target size ({target.shape}) must be the same as input size ({input.shape})")
-    require_no_wider(input, weight=weight, pos_weight=pos_weight)
+    if weight is not None or pos_weight is not None:
+        require_no_wider(input, weight=weight, pos_weight=pos_weight)
     return ops.binary_cross_entropy_with_logits(input, target, weight, reduction_of(size_average, reduce, reduction),
                                                 pos_weight)
 
