@@ -8,7 +8,7 @@ from dragon.vm.torch.core.dtypes import as_dtype
 from dragon.vm.torch.core.functions.creation import default_dtype, finish
 from dragon.vm.torch.core.functions.destination import deliver, require_dtype
 from dragon.vm.torch.core.layout import require_strided
-from dragon.vm.torch.core.register import both, function, strict
+from dragon.vm.torch.core.register import both, function, overridable, strict_arguments
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import ops
 
@@ -24,7 +24,8 @@ def _frequencies(name):
             return deliver(operator(n, d, dtype=out.dtype), out)
         return finish(operator(n, d, dtype=dtype or default_dtype(), device=as_device(device)), requires_grad)
     sentence = f"Return the frequencies of the bins of `{'r' * (name[0] == 'r')}fft`."
-    return refusing(strict(named(frequencies, name, sentence)))
+    frequencies = named(frequencies, name, sentence)
+    return overridable(refusing(frequencies), strict_arguments(frequencies))  # a docstring is made when it is asked for
 
 
 fftfreq, rfftfreq = _frequencies("fftfreq"), _frequencies("rfftfreq")
