@@ -199,7 +199,7 @@ STAYS_SPARSE = KEEPING_ZEROS | frozenset(_MOVES)  # whatever the other arguments
 # --- ragged tensors
 
 def _of_ragged(function, name, is_pointwise, args, kwargs):
-    from dragon.vm.shared.ragged import math
+    from dragon.vm.shared.ragged import axes, math
     if is_pointwise:
         names = [key for key, value in kwargs.items() if convert.is_parted(value)]
         fixed = {key: value for key, value in kwargs.items() if key not in names}
@@ -225,7 +225,7 @@ def _of_ragged(function, name, is_pointwise, args, kwargs):
         return taken(*args, **kwargs)
     other = {"ndim": lambda x: x.ndim, "concatenate": lambda xs, axis=0: math.concat(xs, axis),
              "stack": lambda x, axis=0: math.stack(x, axis),
-             "expand_dims": math.expand_dims, "tile": lambda x, repeats: math.tile(x, repeats)}.get(name)
+             "expand_dims": axes.expand_dims, "tile": lambda x, repeats: math.tile(x, repeats)}.get(name)
     if other is None:
         raise NotImplementedError(f"keras.ops.{name}: got a ragged tensor, expected a dense one, which its "
                                   "`to_tensor()` makes")
