@@ -98,7 +98,7 @@ build: $(VENV)/.tools
 
 lint: $(VENV)/.lint
 	$(BIN)/flake8
-	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
+	@echo $(SOURCES) | xargs -n 50 -P $(JOBS) $(BIN)/clang-format --dry-run --Werror
 
 format: $(VENV)/.lint
 	$(BIN)/clang-format -i $(SOURCES)

@@ -2,8 +2,11 @@
 import contextlib
 import gc
 import os
+import zlib
 
 import pytest
+
+from harness.durations import Durations
 
 # Genuine PyTorch's benchmarks import setuptools, which does not come behind the distutils of Python that others import.
 with contextlib.suppress(ImportError):
@@ -14,8 +17,22 @@ with contextlib.suppress(ImportError):
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    """Know the options of this suite."""
+    parser.addoption("--durations-file", help="where the seconds of every test are written, as JSON")
+    parser.addoption("--sample", type=float, help="run this share of the tests, chosen by their names")
+
+
+def pytest_configure(config):
+    """Measure tests where they run."""
+    config.pluginmanager.register(Durations(config.getoption("--durations-file")))
+
+
+def pytest_collection_modifyitems(config, items):
     """Refuse names that hold an address: they differ between the processes that share the tests out."""
+    share = config.getoption("--sample")
+    if share is not None:
+        items[:] = [item for item in items if zlib.crc32(item.nodeid.encode()) < share * 2**32]
     named = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if named:
         raise pytest.UsageError(f"got test names that hold an address, expected the same everywhere: {named}")
