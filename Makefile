@@ -52,14 +52,17 @@ $(VENV)/.%: $(VENV)/.tools
 	$(PIP) install --quiet $$($(BIN)/python tools/requirements.py $*)
 	touch $@
 
+# How far it is instead of all that the compilers say; VERBOSE=1 has that.
 install: $(VENV)/.tools
-	$(PIP) install --no-build-isolation .
+	@$(BIN)/python tools/build_progress.py $(PIP) install -v --no-build-isolation .
 	$(BIN)/python tools/share_libraries.py
 
 # For this machine alone: the other levels of processors are most of what there is to compile. `make install`, `make test`
 # and `make wheel` compile those as well, and what is compiled by then is kept.
 demo: export DRAGON_CPU_LEVELS ?= $(shell sh tools/cpu_level.sh)
-demo: install $(VENV)/.demo
+demo: $(VENV)/.tools
+	@sh tools/install_wheel.sh $(BIN)/python || $(MAKE) --no-print-directory install
+	@$(MAKE) --no-print-directory $(VENV)/.demo
 	$(BIN)/python examples/digits.py
 
 # The console script, unlike `python -m pytest`, leaves the checkout out of the path: what is tested is what was installed.
@@ -195,7 +198,8 @@ wheel: export DRAGON_OLDEST_GLIBC ?= $(if $(filter x86_64,$(shell uname -m)),2.2
 wheel: $(VENV)/.tools $(VENV)/.wheel
 	rm -rf build/wheel
 	$(PIP) wheel --no-build-isolation --no-deps --wheel-dir build/wheel .
-	$(BIN)/python tools/repair_wheel.py build/wheel/*.whl dist $(DRAGON_OLDEST_GLIBC)
+	wheel=dist/$$($(BIN)/python tools/repair_wheel.py build/wheel/*.whl dist $(DRAGON_OLDEST_GLIBC)) && \
+	  sh tools/tree_hash.sh $$(cat tools/wheel_inputs.txt) >$$wheel.tree
 	$(BIN)/python tools/check_wheel.py dist/*.whl
 
 sdist: $(VENV)/.tools

@@ -4,6 +4,7 @@
 #   sh tools/tree_hash.sh PATH...
 set -e
 cd "$(dirname "$0")/.."
+git rev-parse --show-toplevel >/dev/null
 {
   git ls-files -s -- "$@"
   git diff -- "$@"
