@@ -10,7 +10,7 @@ SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 't
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
-.PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
+.PHONY: help demo test quick test-changed hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
   sanitize-threads docs site-check bench hunt-pairs hunt-layers hunt-numbers hunt-interrupts hunt-levels hunt-leaks \
   wheel sdist cuda simt simt-sanitize ray ci-full clean
 
@@ -18,6 +18,7 @@ help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
 	@echo "make test      build, install, run every test"
 	@echo "make quick     the tests that end within three minutes"
+	@echo "make test-changed  the tests that changes reach; SINCE=revision"
 	@echo "make hunt      two million hostile calls of every face; HUNT_CALLS, HUNT_SEED, HUNT_FACE, HUNT_JOBS, HUNT_ONLY"
 	@echo "make hunt-pairs  nearly right calls beside the genuine guests; HUNT_COUNT, HUNT_SEED, HUNT_FACE, HUNT_ONLY"
 	@echo "make hunt-layers  Keras's layers with random arguments beside genuine Keras; HUNT_COUNT, HUNT_SEED, HUNT_ONLY"
@@ -68,6 +69,11 @@ demo: $(VENV)/.tools
 # The console script, unlike `python -m pytest`, leaves the checkout out of the path: what is tested is what was installed.
 test: install $(VENV)/.test
 	$(PYTEST) -n $(JOBS)
+
+# SINCE is a revision: what differs from it, in files that are not committed as well, is what changed.
+SINCE ?= $(shell git merge-base HEAD origin/main 2>/dev/null || echo HEAD)
+test-changed: install $(VENV)/.test
+	$(PYTEST) -n $(JOBS) --changed-since $(SINCE)
 
 quick: install $(VENV)/.test
 	$(PYTEST) -n $(JOBS) -m "not slow"

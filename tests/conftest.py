@@ -6,6 +6,7 @@ import zlib
 
 import pytest
 
+from harness import genuine
 from harness.durations import Durations
 
 # Genuine PyTorch's benchmarks import setuptools, which does not come behind the distutils of Python that others import.
@@ -21,11 +22,16 @@ def pytest_addoption(parser):
     """Know the options of this suite."""
     parser.addoption("--durations-file", help="where the seconds of every test are written, as JSON")
     parser.addoption("--sample", type=float, help="run this share of the tests, chosen by their names")
+    parser.addoption("--changed-since", metavar="REVISION", help="run the tests that changes since a revision reach")
 
 
 def pytest_configure(config):
     """Measure tests where they run."""
     config.pluginmanager.register(Durations(config.getoption("--durations-file")))
+    revision = config.getoption("--changed-since")
+    if revision is not None:
+        from harness.reach import ReachedOnly
+        config.pluginmanager.register(ReachedOnly.of(config, revision))
 
 
 def pytest_collection_modifyitems(config, items):
@@ -42,6 +48,11 @@ def pytest_collection_finish():
     """Have garbage be looked for among what tests make, not among all that collecting them has made: seconds each."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_runtest_setup():
+    """Have what genuine frameworks waste be wasted once at most."""
+    genuine.seed_without_stacks()
 
 
 @pytest.fixture(autouse=True)
