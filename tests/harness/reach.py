@@ -1,9 +1,9 @@
 """Which tests a change reaches: `pytest --changed-since REVISION`, `make test-changed`.
 
 * A test that changed, and one that imports a part of the harness that did.
-* A file of `dragon/`: every test that leads to it. A test leads to the modules it names and, through the tables of a face,
-  to those that show what it mentions: a test with `torch.nn.functional.relu`, in a string as well, to the file of `relu`;
-  from there to whatever these import. What only runs on the way to a module, a package's face, is no lead.
+* A file of `dragon/`: every test that leads to it. A test leads to the modules it names and, through the tables of a
+  face, to those that show what it mentions: a test with `torch.nn.functional.relu`, in a string as well, to the file of
+  `relu`; from there to whatever these import. What only runs on the way to a module, a package's face, is no lead.
 * A file of `core/ops` or `core/kernels`: the rows of the operators it names, and tests that mention one of these.
 * Any other file of `core/`, and what decides how all is built or tested: all tests.
 * Pages and examples: the tests of pages.
@@ -16,7 +16,7 @@ import subprocess
 
 import pytest
 
-from house.imports import GUESTS, Reader, list_modules, parse
+from house.imports import GUESTS, Reader, list_modules
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
@@ -209,7 +209,8 @@ class ReachedOnly:
 
     def pytest_report_header(self):
         """Say what is run."""
-        what = "all tests" if self.files is ALL else f"{len(self.files)} files of tests, {len(self.operators)} operators"
+        count = f"{len(self.files or ())} files of tests, {len(self.operators)} operators"
+        what = "all tests" if self.files is ALL else count
         return f"changes reach {what}"
 
     def pytest_ignore_collect(self, collection_path):
