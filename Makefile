@@ -9,6 +9,8 @@ PYTEST := $(BIN)/pytest
 SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 'tests/*.cc')
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+# Hundreds of processes that tests start would compile the same files.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test quick test-changed hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
   sanitize-threads docs site-check bench hunt-pairs hunt-layers hunt-numbers hunt-interrupts hunt-levels hunt-leaks \
