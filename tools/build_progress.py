@@ -15,7 +15,7 @@ import time
 # Seconds of processor time of a file in parts of a build: one machine, `make demo` from nothing.
 # Another machine has other seconds and much the same shares.
 SECONDS = {"level": 7.0, "v2": 3.0, "bindings": 14.0, "engine": 8.0}
-STEP = re.compile(r"\[(\d+)/(\d+)\] (?:Building CXX object )?(\S+)")
+STEP = re.compile(r"\[(\d+)/(\d+)\] (Building CXX object )?(\S+)")
 KEPT = 200  # lines that are shown of a command that fails
 EVERY = 20  # seconds between two lines where no terminal rewrites one
 
@@ -68,9 +68,11 @@ class Progress:
         step = STEP.search(line)
         if step is None:
             return False
-        number, count, path = int(step[1]), int(step[2]), step[3]
+        number, count, path = int(step[1]), int(step[2]), step[4]
         now = time.monotonic()
         if self.begin is None:
+            if not step[3]:  # it looks for files that came or went
+                return True
             self.begin = self.shown = now
             self.start(count)
         self.done += weigh(path)
