@@ -12,15 +12,15 @@ export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 # Hundreds of processes that tests start would compile the same files.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test quick test-changed hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
+.PHONY: help demo test quick test-changed durations hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
   sanitize-threads docs site-check bench hunt-pairs hunt-layers hunt-numbers hunt-interrupts hunt-levels hunt-leaks \
   wheel sdist cuda simt simt-sanitize ray ci-full clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
 	@echo "make test      build, install, run every test"
-	@echo "make quick     the tests that end within three minutes"
-	@echo "make test-changed  the tests that changes reach; SINCE=revision"
+	@echo "make quick     a sample of the tests, two minutes on two cores; SEED=number for another one"
+	@echo "make test-changed  the tests that changes reach; SINCE=revision;  make durations: measure for make quick"
 	@echo "make hunt      two million hostile calls of every face; HUNT_CALLS, HUNT_SEED, HUNT_FACE, HUNT_JOBS, HUNT_ONLY"
 	@echo "make hunt-pairs  nearly right calls beside the genuine guests; HUNT_COUNT, HUNT_SEED, HUNT_FACE, HUNT_ONLY"
 	@echo "make hunt-layers  Keras's layers with random arguments beside genuine Keras; HUNT_COUNT, HUNT_SEED, HUNT_ONLY"
@@ -77,8 +77,13 @@ SINCE ?= $(shell git merge-base HEAD origin/main 2>/dev/null || echo HEAD)
 test-changed: install $(VENV)/.test
 	$(PYTEST) -n $(JOBS) --changed-since $(SINCE)
 
+# SEED is which sample.
 quick: install $(VENV)/.test
-	$(PYTEST) -n $(JOBS) -m "not slow"
+	$(PYTEST) -n $(JOBS) --quick $$(( 85 * $(JOBS) )) --sample-seed $(SEED)
+
+# What `make quick` chooses by; once in a while, on a machine that does nothing else.
+durations: install $(VENV)/.test
+	$(PYTEST) -n $(JOBS) --durations-file tests/durations.tsv
 
 # Hours on a small machine. Ends with 1 if anything was found; every finding comes with the command that makes it again.
 HUNT_CALLS ?= 2000000

@@ -2,12 +2,12 @@
 import contextlib
 import gc
 import os
-import zlib
 
 import pytest
 
 from harness import genuine
 from harness.durations import Durations
+from harness.quick import Quick
 
 # Genuine PyTorch's benchmarks import setuptools, which does not come behind the distutils of Python that others import.
 with contextlib.suppress(ImportError):
@@ -20,25 +20,27 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 def pytest_addoption(parser):
     """Know the options of this suite."""
-    parser.addoption("--durations-file", help="where the seconds of every test are written, as JSON")
-    parser.addoption("--sample", type=float, help="run this share of the tests, chosen by their names")
+    parser.addoption("--durations-file", metavar="FILE",
+                     help="where the seconds of tests are written: .json has all, .tsv what --quick needs")
+    parser.addoption("--quick", type=float, metavar="SECONDS",
+                     help="run a sample that takes so many processor seconds: something of every file and of every row")
+    parser.addoption("--sample-seed", type=int, default=0, help="another seed chooses another sample")
     parser.addoption("--changed-since", metavar="REVISION", help="run the tests that changes since a revision reach")
 
 
 def pytest_configure(config):
     """Measure tests where they run."""
     config.pluginmanager.register(Durations(config.getoption("--durations-file")))
-    revision = config.getoption("--changed-since")
+    seconds, revision = config.getoption("--quick"), config.getoption("--changed-since")
+    if seconds is not None:
+        config.pluginmanager.register(Quick(seconds, config.getoption("--sample-seed")))
     if revision is not None:
         from harness.reach import ReachedOnly
         config.pluginmanager.register(ReachedOnly.of(config, revision))
 
 
-def pytest_collection_modifyitems(config, items):
+def pytest_collection_modifyitems(items):
     """Refuse names that hold an address: they differ between the processes that share the tests out."""
-    share = config.getoption("--sample")
-    if share is not None:
-        items[:] = [item for item in items if zlib.crc32(item.nodeid.encode()) < share * 2**32]
     named = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if named:
         raise pytest.UsageError(f"got test names that hold an address, expected the same everywhere: {named}")

@@ -5,6 +5,8 @@ import resource
 
 import pytest
 
+from harness import quick
+
 
 def processor_seconds():
     """Return the processor time of this process and of its children that have ended."""
@@ -38,6 +40,9 @@ class Durations:
 
     def pytest_sessionfinish(self, session):
         if self.path is None or hasattr(session.config, "workerinput"):
+            return
+        if self.path.suffix == ".tsv":
+            quick.write_table(self.found, self.path)
             return
         rounded = {name: [round(wall, 3), round(cpu, 3)] for name, (wall, cpu) in sorted(self.found.items())}
         self.path.parent.mkdir(parents=True, exist_ok=True)
