@@ -79,7 +79,7 @@ test-changed: install $(VENV)/.test
 
 # SEED is which sample.
 quick: install $(VENV)/.test
-	$(PYTEST) -n $(JOBS) --quick $$(( 85 * $(JOBS) )) --sample-seed $(SEED)
+	$(PYTEST) -n $(JOBS) --quick $$(( 50 * $(JOBS) )) --sample-seed $(SEED)
 
 # What `make quick` chooses by; once in a while, on a machine that does nothing else.
 durations: install $(VENV)/.test

@@ -31,11 +31,11 @@ def weigh(path):
 
 
 def list_objects(folder):
-    """Return the objects that a build tree is made of, or none where its plan is not there."""
+    """Return the objects that a package is made of, or none where the plan of its build is not there."""
     try:
         with open(os.path.join(folder, "build.ninja"), encoding="utf-8") as file:
             return [line.split()[1].rstrip(":") for line in file if line.startswith("build ") and
-                    re.match(r"build \S+\.(o|gch): CXX_COMPILER", line)]
+                    re.match(r"build core/\S+\.(o|gch): CXX_COMPILER", line)]
     except OSError:
         return []
 
