@@ -121,13 +121,14 @@ class Tree:
         scripts = self.environment_place / "bin"
         level = subprocess.run(["sh", "tools/cpu_level.sh"], cwd=self.place, capture_output=True, text=True,
                                check=True).stdout.strip()
-        self.call([str(scripts / "cmake"), "-S", ".", "-B", "build/here", "-G", "Ninja", f"-DDRAGON_CPU_LEVELS={level}",
-                   f"-DCMAKE_MAKE_PROGRAM={scripts / 'ninja'}", f"-DPython_EXECUTABLE={scripts / 'python'}"], check=True)
+        self.call([str(scripts / "cmake"), "-S", ".", "-B", "build/here", "-G", "Ninja",
+                   f"-DDRAGON_CPU_LEVELS={level}", f"-DCMAKE_MAKE_PROGRAM={scripts / 'ninja'}",
+                   f"-DPython_EXECUTABLE={scripts / 'python'}"], check=True)
 
     def build(self):
         """Compile what has changed, in one job; return whether it could be, and the last words."""
-        code, words = self.call([str(self.environment_place / "bin" / "cmake"), "--build", "build/here", "--parallel",
-                                 "1"])
+        code, words = self.call([str(self.environment_place / "bin" / "cmake"), "--build", "build/here",
+                                 "--parallel", "1"])
         return code == 0, words
 
     def call(self, words, check=False):
