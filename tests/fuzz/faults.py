@@ -10,6 +10,7 @@ nothing. The tests that caught one run again without it, where they must pass. E
 """
 import argparse
 import dataclasses
+import fcntl
 import hashlib
 import json
 import os
@@ -105,7 +106,6 @@ class Tree:
         """Make the tree, or bring it back to what the checkout has committed, whatever an earlier run has left."""
         commit = git(ROOT, "rev-parse", "HEAD")
         if not (self.place / ".git").exists():
-            self.place.parent.mkdir(parents=True, exist_ok=True)
             git(ROOT, "worktree", "prune")
             git(ROOT, "worktree", "add", "--force", "--detach", str(self.place), commit)
         # A worktree whose .git is damaged would be taken for a folder of the checkout, and that be reset.
@@ -295,6 +295,12 @@ def tell(entry):
 
 def hunt_all(faults, options):
     """Hunt for what is not decided yet; return {name: entry}."""
+    PLACE.mkdir(parents=True, exist_ok=True)
+    lock = open(PLACE / "lock", "w", encoding="utf-8")  # until the process ends, however it does
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise SystemExit(f"another run works in {PLACE}") from None
     tree = Tree()
     commit = tree.reset()
     if dirty := git(ROOT, "status", "--porcelain", "--untracked-files=no"):
@@ -336,6 +342,7 @@ def main():
     parser.add_argument("--keep", action="store_true", help="what was caught at an earlier commit is not tried again")
     parser.add_argument("--seconds", type=float, default=900, help="of the tests of one fault")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # through `finally`: what was started is ended
     from fault_table import FAULTS
     chosen = [fault for fault in FAULTS if re.search(options.only or "", fault.name)]
     if options.list:
