@@ -52,6 +52,15 @@ def test_shares_are_not_added_up_in_memory_that_another_gradient_lies_in():
     both(program, (2, 3), (6,))
 
 
+def test_a_view_that_is_added_to_itself_gets_both_shares():
+    def program(module, x):
+        base = x * 1.0
+        part = base[1]
+        part += part
+        (base * base).sum().backward()
+    both(program, (3, 2))
+
+
 def test_retained_graph_runs_again():
     def program(module, x):
         y = (x * x).sum()
