@@ -130,8 +130,8 @@ RUNTIME = [
     Fault("size_quotient", "core/runtime/fit.cc",
           "greatest = std::min(greatest, numbers[i] * divisor - atom.numbers[i] + divisor - 1);",
           "greatest = std::min(greatest, numbers[i] * divisor - atom.numbers[i] + divisor);",
-          "tests/graph/test_open_sizes.py tests/graph/test_size_programs.py tests/graph/test_symbolic_batch.py",
-          "only graphs of open sizes in which a size is a quotient that was rounded"),
+          "tests/vm/torch/export/test_sizes.py tests/onnx/test_onnx_sizes.py",
+          "only exported graphs of any size in which a size is a quotient that was rounded"),
 ]
 
 BINDINGS = [
