@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test quick test-changed durations hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
   sanitize-threads docs site-check bench hunt-pairs hunt-layers hunt-numbers hunt-interrupts hunt-levels hunt-leaks \
-  wheel sdist cuda simt simt-sanitize ray ci-full clean
+  hunt-faults wheel sdist cuda simt simt-sanitize ray ci-full clean
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
@@ -35,6 +35,7 @@ help:
 	@echo "make hunt-interrupts  an exception from a signal handler at every moment of small programs; MOMENTS, TIMERS, PROGRAMS"
 	@echo "make hunt-levels the operator table at each level of this processor: the same numbers, within bounds that are written"
 	@echo "make hunt-leaks  thousands of steps, models, compiles, epochs, errors and threads: nothing grows"
+	@echo "make hunt-faults  40 faults are put into the sources one by one; tests must catch each; HUNT_ONLY"
 	@echo "make ci-full   all that must pass before a change lands, with what was not changed since it passed"
 	@echo "make ray       trainers on clusters of Ray's, which pip brings"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
@@ -190,6 +191,10 @@ hunt-levels: build $(VENV)/.test
 
 hunt-leaks: install $(VENV)/.test
 	$(BIN)/python tests/fuzz/leaks.py --jobs $(HUNT_JOBS) $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)')
+
+# In a tree of its own. Goes on where it was at this commit, where the report of an earlier run is still there.
+hunt-faults: $(VENV)/.test
+	$(BIN)/python tests/fuzz/faults.py --report faults.jsonl $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)')
 
 docs: install $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build

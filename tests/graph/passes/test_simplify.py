@@ -118,6 +118,17 @@ def test_casts_of_integers():
         assert simplified(graph) == ["cast"] * left + ["neg"]
 
 
+@pytest.mark.parametrize("first, middle, last, left", [
+    ("uint8", "int16", "int32", 1), ("uint8", "int8", "int32", 2), ("int8", "uint8", "int32", 2),
+    ("int16", "int8", "int64", 2), ("int32", "float32", "float64", 2), ("bool", "uint8", "float32", 1)])
+def test_casts_between_kinds_of_integers(first, middle, last, left):
+    """A cast of a cast is one where the first of them loses nothing; the numbers are the same in any case."""
+    graph, (x,) = build((5,), dtype=first)
+    value = call(graph, "cast", call(graph, "cast", x, dtype=middle), dtype=last)
+    graph.outputs = [call(graph, "neg", value)]
+    assert simplified(graph) == ["cast"] * left + ["neg"]
+
+
 def test_a_number_need_not_fill_memory():
     graph, (x,) = build((4, 5))
     half = call(graph, "full", shape=(4, 5), value=0.5, dtype="float32")

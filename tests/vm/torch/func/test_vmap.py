@@ -31,6 +31,12 @@ def vmap_simple(T):
 
 
 @scenario
+def vmap_ranks(T):
+    # As many slices as places: a batch that is taken for one more axis fits as well.
+    return T.vmap(lambda x, y: x - y)(make(T, 3, 3), make(T, 3, 3, 3)), T.vmap(T.atan2)(make(T, 2, 2, 2), make(T, 2))
+
+
+@scenario
 def vmap_dims(T):
     f = T.vmap(lambda x, y: x * y.sum(), in_dims=(1, None), out_dims=1)
     return f(make(T, 3, 4), make(T, 5)), T.vmap(lambda x: (x, x.sum()), in_dims=-1, out_dims=(-1, 0))(make(T, 2, 3, 4))

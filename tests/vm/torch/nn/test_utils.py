@@ -166,10 +166,11 @@ def test_clip_grad_corners():
         param.grad = guest.tensor(array(4)) * 3
         double = guest.nn.Parameter(guest.ones(2, dtype=guest.float64))
         double.grad = guest.full((2,), 5.0, dtype=guest.float64)
-        note = [utils.clip_grad_norm_(param, 1.0), param.grad, utils.clip_grad_norm_([], 1.0)]
+        note = [utils.clip_grad_norm_(param, 1.0), param.grad.clone(), utils.clip_grad_norm_([], 1.0)]
         note += [utils.get_total_norm([param.grad, double.grad]), utils.clip_grad_norm_([param, double], 0.5),
-                 double.grad]
+                 double.grad.clone(), utils.clip_grad_norm_([param, double], 100.0), double.grad.clone()]
         utils.clip_grads_with_norm_([param], 0.1, guest.tensor(2.0))
+        note.append(param.grad.clone())
         utils.clip_grad_value_(iter([param, double]), 0.01)
         note += [param.grad, double.grad]
         param.grad = guest.full((4,), float("inf"))

@@ -131,7 +131,7 @@ def test_named_steps(name, options):
         seen = []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for step in (3, 9, 4, 30):
+            for step in (3, 9, 4, 30, *range(32)):  # back and forth, and at every bound
                 scheduler.step(step)
                 seen.append(snapshot(optimizer, scheduler))
         found.append(seen)
