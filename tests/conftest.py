@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+from harness import subresults
+
 # Genuine PyTorch's benchmarks import setuptools, which does not come behind the distutils of Python that others import.
 with contextlib.suppress(ImportError):
     import setuptools  # noqa: F401
@@ -14,6 +16,21 @@ with contextlib.suppress(ImportError):
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 
+pytest_itemcollected = subresults.pytest_itemcollected
+
+
+def pytest_addoption(parser):
+    """Add the choice among what one test tries."""
+    parser.addoption("--only", default="", metavar="WORDS",
+                     help="of tests that try many named things, try those whose names hold these words")
+
+
+def pytest_configure(config):
+    """Tell the choice to those who try things."""
+    subresults.Chosen.words = config.getoption("--only")
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """Refuse names that hold an address: they differ between the processes that share the tests out."""
     named = [item.nodeid for item in items if " at 0x" in item.nodeid]

@@ -9,7 +9,7 @@ from dragon.vm.torch.fx.experimental.proxy_tensor import make_fx
 from harness import engine
 from harness.checks import samples_of
 from harness.inputs import bind
-from ops.test_rows import ROWS
+from harness.rows import load_rows
 
 FEW = 2  # samples of a row
 MADE = {
@@ -44,7 +44,7 @@ def check(mine, theirs):
         numpy.testing.assert_allclose(*numbers, 1e-4, 1e-5)
 
 
-@pytest.mark.parametrize("row", [pytest.param(row, id=str(row)) for row in ROWS if row.call is None])
+@pytest.mark.parametrize("row", [pytest.param(row, id=str(row)) for row in load_rows() if row.call is None])
 def test_rows(row):
     for index, sample in enumerate(samples_of(row)[:FEW]):
         arguments = bind(row, sample, row.dtypes[0], index)
