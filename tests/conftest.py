@@ -30,6 +30,13 @@ def pytest_configure(config):
     subresults.Chosen.words = config.getoption("--only")
 
 
+def pytest_report_header():
+    """Say so where tests are left out, so that nobody takes their silence for a pass."""
+    from harness.devices import is_there
+
+    return [] if is_there() else ["no CUDA device, and no DRAGON_SIMT: tests/cuda is left out"]
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """Refuse names that hold an address: they differ between the processes that share the tests out."""

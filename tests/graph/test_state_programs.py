@@ -27,6 +27,7 @@ import pytest
 
 from dragon.core.capture.function import function
 from dragon.vm import torch
+from harness.subresults import each
 from tests.harness.state_programs import PROGRAMS, source
 
 pytestmark = pytest.mark.filterwarnings("ignore::dragon.core.capture.settings.CaptureWarning")
@@ -69,7 +70,7 @@ def tensors_as_found():
         delattr(torch.Tensor, name)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_no_compiled_function_is_stale(name):
     assert outcomes(PROGRAMS[name], torch.compile) == outcomes(PROGRAMS[name], lambda called: called)
 

@@ -116,7 +116,8 @@ def check_strides(bound, note):
     row = bound.row
     mutates = "Tensor!" in str(engine.schema(row.name)["line"]) if row.call is None else False
     for how in ("transposed", "stepped", "expanded"):
-        moved = bound.arguments.replace([Input(spread(item.array, how), item.dtype, item.grad)
+        # Of copies: a call may write what it borrows.
+        moved = bound.arguments.replace([Input(spread(item.array.copy(), how), item.dtype, item.grad)
                                          for item in bound.arguments.inputs()])
         # Only where axis 0 repeats are the numbers others.
         wanted = [engine.array(result) for result in call(row, moved)] if how == "expanded" else bound.arrays

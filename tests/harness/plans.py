@@ -89,6 +89,8 @@ class Plans:
             _, replays = captured.capture_at_levels(function, make(False), self.levels)
             self.gave_up += None in replays.values()
             replays = {level: replay for level, replay in replays.items() if replay is not None}
+            if not replays:
+                return
             eager = [shown(function, make, other) for other in (False, True)]
             for level, replay in replays.items():
                 allowed = EXACT if level < 3 else tolerance_of(row, bound.dtype)

@@ -12,6 +12,7 @@ import sys
 import pytest
 
 PARAMETER = "part"
+SIZE = 100  # cases of a test: some seconds of what takes as long as most
 MARKED = {"slow", "cuda"}  # what a case of a table may be marked with; a test holds cases of the same marks
 
 
@@ -74,8 +75,8 @@ def told(error):
 
 
 def each(names, cases, ids=None, size=None):
-    """Return a decorator: a test tries all cases of a table, or `size` of them, where `pytest.mark.parametrize` makes
-    a test of each.
+    """Return a decorator: a test tries a hundred cases of a table, or `size` of them, where `pytest.mark.parametrize`
+    makes a test of each.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def each(names, cases, ids=None, size=None):
     ids : Union[Sequence[str], Callable], optional
         Names of the cases, or a function of a value to its part of the name.
     size : int, optional
-        How many cases a test holds at most; all by default. For what takes long, so that processes can share it out.
+        How many cases a test holds at most. Few of what takes long, so that processes can share it out.
 
     Returns
     -------
@@ -96,14 +97,16 @@ def each(names, cases, ids=None, size=None):
 
     """
     names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    ids = ids if ids is None or callable(ids) else list(ids)
     table = [_case(names, case, ids, number) for number, case in enumerate(cases)]
 
     def decorate(function):
         base, tables = getattr(function, "tables_of", (function, []))
         tables = [table, *tables]
         merged = [_merged(combination) for combination in itertools.product(*tables)]
-        test = _test_of(base, merged, size or getattr(function, "size_of", None))
-        test.tables_of, test.size_of = (base, tables), size or getattr(function, "size_of", None)
+        wanted = size or getattr(function, "size_of", None)
+        test = _test_of(base, merged, wanted or SIZE)
+        test.tables_of, test.size_of = (base, tables), wanted
         return test
     return decorate
 
@@ -166,19 +169,14 @@ def _test_of(function, cases, size):
         return test
     test.__signature__ = signature.replace(
         parameters=[inspect.Parameter(PARAMETER, inspect.Parameter.POSITIONAL_OR_KEYWORD), *rest])
-    chosen = [pytest.param(number, id=_title(part), marks=[getattr(pytest.mark, mark) for mark in part[0][2]])
+    chosen = [pytest.param(number, id=f"part {number + 1} of {len(parts)}",
+                           marks=[getattr(pytest.mark, mark) for mark in part[0][2]])
               for number, part in enumerate(parts)]
     return pytest.mark.parametrize(PARAMETER, chosen)(test)
 
 
-def _title(part):
-    """Return the name of a part of a table."""
-    return part[0][0] if len(part) == 1 else f"{part[0][0]} to {part[-1][0]}"
-
-
 def _parts(cases, size):
     """Return cases in parts of at most a size."""
-    size = size or max(len(cases), 1)
     return [cases[first:first + size] for first in range(0, len(cases) or 1, size)]
 
 

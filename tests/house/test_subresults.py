@@ -52,7 +52,7 @@ def test_parts_have_a_size_and_the_same_marks():
     @each("x", [pytest.param(x, marks=[pytest.mark.slow] if x > 3 else []) for x in range(6)], size=3)
     def test(x, extra):
         tried.append((x, extra))
-    assert parts_of(test) == [("0 to 2", []), ("3", []), ("4 to 5", ["slow"])]
+    assert parts_of(test) == [("part 1 of 3", []), ("part 2 of 3", []), ("part 3 of 3", ["slow"])]
     test(part=2, extra="more")
     assert tried == [(4, "more"), (5, "more")]
 

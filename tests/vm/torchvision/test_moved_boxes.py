@@ -13,6 +13,7 @@ import torchvision.transforms.v2.functional as theirs  # noqa: E402
 from dragon.vm import torch as dt  # noqa: E402
 from dragon.vm.torchvision import tv_tensors  # noqa: E402
 from dragon.vm.torchvision.transforms.v2 import functional as mine  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 CANVAS = (24, 32)
 FORMATS = ("XYXY", "XYWH", "CXCYWH", "XYWHR", "CXCYWHR", "XYXYXYXY")
@@ -57,9 +58,9 @@ def options_of(name):
     return {**MOVED[name], **({"displacement": displaced} if name == "elastic" else {}), "canvas_size": CANVAS}
 
 
-@pytest.mark.parametrize("mode", ["soft", "hard", None])
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("name", MOVED)
+@each("mode", ["soft", "hard", None])
+@each("format", FORMATS)
+@each("name", MOVED)
 def test_boxes(name, format, mode):
     options = {**options_of(name), "format": format, "clamping_mode": mode}
     for expand in ((False, True) if name == "rotate" else (False,)):

@@ -10,6 +10,7 @@ from PIL import Image  # noqa: E402
 from dragon.vm import torch as dt  # noqa: E402
 from dragon.vm.torchvision import transforms as T  # noqa: E402
 from dragon.vm.torchvision.transforms import functional as F  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 G = tv.transforms
 FG = tv.transforms.functional
@@ -88,7 +89,7 @@ CLASSES = {
 }
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES)
 def test_class(name):
     make, inputs = CLASSES[name]
     wanted, found = make(G), make(T)
@@ -131,8 +132,8 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("kind", ("bytes", "floats", "pillow"))
+@each("name", FUNCTIONS)
+@each("kind", ("bytes", "floats", "pillow"))
 def test_function(name, kind):
     args = FUNCTIONS[name]
     wanted = getattr(FG, name)(INPUTS[kind], *args)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 
 BOTH = (torch, dragon_torch)
 NAMES = {"divide": "div", "divide_": "div_"}  # one object here, which is called so
@@ -66,9 +67,9 @@ def test_calls(name):
     assert found[0] == found[1] or name in ("None", "text") and found[0][1:] == found[1][1:]  # who is not asked for ==
 
 
-@pytest.mark.parametrize("other", ["number", "plain", "same"])
-@pytest.mark.parametrize("name", "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift eq ne lt ge iadd "
-                         "isub imul ifloordiv ipow iand ior ixor ilshift irshift".split())
+@each("other", ["number", "plain", "same"])
+@each("name", "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift eq ne lt ge iadd "
+      "isub imul ifloordiv ipow iand ior ixor ilshift irshift".split())
 def test_operators(name, other):
     found = []
     for t in BOTH:

@@ -8,6 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from dragon.vm import torch as dt  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 DTYPES = "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool complex64 complex128".split()
 # What a module `t`, genuine or ours, makes; whatever is made is to arrive on the other side.
@@ -65,8 +66,8 @@ def repacked(file, compression=zipfile.ZIP_STORED, change=lambda name, data: dat
     return target
 
 
-@pytest.mark.parametrize("archive, protocol", [(True, 2), (True, 4), (True, 5), (False, 2)])
-@pytest.mark.parametrize("name", OBJECTS)
+@each("archive, protocol", [(True, 2), (True, 4), (True, 5), (False, 2)])
+@each("name", OBJECTS)
 def test_files_written_here_are_read_there(name, archive, protocol):
     file = written(dt, OBJECTS[name](dt), _use_new_zipfile_serialization=archive, pickle_protocol=protocol)
     theirs = written(torch, OBJECTS[name](torch), _use_new_zipfile_serialization=archive)

@@ -3,6 +3,7 @@ import re
 
 import pytest
 import torch
+from harness.subresults import each
 from harness.twin import rows, same, same_gradients
 
 from dragon.vm import torch as dragon_torch
@@ -237,8 +238,8 @@ def named(row, names):
     return [name for name in names if re.search(rf"\b{name}\b", row.replace("F.", ""))]
 
 
-@pytest.mark.parametrize("row", rows(ACTIVATIONS + OTHER_DTYPES + LOSSES + LOSS_ERRORS + LAYERS + VALUES
-                                     + LAYER_ERRORS))
+@each("row", rows(ACTIVATIONS + OTHER_DTYPES + LOSSES + LOSS_ERRORS + LAYERS + VALUES
+                  + LAYER_ERRORS))
 def test_value(row):
     same(PRELUDE + row)
 

@@ -1,6 +1,7 @@
 """`torch.fft`, `stft`, windows and `torch.special` give what genuine PyTorch gives, line by line."""
 import pytest
 
+from harness.subresults import each
 from harness.twin import rows, same, same_gradients
 
 PRELUDE = "f = torch.fft; s = torch.special; S = torch.signal.windows; o = x.double(); h = torch.hann_window(8); "
@@ -169,19 +170,19 @@ S.general_cosine({}, a=[0.5, 0.3, 0.2], sym=False)
 """
 
 
-@pytest.mark.parametrize("row", rows(SMOOTH + VALUES))
+@each("row", rows(SMOOTH + VALUES))
 def test_value(row):
     same(PRELUDE + row)
 
 
-@pytest.mark.parametrize("row", rows(SMOOTH))
+@each("row", rows(SMOOTH))
 def test_gradient(row):
     name = next(name for name in "xbwp" if f"({name}" in row or row.startswith(name) or f", {name})" in row)
     same_gradients(PRELUDE + row, name)
 
 
-@pytest.mark.parametrize("degree", DEGREES)
-@pytest.mark.parametrize("name", POLYNOMIALS)
+@each("degree", DEGREES)
+@each("name", POLYNOMIALS)
 def test_polynomial(name, degree):
     same(f"{PRELUDE}torch.special.{name}(o, {degree})", 1e-7)
 

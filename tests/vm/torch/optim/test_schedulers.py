@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 SIMPLE = [
     ("LambdaLR", {"lr_lambda": lambda step: 0.95 ** step}),
@@ -86,8 +87,8 @@ def describe(item):
     return re.sub(r" at 0x\w+", "", str(item))[:60]
 
 
-@pytest.mark.parametrize("kind", ["SGD", "Adam"])
-@pytest.mark.parametrize("name, options", SIMPLE, ids=describe)
+@each("kind", ["SGD", "Adam"])
+@each("name, options", SIMPLE, ids=describe)
 def test_rates(name, options, kind):
     def start(T, optimizer):
         return build(T, optimizer, name, options)

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 
 ARRAY = np.arange(2 * 4 * 6 * 3, dtype=np.float32).reshape(2, 4, 6, 3) + 1
 LAYOUTS = {
@@ -36,8 +37,8 @@ CUTS = {**{name: layout for name, layout in LAYOUTS.items() if name != "expanded
         "a few": lambda x: x[0, :, :2, 0].t(), "one column": lambda x: x[:, 1, 2, 1], "none": lambda x: x[2:].mT}
 
 
-@pytest.mark.parametrize("cut", CUTS)
-@pytest.mark.parametrize("name", SAMPLERS)
+@each("cut", CUTS)
+@each("name", SAMPLERS)
 def test_writes_through_views(name, cut):
     """Also into memory with gaps, whose axes were exchanged."""
     found = []

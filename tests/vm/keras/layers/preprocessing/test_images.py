@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness import genuine
 from harness.keras_layer import array, guest, plain
+from harness.subresults import each
 
 DRAW = np.random.default_rng(0)
 IMAGES = (DRAW.random((3, 12, 10, 3)) * 255).astype("float32")
@@ -72,8 +73,8 @@ def near(ours, theirs, what):
     assert apart.mean() <= 0.02, f"{what}: {apart.mean():.3f} apart, most {np.abs(ours - theirs).max()}"
 
 
-@pytest.mark.parametrize("images", [IMAGES, SMOOTH], ids=["noise", "smooth"])
-@pytest.mark.parametrize("name, config", ROWS)
+@each("images", [IMAGES, SMOOTH], ids=["noise", "smooth"])
+@each("name, config", ROWS)
 def test_images(name, config, images):
     """Batches in training, one call after another, and in inference; configurations."""
     def run(layer, tf):
