@@ -27,7 +27,6 @@ import pytest
 
 from dragon.core.capture.function import function
 from dragon.vm import torch
-from harness.subresults import each
 from tests.harness.state_programs import PROGRAMS, source
 
 pytestmark = pytest.mark.filterwarnings("ignore::dragon.core.capture.settings.CaptureWarning")
@@ -70,7 +69,7 @@ def tensors_as_found():
         delattr(torch.Tensor, name)
 
 
-@each("name", PROGRAMS)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_no_compiled_function_is_stale(name):
     assert outcomes(PROGRAMS[name], torch.compile) == outcomes(PROGRAMS[name], lambda called: called)
 

@@ -70,8 +70,8 @@ def test_every_sample_comes_once(case):
     check(*case)
 
 
-@pytest.mark.parametrize("case", list(combinations(12)), ids=str)
-@pytest.mark.parametrize("workers, threads", [(1, False), (3, False), (2, True)])
+@each("case", list(combinations(12)), ids=str)
+@each("workers, threads", [(1, False), (3, False), (2, True)])
 def test_every_sample_comes_once_whatever_the_workers(case, workers, threads):
     check(*case, workers=workers, threads=threads)
 

@@ -67,7 +67,7 @@ def test_bodies_are_those_that_were_always_written(value):
     assert _C.kpl_encode({"odd": "x", "value": [value]}) == oracle.encode({"odd": "x", "value": [value]})
 
 
-@pytest.mark.parametrize("value", REFUSED, ids=lambda value: f"{type(value).__name__}")
+@each("value", REFUSED, ids=lambda value: f"{type(value).__name__}")
 def test_refusals_are_those_that_were_always_told(value):
     with pytest.raises(TypeError) as expected:
         oracle.encode(value)

@@ -78,9 +78,9 @@ def weigh_bytes(x, matrix):
     return np.clip(sums >> bits, 0, 255).astype(np.uint8)
 
 
-@pytest.mark.parametrize("mode", ["triangle", "lanczos3", "lanczos5"])
-@pytest.mark.parametrize("channels", [1, 3, 5, 70])
-@pytest.mark.parametrize("last", [False, True])
+@each("mode", ["triangle", "lanczos3", "lanczos5"])
+@each("channels", [1, 3, 5, 70])
+@each("last", [False, True])
 def test_bytes_are_weighed_by_whole_numbers(mode, channels, last):
     for size, wanted in SIZES + [(130, 70), (70, 130), (300, 2)]:
         x = (torch.rand(2, channels, size, 37) * 300 - 20).clamp(0, 255).to(torch.uint8)
@@ -92,8 +92,8 @@ def test_bytes_are_weighed_by_whole_numbers(mode, channels, last):
         assert (made == expected).mean() > 0.99 and abs(made.astype(int) - expected).max() <= 2
 
 
-@pytest.mark.parametrize("mode, smooth", PYTORCH + CENTERED)
-@pytest.mark.parametrize("last", [False, True])
+@each("mode, smooth", PYTORCH + CENTERED)
+@each("last", [False, True])
 def test_gradients_are_the_transposed_product(mode, smooth, last):
     form = torch.channels_last if last else torch.contiguous_format
     x = torch.randn(1, 3, 7, 5, dtype=torch.float64).to(memory_format=form).requires_grad_()

@@ -71,8 +71,8 @@ def test_boxes(name, format, mode):
         same(found, wanted, 1e-4, 2e-3)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int64"])
-@pytest.mark.parametrize("name", MOVED)
+@each("dtype", ["float32", "int64"])
+@each("name", MOVED)
 def test_keypoints(name, dtype):
     points = (numpy.random.default_rng(2).uniform(0, 24, (5, 2)) * 1.3).astype(dtype)
     found, wanted = both(f"{name}_keypoints", points, options_of(name))
@@ -82,8 +82,8 @@ def test_keypoints(name, dtype):
     same(found, wanted, 1e-5, 1e-4)
 
 
-@pytest.mark.parametrize("shape", [CANVAS, (2, *CANVAS)])
-@pytest.mark.parametrize("name", MOVED)
+@each("shape", [CANVAS, (2, *CANVAS)])
+@each("name", MOVED)
 def test_masks(name, shape):
     mask = numpy.random.default_rng(2).integers(0, 9, shape).astype("uint8")
     same(*both(f"{name}_mask", mask, options_of(name)))

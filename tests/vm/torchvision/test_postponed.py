@@ -88,7 +88,7 @@ def test_any_steps_give_pillows_bytes(options):
         assert_same(found, expected)
 
 
-@pytest.mark.parametrize("look", [
+@each("look", [
     lambda picture: picture.getpixel((3, 5)), lambda picture: repr(picture).split(" at ")[0],
     lambda picture: pickle.loads(pickle.dumps(picture)).tobytes(), lambda picture: copy.deepcopy(picture).tobytes(),
     lambda picture: np.array(picture.convert("L")).tolist(), lambda picture: picture.getbbox(),

@@ -152,8 +152,8 @@ def test_modes_of_pillow(pillow_mode):
         same(F.to_pil_image(mine(tensor), pillow_mode), FG.to_pil_image(tensor, pillow_mode))
 
 
-@pytest.mark.parametrize("before", ("uint8", "int16", "int32", "float32", "float64", "bool"))
-@pytest.mark.parametrize("after", ("uint8", "int16", "int32", "int64", "float32", "float64"))
+@each("before", ("uint8", "int16", "int32", "float32", "float64", "bool"))
+@each("after", ("uint8", "int16", "int32", "int64", "float32", "float64"))
 def test_convert_image_dtype(before, after):
     source = (FLOATS * 120).to(getattr(torch, before)) if before[0] in "iu" else FLOATS.to(getattr(torch, before))
     try:
@@ -177,7 +177,7 @@ ERRORS = [lambda T: T.Resize((1, 2, 3)), lambda T: T.Pad("a"), lambda T: T.Pad((
           lambda T: T.FiveCrop(50)(PILLOW), lambda T: T.ElasticTransform(1)]
 
 
-@pytest.mark.parametrize("call", ERRORS, ids=range(len(ERRORS)))
+@each("call", ERRORS, ids=range(len(ERRORS)))
 def test_errors(call):
     with pytest.raises(Exception) as wanted:
         call(G)

@@ -136,7 +136,7 @@ def tensors(T):
     return GT if T is G else MT
 
 
-@each("name", CLASSES)
+@each("name", CLASSES, size=20)
 def test_class(name):
     make, kinds = CLASSES[name]
     wanted, found = make(G), make(T)

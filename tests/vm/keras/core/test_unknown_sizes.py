@@ -62,8 +62,8 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("shape", [(6, 4), (None, 4)])
+@each("name", CALLS)
+@each("shape", [(6, 4), (None, 4)])
 def test_layers_in_the_way_of_tensorflow(name, shape):
     """What such layers infer is no less than what genuine ones do, and holds for all sizes."""
     own = make_layer(keras, tf, CALLS[name])(keras.Input(shape))

@@ -119,7 +119,7 @@ def compare(ours, theirs, rtol=2e-5, atol=2e-6):
     np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol)
 
 
-@each("name, arguments, made, weighted", RESULTS, ids=RESULT_IDS)
+@each("name, arguments, made, weighted", RESULTS, ids=RESULT_IDS, size=30)
 def test_results(name, arguments, made, weighted):
     """Three batches, a reset, another batch; the variables all the way."""
     ours, theirs = both(name, arguments)

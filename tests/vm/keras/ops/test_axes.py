@@ -47,7 +47,7 @@ def test_axes_as_told(name, dtype):
     assert compared or dtype != "float32"
 
 
-@pytest.mark.parametrize("name", REDUCTIONS)
+@each("name", REDUCTIONS)
 def test_wrong_axes(name):
     for axis in WRONG:
         with pytest.raises((*REFUSALS, genuine.tf.errors.OpError)):

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 import dragon.vm.tensorflow as tf
-from harness.subresults import each
 
 keras = tf.keras
 ABSURD = (10**12, 2**63 - 1, 2**64, -2**63, 1e30, float("inf"))
@@ -88,8 +87,8 @@ def little_memory():
     resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
-@each("size", ABSURD, ids=str)
-@each("name", CALLS)
+@pytest.mark.parametrize("size", ABSURD, ids=str)
+@pytest.mark.parametrize("name", CALLS)
 def test_absurd_sizes(name, size):
     try:
         found = CALLS[name](size)

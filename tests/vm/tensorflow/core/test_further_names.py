@@ -111,7 +111,7 @@ tf.linalg.solve(tf.eye(3), tf.ones([2, 3, 1]))
 """
 
 
-@pytest.mark.parametrize("text", CONVOLUTIONS.strip().split("\n"))
+@each("text", CONVOLUTIONS.strip().split("\n"))
 def test_convolutions(text):
     check(f"{IMAGES}\nreturn {text}")
 

@@ -1,5 +1,4 @@
 """`tf.linalg` beside genuine one: values, errors and gradients."""
-import pytest
 from harness.expressions import check
 from harness.subresults import each
 
@@ -123,7 +122,7 @@ def test_expression(text):
     check(text, 2e-4)
 
 
-@pytest.mark.parametrize("text", GRADIENTS)
+@each("text", GRADIENTS)
 def test_gradient(text):
     check(f"""
 v = tf.Variable({A})

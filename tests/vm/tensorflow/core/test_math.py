@@ -109,7 +109,7 @@ def test_unary(name):
         check(f"tf.math.{name}({given})", 2e-3 if "float16" in given else 2e-5, more=True)
 
 
-@pytest.mark.parametrize("name", BINARY)
+@each("name", BINARY)
 def test_binary(name):
     for given in PAIRS:
         if name != "nextafter" or "." in given:  # genuine makes floats of integers there
@@ -128,7 +128,7 @@ def test_expression(text):
     check(text)
 
 
-@pytest.mark.parametrize("name", GRADIENTS)
+@each("name", GRADIENTS)
 def test_gradient(name):
     given = "[[1.3, 2.5]]" if name == "acosh" else "[[0.3, 0.6], [0.8, 0.2]]"
     check(f"""

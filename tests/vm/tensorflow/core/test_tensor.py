@@ -1,5 +1,4 @@
 """Tensors beside genuine ones: arithmetic, dtype rules, indexing, conversion, looks and errors."""
-import pytest
 from harness.expressions import check
 from harness.subresults import each
 
@@ -271,6 +270,6 @@ def test_expression(text):
     check(NAMES.format(text))
 
 
-@pytest.mark.parametrize("text", LOOKS.strip().split("\n"))
+@each("text", LOOKS.strip().split("\n"))
 def test_looks(text):
     check(text, show=True)

@@ -305,7 +305,7 @@ def test_stream(text):
     check(f"tf.random.set_seed(7)\nreturn [{fill(text)} for _ in range(3)]", 1e-4)
 
 
-@pytest.mark.parametrize("text", SMOOTH)
+@each("text", SMOOTH)
 def test_gradient(text):
     check(f"""
 v = tf.Variable({F})

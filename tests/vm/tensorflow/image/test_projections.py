@@ -36,7 +36,7 @@ def project(tf, x, transforms, size, fill, way, dtype="float32", op=OP):
 
 
 @each("dtype", DTYPES)
-@each("shape", SHAPES, ids=str)
+@each("shape", SHAPES, ids=str, size=20)
 def test_to_the_bit(shape, dtype):
     random = np.random.default_rng(0)
     x = random.integers(0, 256, shape) if "int" in dtype else random.normal(size=shape) * 100
@@ -66,8 +66,8 @@ def test_without_a_fill():
     np.testing.assert_array_equal(made, wanted)
 
 
-@pytest.mark.parametrize("way", WAYS, ids="-".join)
-@pytest.mark.parametrize("count", [1, 2])
+@each("way", WAYS, ids="-".join)
+@each("count", [1, 2])
 def test_gradients_are_the_inverse_transforms(way, count):
     random = np.random.default_rng(2)
     x, moves = random.normal(size=(2, 5, 6, 3)), draw(random, count) + [0, 0, -3, 0, 0, 2, 0, 0]

@@ -56,7 +56,7 @@ def plain(value):
     return value.dtype.name, list(array.shape), array.tolist()
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_call_is_as_genuine(name):
     assert plain(CALLS[name](dtf)) == plain(CALLS[name](genuine.tf))
 

@@ -60,7 +60,7 @@ def test_the_class_of_a_refusal(call, kind):
         call()
 
 
-@pytest.mark.parametrize("call, words", WRONG.values(), ids=WRONG)
+@each("call, words", WRONG.values(), ids=WRONG)
 def test_an_argument_of_the_wrong_kind_is_named(call, words):
     with pytest.raises(TypeError, match=words):
         call()

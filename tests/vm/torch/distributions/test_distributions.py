@@ -74,7 +74,7 @@ def test_every_class_has_a_case():
     assert classes - {"Distribution", "ExponentialFamily"} == {name.split()[0] for name in THEIRS}
 
 
-@pytest.mark.parametrize("name", THEIRS)
+@each("name", THEIRS)
 def test_draws_and_densities(name):
     theirs, mine = THEIRS[name], MINE[name]
     torch.manual_seed(3)
@@ -106,7 +106,7 @@ def test_answers(name, question):
         same(mine, theirs, 1e-4, 1e-5)
 
 
-@pytest.mark.parametrize("name", THEIRS)
+@each("name", THEIRS)
 def test_forms(name):
     theirs, mine = cases(torch)[name], cases(dragon_torch)[name]  # new ones: what was asked before is shown too
     assert repr(mine) == repr(theirs)

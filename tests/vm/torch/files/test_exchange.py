@@ -77,8 +77,8 @@ def test_files_written_here_are_read_there(name, archive, protocol):
     assert show(dt.load(file)) == expected
 
 
-@pytest.mark.parametrize("archive", [True, False])
-@pytest.mark.parametrize("name", OBJECTS)
+@each("archive", [True, False])
+@each("name", OBJECTS)
 def test_files_written_there_are_read_here(name, archive):
     file = written(torch, OBJECTS[name](torch), _use_new_zipfile_serialization=archive)
     expected = show(torch.load(io.BytesIO(file.getvalue()), weights_only=False))

@@ -244,17 +244,17 @@ def test_value(row):
     same(PRELUDE + row)
 
 
-@pytest.mark.parametrize("row", [row for row in rows(ACTIVATIONS) if "nplace" not in row and "True)" not in row])
+@each("row", [row for row in rows(ACTIVATIONS) if "nplace" not in row and "True)" not in row])
 def test_gradient_of_activation(row):
     same_gradients(PRELUDE + row, *named(row, "xbv"))
 
 
-@pytest.mark.parametrize("row", [row for row in rows(LOSSES) if "ctc" not in row])
+@each("row", [row for row in rows(LOSSES) if "ctc" not in row])
 def test_gradient_of_loss(row):
     same_gradients(PRELUDE + row, *named(row, "xb"))
 
 
-@pytest.mark.parametrize("row", rows(LAYERS))
+@each("row", rows(LAYERS))
 def test_gradient_of_layer(row):
     same_gradients(PRELUDE + row, *named(row, "bmvxy"))
 

@@ -167,7 +167,7 @@ def test_gradient(row):
     same_gradients(PRELUDE + row, *(["d"] if "t," in row else ["x"] if "(x" in row else ["b"]))
 
 
-@pytest.mark.parametrize("row", rows(ATTENTION + ATTENTION_ERRORS))
+@each("row", rows(ATTENTION + ATTENTION_ERRORS))
 def test_attention(row):
     same(PRELUDE + WIDE + row)
 

@@ -47,8 +47,8 @@ def test_a_degree_for_each_place(name):
     same(lambda t: getattr(t.special, name)(t.tensor(places), t.tensor(degrees)), 1e-6)
 
 
-@pytest.mark.parametrize("degree", [2 ** 32, 2 ** 62, float("inf"), float("nan")])
-@pytest.mark.parametrize("name", POLYNOMIALS)
+@each("degree", [2 ** 32, 2 ** 62, float("inf"), float("nan")])
+@each("name", POLYNOMIALS)
 def test_any_degree_ends(name, degree):
     """What has a closed form gives it; Laguerre's and Legendre's polynomials say how far they go."""
     function, places = getattr(dragon_torch.special, name), dragon_torch.tensor([0.3, 1.0, -1.0, 2.0])

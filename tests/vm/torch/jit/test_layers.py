@@ -94,7 +94,7 @@ def same(found, expected):
 
 @pytest.mark.filterwarnings("ignore")
 @each("name", [*layers(dt), "RNN", "LSTM", "GRU"])
-@each("direction", ["there", "back"])
+@each("direction", ["there", "back"], size=25)
 def test_layers_are_scripts(name, direction):
     here, other = (dt, torch) if direction == "there" else (torch, dt)
     module, arguments = made(here, name)

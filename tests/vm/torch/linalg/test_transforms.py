@@ -1,5 +1,4 @@
 """`torch.fft`, `stft`, windows and `torch.special` give what genuine PyTorch gives, line by line."""
-import pytest
 
 from harness.subresults import each
 from harness.twin import rows, same, same_gradients
@@ -187,14 +186,14 @@ def test_polynomial(name, degree):
     same(f"{PRELUDE}torch.special.{name}(o, {degree})", 1e-7)
 
 
-@pytest.mark.parametrize("row", rows(WINDOWS))
+@each("row", rows(WINDOWS))
 def test_window(row):
     for length in (0, 1, 2, 7, 8):
         same(PRELUDE + row.format(length), 2e-2 if "bfloat16" in row else 1e-6)
 
 
-@pytest.mark.parametrize("n", [1, 2, 6, 7, 31, 64, 100, 127, 202])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each("n", [1, 2, 6, 7, 31, 64, 100, 127, 202])
+@each("dtype", ["float32", "float64"])
 def test_what_has_no_imaginary_part_has_exactly_none(n, dtype):
     import numpy
 

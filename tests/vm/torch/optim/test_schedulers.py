@@ -102,7 +102,7 @@ def test_composites(name):
     assert follow(dt, start) == follow(torch, start)
 
 
-@pytest.mark.parametrize("name, options", SIMPLE, ids=describe)
+@each("name, options", SIMPLE, ids=describe)
 def test_going_on_from_pytorch(name, options):
     """A schedule's state of PyTorch goes on in Dragon."""
     first = make(torch)
@@ -121,7 +121,7 @@ def test_going_on_from_pytorch(name, options):
         assert snapshot(second, mine) == snapshot(first, theirs)
 
 
-@pytest.mark.parametrize("name, options", [case for case in SIMPLE if case[0] in (
+@each("name, options", [case for case in SIMPLE if case[0] in (
     "StepLR", "MultiStepLR", "ConstantLR", "LinearLR", "ExponentialLR", "PolynomialLR", "CosineAnnealingLR",
     "CosineAnnealingWarmRestarts", "LambdaLR")], ids=describe)
 def test_named_steps(name, options):
@@ -178,7 +178,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("index", range(len(ERRORS)))
+@each("index", range(len(ERRORS)))
 def test_errors(index):
     kinds = []
     for T in (torch, dt):
