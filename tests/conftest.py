@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from harness import genuine
+from harness import genuine, subresults
 from harness.durations import Durations
 from harness.quick import Quick
 
@@ -18,6 +18,9 @@ with contextlib.suppress(ImportError):
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 
 
+pytest_itemcollected = subresults.pytest_itemcollected
+
+
 def pytest_addoption(parser):
     """Know the options of this suite."""
     parser.addoption("--durations-file", metavar="FILE",
@@ -26,10 +29,13 @@ def pytest_addoption(parser):
                      help="run a sample that takes so many processor seconds: something of every file and of every row")
     parser.addoption("--sample-seed", type=int, default=0, help="another seed chooses another sample")
     parser.addoption("--changed-since", metavar="REVISION", help="run the tests that changes since a revision reach")
+    parser.addoption("--only", default="", metavar="WORDS",
+                     help="of tests that try many named things, try those whose names hold these words")
 
 
 def pytest_configure(config):
-    """Measure tests where they run."""
+    """Measure tests where they run, and tell the choice to those who try many things."""
+    subresults.Chosen.words = config.getoption("--only")
     config.pluginmanager.register(Durations(config.getoption("--durations-file")))
     seconds, revision = config.getoption("--quick"), config.getoption("--changed-since")
     if seconds is not None:
@@ -39,6 +45,14 @@ def pytest_configure(config):
         config.pluginmanager.register(ReachedOnly.of(config, revision))
 
 
+def pytest_report_header():
+    """Say so where tests are left out, so that nobody takes their silence for a pass."""
+    from harness.devices import is_there
+
+    return [] if is_there() else ["no CUDA device, and no DRAGON_SIMT: tests/cuda is left out"]
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """Refuse names that hold an address: they differ between the processes that share the tests out."""
     named = [item.nodeid for item in items if " at 0x" in item.nodeid]

@@ -15,6 +15,7 @@ import pytest
 
 import dragon
 from dragon.vm import keras, tensorflow, torch
+from harness.subresults import each
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = HERE.parent / "harness" / "examples.py"
@@ -65,7 +66,7 @@ def list_arguments(value):
             if parameter.name not in ("self", "cls") and not parameter.name.startswith("_")]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_docstring_is_complete(name):
     value = find(name)
     doc = inspect.getdoc(value)

@@ -5,6 +5,7 @@ import pytest
 import dragon
 from dragon import _C
 from harness.graphs import build, call, check_equal, ops, optimized
+from harness.subresults import each
 
 
 def number(graph, value, dtype="float32"):
@@ -76,7 +77,7 @@ def test_both_the_same():
     assert simplified(graph) == ["exp"]
 
 
-@pytest.mark.parametrize("steps", [
+@each("steps", [
     [("clone", {})], [("copy", {})], [("to_row_major", {})], [("cast", {"dtype": "float32"})],
     [("to_device", {"device": "cpu"})], [("cast", {"dtype": "float64"}), ("cast", {"dtype": "float32"})],
     [("expand", {"shape": (2, 3)})], [("expand", {"shape": (-1, -1)})], [("slice", {"axis": 1})],

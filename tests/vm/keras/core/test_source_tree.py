@@ -9,6 +9,7 @@ import pytest
 from dragon.vm import keras
 from dragon.vm.keras.core.source_places import PLACES
 from dragon.vm.keras.core.source_tree import read_places
+from harness.subresults import each
 
 # What libraries import from Keras's source tree: where, and what that is here.
 USED = {
@@ -62,7 +63,7 @@ def test_what_libraries_import(module):
     assert getattr(room, name) is find(public)
 
 
-@pytest.mark.parametrize("path", sorted(read_places()))
+@each("path", sorted(read_places()))
 def test_every_place_exists_and_is_one_of_genuine_keras(path):
     # What genuine Keras has as attributes of its backend are modules of the backend's own.
     inner = path if path.startswith(("backend.common", "backend.tensorflow", "backend.config")) else path.replace(

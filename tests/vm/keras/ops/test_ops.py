@@ -9,6 +9,7 @@ from dragon import _C
 from dragon.vm.keras import ops
 from harness import genuine
 from harness.keras_ops import find, nn_rows, numpy_rows
+from harness.subresults import each
 
 ROWS = numpy_rows.ROWS + nn_rows.ROWS
 LEFT_OUT = {"adaptive_average_pool", "adaptive_max_pool", "associative_scan", "cond", "custom_gradient", "dtype",
@@ -37,7 +38,7 @@ def assert_alike(found, wanted, within):
         np.testing.assert_allclose(own, other, within, within)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=repr)
+@each("row", ROWS, ids=repr)
 def test_values(row):
     found = find(ops, row.name)(*row.args, **row.kwargs)
     assert_alike(found, find(genuine.keras.ops, row.name)(*row.args, **row.kwargs), row.within)
@@ -107,7 +108,7 @@ def has_gradient(row):
     return row.gradient and any(map(is_floating, arrays))
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if has_gradient(row)], ids=repr)
+@each("row", [row for row in ROWS if has_gradient(row)], ids=repr)
 def test_gradients(row):
     try:
         wanted = gradients_there(row)
@@ -134,7 +135,7 @@ def to_symbolic(row, make):
     return args, {name: change(value, symbol) for name, value in row.kwargs.items()}, bool(count)
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.symbolic], ids=repr)
+@each("row", [row for row in ROWS if row.symbolic], ids=repr)
 def test_symbolic(row):
     args, kwargs, any_symbols = to_symbolic(row, genuine.keras.KerasTensor)
     if not any_symbols:

@@ -7,6 +7,7 @@ import pytest
 
 from dragon.vm import tensorflow as ours
 from harness import genuine
+from harness.subresults import each
 
 CALLS = """
 sum(X) | mean(X) | prod(B) | add(True, True) | add(I8, 1.0) | add(F, 1) | var(X) | std(F) | max([1, 2])
@@ -40,7 +41,7 @@ def run(tf, expression):
     return [np.asarray(part) for part in (found if isinstance(found, (list, tuple)) else [found])]
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
+@each("expression", EXPRESSIONS)
 def test_as_genuine(expression):
     for mine, theirs in zip(run(ours, expression), run(genuine.tf, expression), strict=True):
         assert mine.dtype == theirs.dtype and mine.shape == theirs.shape

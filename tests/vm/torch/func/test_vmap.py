@@ -8,6 +8,7 @@ import torch.func  # noqa: F401
 
 from dragon.vm import torch as dt
 from harness.sides import outcome, plain
+from harness.subresults import each
 
 SCENARIOS = []
 
@@ -144,7 +145,7 @@ for _name, _call in ERRORS.items():
     scenario(_call)
 
 
-@pytest.mark.parametrize("function", SCENARIOS, ids=lambda item: item.__name__)
+@each("function", SCENARIOS, ids=lambda item: item.__name__)
 def test_same_on_both(function):
     assert outcome(function, dt, 4, True) == outcome(function, torch, 4, True)
 
@@ -237,7 +238,7 @@ def set_item(x):
     return x
 
 
-@pytest.mark.parametrize("name", ONCE)
+@each("name", ONCE)
 def test_called_once(name):
     make, expected = ONCE[name]
     calls = []

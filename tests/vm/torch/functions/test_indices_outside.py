@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 from harness.twin import rows
 
 # `x` and `w` (3, 4), I(...) a tensor of integers; `i` is the index that may lie outside.
@@ -102,7 +103,7 @@ def _compare(run, code):
             assert torch.allclose(torch.tensor(mine), torch.tensor(genuine), rtol=1e-5), said
 
 
-@pytest.mark.parametrize("code", rows(CALLS))
+@each("code", rows(CALLS))
 def test_the_value_or_a_refusal(code):
     _compare(_result, code)
 

@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 from harness.twin import rows, same
 
 DESTINATIONS = """
@@ -174,7 +175,7 @@ x.sgn_()
 """
 
 
-@pytest.mark.parametrize("code", rows(DESTINATIONS + VIEWS_AND_TWINS))
+@each("code", rows(DESTINATIONS + VIEWS_AND_TWINS))
 def test_the_same_as_genuine(code):
     same(code)
 

@@ -1,6 +1,7 @@
 """`torch.linalg` gives what genuine PyTorch gives, line by line; factors are compared by what they multiply to."""
 import pytest
 
+from harness.subresults import each
 from harness.twin import rows, same, same_gradients
 
 PRELUDE = ("L = torch.linalg; k = m.double(); o = b.double(); h = k @ k.T + 4 * torch.eye(4).double(); "
@@ -132,12 +133,12 @@ L.tensorinv(k, 0)
 """
 
 
-@pytest.mark.parametrize("row", rows(SMOOTH + VALUES + ERRORS))
+@each("row", rows(SMOOTH + VALUES + ERRORS))
 def test_value(row):
     same(PRELUDE + row)
 
 
-@pytest.mark.parametrize("row", rows(SMOOTH))
+@each("row", rows(SMOOTH))
 def test_gradient(row):
     # What is read from one array alone has no gradient by another.
     name = "b" if "(o" in row else "m"

@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 from dragon.vm import torch as mine
+from harness.subresults import each
 
 torch = pytest.importorskip("torch")
 BOTH = (mine, torch)
@@ -49,8 +50,8 @@ NORMALIZERS = [("parametrizations.weight_norm", {}), ("parametrizations.weight_n
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("sizes", [(4, 6), (4, 4), (4, 2)])
-@pytest.mark.parametrize("path, options", NORMALIZERS)
+@each("sizes", [(4, 6), (4, 4), (4, 2)])
+@each("path, options", NORMALIZERS)
 def test_normalized_weights(path, options, sizes):
     """Train a step, save, load, copy and evaluate with a weight that is computed."""
     notes = []

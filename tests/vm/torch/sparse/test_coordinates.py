@@ -2,6 +2,7 @@
 import pytest
 import torch
 from harness.sparse import coordinates, outcome, same, strided
+from harness.subresults import each
 
 from dragon.vm import torch as dt
 
@@ -37,8 +38,8 @@ def calls_of(shape):
     return [call.strip() for call in found]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape, count, dense", SHAPES)
+@each("dtype", DTYPES)
+@each("shape, count, dense", SHAPES)
 def test_functions_agree_with_genuine(shape, count, dense, dtype):
     wrong = []
     for call in calls_of(shape):
