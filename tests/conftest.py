@@ -5,6 +5,9 @@ import os
 
 import pytest
 
+from harness.answers import options
+from harness.answers.options import pytest_addoption  # noqa: F401
+
 # Genuine PyTorch's benchmarks import setuptools, which does not come behind the distutils of Python that others import.
 with contextlib.suppress(ImportError):
     import setuptools  # noqa: F401
@@ -12,6 +15,26 @@ with contextlib.suppress(ImportError):
 # Kernels that know all layouts of images, and sum in one order. By itself genuine TensorFlow takes them only where the
 # processor has AVX-512, and answers otherwise on others.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
+
+
+def pytest_configure(config):
+    """Say how answers of genuine packages are found."""
+    options.configure(config)
+
+
+def pytest_unconfigure(config):
+    """Leave nothing behind."""
+    options.unconfigure(config)
+
+
+def pytest_report_header(config):
+    """Say which answers are asked for anew."""
+    return options.header(config)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Record answers, or count those that are not recorded."""
+    options.summarize(terminalreporter, config)
 
 
 def pytest_collection_modifyitems(items):
