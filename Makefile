@@ -12,12 +12,13 @@ export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 
 .PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
   sanitize-threads docs site-check bench hunt-pairs hunt-layers hunt-numbers hunt-interrupts hunt-levels hunt-leaks \
-  wheel sdist cuda simt simt-sanitize ray ci-full clean
+  wheel sdist cuda simt simt-sanitize ray ci-full clean oracles oracles-check
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
 	@echo "make test      build, install, run every test"
 	@echo "make quick     the tests that end within three minutes"
+	@echo "make oracles   ask the genuine packages for all that tests/oracles has of them;  make oracles-check: compare"
 	@echo "make hunt      two million hostile calls of every face; HUNT_CALLS, HUNT_SEED, HUNT_FACE, HUNT_JOBS, HUNT_ONLY"
 	@echo "make hunt-pairs  nearly right calls beside the genuine guests; HUNT_COUNT, HUNT_SEED, HUNT_FACE, HUNT_ONLY"
 	@echo "make hunt-layers  Keras's layers with random arguments beside genuine Keras; HUNT_COUNT, HUNT_SEED, HUNT_ONLY"
@@ -63,11 +64,21 @@ demo: install $(VENV)/.demo
 	$(BIN)/python examples/digits.py
 
 # The console script, unlike `python -m pytest`, leaves the checkout out of the path: what is tested is what was installed.
+# One in twenty of the recorded answers of genuine packages is asked for anew.
 test: install $(VENV)/.test
-	$(PYTEST) -n $(JOBS)
+	$(PYTEST) -n $(JOBS) --answers=twentieth
 
 quick: install $(VENV)/.test
 	$(PYTEST) -n $(JOBS) -m "not slow"
+
+# What genuine PyTorch, TensorFlow, Keras and ONNX Runtime answer to the tests is recorded. ORACLES=paths records what is
+# missing of these tests alone; without it all is asked for, and what no test asks for any more is dropped.
+ORACLES ?=
+oracles: install $(VENV)/.test
+	$(PYTEST) -n $(JOBS) --answers=$(if $(ORACLES),record $(ORACLES),renew)
+
+oracles-check: install $(VENV)/.test
+	$(PYTEST) -n $(JOBS) --answers=check $(ORACLES)
 
 # Hours on a small machine. Ends with 1 if anything was found; every finding comes with the command that makes it again.
 HUNT_CALLS ?= 2000000

@@ -4,6 +4,8 @@ import random
 import shutil
 import tempfile
 
+import pytest
+
 from harness import answers
 
 
@@ -38,11 +40,18 @@ def summarize(terminalreporter, config):
     """Record what was asked for, or say how much of it is not recorded."""
     found = answers.collected(os.environ[answers.SPOOL])
     if config.option.answers in ("record", "renew"):
-        for line in answers.record(found, config.option.answers == "renew"):
+        drops = config.option.answers == "renew" and is_whole(config) and not terminalreporter.stats.get("failed")
+        for line in answers.record(found, drops):
             terminalreporter.write_line(f"answers: {line}")
     elif found:
         counts = ", ".join(f"{len(entries)} of {room}" for room, entries in sorted(found.items()))
         terminalreporter.write_line(f"answers: not recorded were {counts}: `make oracles`, or pytest --answers=record")
+
+
+def is_whole(config):
+    """Whether a run is of all tests, so that what nobody asks for is of no test."""
+    return config.args_source is not pytest.Config.ArgsSource.ARGS and not (
+        config.option.keyword or config.option.markexpr or config.option.deselect)
 
 
 def unconfigure(config):
