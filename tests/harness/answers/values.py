@@ -52,8 +52,8 @@ def raised(error):
 def encode(value):
     """Return a tree of plain values as bytes: the same bytes for the same values.
 
-    Plain are None, numbers, strings, bytes, lists, tuples, dictionaries, arrays and scalars of NumPy's, errors, and in
-    keys slices and dtypes.
+    Plain are None, numbers, strings, bytes, lists, tuples, dictionaries, slices, ranges, errors, and NumPy's arrays,
+    scalars and dtypes.
     """
     out = []
     _put(value, out)
@@ -95,8 +95,8 @@ def _put(value, out):
         told = raised(value)
         out.append(b"x")
         _put([told.names, str(told)], out)
-    elif isinstance(value, slice):
-        out.append(b"r")
+    elif isinstance(value, (slice, range)):
+        out.append(b"r" if isinstance(value, slice) else b"R")
         _put([value.start, value.stop, value.step], out)
     elif isinstance(value, numpy.dtype):
         _tagged(b"y", value.str.encode(), out)
@@ -175,8 +175,8 @@ class _Reader:
             return array[()] if tag == b"g" else array
         if tag == b"x":
             return Raised(*self.take())
-        if tag == b"r":
-            return slice(*self.take())
+        if tag in b"rR":
+            return (slice if tag == b"r" else range)(*self.take())
         if tag == b"y":
             return numpy.dtype(self.tagged().decode())
         raise ValueError(f"answers: got a value of kind {tag!r}")
