@@ -14,13 +14,14 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test quick test-changed durations hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
   sanitize-threads docs site-check bench hunt-pairs hunt-layers hunt-numbers hunt-interrupts hunt-levels hunt-leaks \
-  hunt-faults wheel sdist cuda simt simt-sanitize ray ci-full clean
+  hunt-faults wheel sdist cuda simt simt-sanitize ray ci-full clean oracles oracles-check
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
 	@echo "make test      build, install, run every test"
 	@echo "make quick     a sample of the tests, two minutes on two cores; SEED=number for another one"
 	@echo "make test-changed  the tests that changes reach; SINCE=revision;  make durations: measure for make quick"
+	@echo "make oracles   ask the genuine packages for all that tests/oracles has of them;  make oracles-check: compare"
 	@echo "make hunt      two million hostile calls of every face; HUNT_CALLS, HUNT_SEED, HUNT_FACE, HUNT_JOBS, HUNT_ONLY"
 	@echo "make hunt-pairs  nearly right calls beside the genuine guests; HUNT_COUNT, HUNT_SEED, HUNT_FACE, HUNT_ONLY"
 	@echo "make hunt-layers  Keras's layers with random arguments beside genuine Keras; HUNT_COUNT, HUNT_SEED, HUNT_ONLY"
@@ -70,8 +71,9 @@ demo: $(VENV)/.tools
 	$(BIN)/python examples/digits.py
 
 # The console script, unlike `python -m pytest`, leaves the checkout out of the path: what is tested is what was installed.
+# One in twenty of the recorded answers of genuine packages is asked for anew, others with another commit.
 test: install $(VENV)/.test
-	$(PYTEST) -n $(JOBS)
+	$(PYTEST) -n $(JOBS) --answers=twentieth --answers-seed=$$(printf %d 0x$$(git rev-parse --short=6 HEAD || echo 0))
 
 # SINCE is a revision: what differs from it, in files that are not committed as well, is what changed.
 SINCE ?= $(shell git merge-base HEAD origin/main 2>/dev/null || echo HEAD)
@@ -85,6 +87,15 @@ quick: install $(VENV)/.test
 # What `make quick` chooses by; once in a while, on a machine that does nothing else.
 durations: install $(VENV)/.test
 	$(PYTEST) -n $(JOBS) --durations-file tests/durations.tsv
+
+# What genuine PyTorch, TensorFlow, Keras and ONNX Runtime answer to the tests is recorded. ORACLES=paths records what is
+# missing of these tests alone; without it all is asked for, and what no test asks for any more is dropped.
+ORACLES ?=
+oracles: install $(VENV)/.test
+	$(PYTEST) -n $(JOBS) --answers=$(if $(ORACLES),record $(ORACLES),renew)
+
+oracles-check: install $(VENV)/.test
+	$(PYTEST) -n $(JOBS) --answers=check $(ORACLES)
 
 # Hours on a small machine. Ends with 1 if anything was found; every finding comes with the command that makes it again.
 HUNT_CALLS ?= 2000000

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from harness import genuine, subresults
+from harness.answers import options as answers
 from harness.durations import Durations
 from harness.quick import Quick
 
@@ -23,6 +24,7 @@ pytest_itemcollected = subresults.pytest_itemcollected
 
 def pytest_addoption(parser):
     """Know the options of this suite."""
+    answers.pytest_addoption(parser)
     parser.addoption("--durations-file", metavar="FILE",
                      help="where the seconds of tests are written: .json has all, .tsv what --quick needs")
     parser.addoption("--quick", type=float, metavar="SECONDS",
@@ -36,6 +38,7 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """Measure tests where they run, and tell the choice to those who try many things."""
     subresults.Chosen.words = config.getoption("--only")
+    answers.configure(config)
     config.pluginmanager.register(Durations(config.getoption("--durations-file")))
     seconds, revision = config.getoption("--quick"), config.getoption("--changed-since")
     if seconds is not None:
@@ -45,11 +48,22 @@ def pytest_configure(config):
         config.pluginmanager.register(ReachedOnly.of(config, revision))
 
 
-def pytest_report_header():
-    """Say so where tests are left out, so that nobody takes their silence for a pass."""
+def pytest_unconfigure(config):
+    """Leave nothing behind."""
+    answers.unconfigure(config)
+
+
+def pytest_report_header(config):
+    """Say which answers are asked for anew, and where tests are left out, so that silence is not taken for a pass."""
     from harness.devices import is_there
 
-    return [] if is_there() else ["no CUDA device, and no DRAGON_SIMT: tests/cuda is left out"]
+    absent = [] if is_there() else ["no CUDA device, and no DRAGON_SIMT: tests/cuda is left out"]
+    return answers.header(config) + absent
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Record answers, or count those that are not recorded."""
+    answers.summarize(terminalreporter, config)
 
 
 @pytest.hookimpl(trylast=True)

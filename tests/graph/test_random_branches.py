@@ -1,5 +1,4 @@
 """Random tensor programs as branches, and as the function of a map: values and gradients stay the same."""
-import importlib.util
 import re
 import warnings
 
@@ -8,9 +7,8 @@ import pytest
 import dragon
 from dragon.vm import torch
 from harness import captured
-from harness.programs import REJECTED, Program
+from harness.programs import REJECTED, genuine_program
 
-pytestmark = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="programs are grown in genuine PyTorch")
 PER_TEST = 12
 ROUNDS = 20  # of a map: what its function writes outside, it writes as often
 DRAWS = re.compile("rand|dropout|bernoulli|normal_|uniform_|multinomial")
@@ -36,8 +34,7 @@ def as_map(flag, function, arguments):
 
 def check(seed, form):
     """Return what differs for one program, or None; "left out" where there is no graph of it."""
-    import torch as genuine
-    program = Program(seed, genuine)
+    program = genuine_program(seed)
     if DRAWS.search(program.source):
         return "left out"
     function, outside = program.function(torch)

@@ -29,10 +29,8 @@ def wanted_of(row, arguments, dtype):
         first, names = oracle.run_torch(row, arguments, dtype)
         found = [first]
         if dtype in HALVES and not row.exact and names is not None:
-            args, kwargs = arguments.map(oracle.torch_tensor)
-            own = oracle.as_tuple(oracle.torch_function(row)(*args, **kwargs))
             found = [[round_to(array, dtype) if name == dtype else array for array, name in zip(first, names)],
-                     [oracle.torch_array(result) for result in own]]
+                     oracle.run_torch_narrow(row, arguments)]
         return found, names, None
     except FAILURES as error:
         if any(words in str(error) for words in LACKING):
@@ -158,26 +156,13 @@ def gradients_of(row, arguments, made, results):
 
 def torch_gradients(row, arguments, cotangents):
     """Return PyTorch's gradients as arrays."""
-    torch = oracle.need_torch()
-    items = arguments.inputs()
-    mirrors = [oracle.torch_tensor(item, requires_grad=gradients.wants_grad(item)) for item in items]
-    args, kwargs = arguments.map(gradients.iter_maker(mirrors))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            theirs = checks.chosen(row, oracle.as_tuple(oracle.torch_function(row)(*args, **kwargs)))
-        theirs = [y for y in theirs if isinstance(y, torch.Tensor) and y.requires_grad]
-        if len(theirs) != len(cotangents):
-            raise AssertionError(f"{len(cotangents)} results carry gradients, expected {len(theirs)}")
-        leaves = [x for x in mirrors if x.requires_grad]
-        if not theirs:
-            return []
-        wanted = torch.autograd.grad(theirs, leaves, [oracle.torch_tensor(item) for item in cotangents],
-                                     allow_unused=True)
+        count, found = oracle.torch_gradients(row, arguments, cotangents, gradients.wants_grad)
     except NotImplementedError as error:  # values it has, by a wider dtype; in this one there is no gradient
         raise Lacking(str(error)) from None
-    return [numpy.zeros(tuple(leaf.shape)) if grad is None else oracle.torch_array(grad)
-            for grad, leaf in zip(wanted, leaves)]
+    if count != len(cotangents):
+        raise AssertionError(f"{len(cotangents)} results carry gradients, expected {count}")
+    return found
 
 
 def grad_differs(row, dtype, got, wanted, case, results):

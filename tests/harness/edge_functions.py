@@ -5,7 +5,7 @@ import itertools
 import re
 
 import numpy as np
-from harness import edges
+from harness import answers, edges
 from harness.captured import leaves
 
 # The words for tensors: a function that must be given anything else needs an example by hand.
@@ -53,16 +53,22 @@ def tensors_of(function):
 LEFT_OUT = {"add_n", "bincount", "concat", "one_hot", "stack", "make_tensor_proto", "type_spec_from_value"}
 
 
-def names_of(module, genuine):
-    """Return {name: number of tensors} for the functions that both modules have."""
-    found = {}
-    for name in dir(genuine):
-        function = getattr(genuine, name)
-        if not name.startswith("_") and name not in LEFT_OUT and inspect.isroutine(function) and hasattr(module, name):
+def list_functions(module, prefix=""):
+    """Yield (path, number of tensors, function) for the functions of a module that are given tensors alone."""
+    for name in dir(module):
+        function = getattr(module, name)
+        if not name.startswith("_") and name not in LEFT_OUT and inspect.isroutine(function):
             count = tensors_of(function)
             if count:
-                found[name] = count
-    return found
+                yield prefix + name, count, function
+
+
+def has(module, path):
+    """Whether a module has a function by a name with dots."""
+    try:
+        return find(module, path) is not None
+    except AttributeError:
+        return False
 
 
 def drawn(shape, dtype, *words):
@@ -168,13 +174,16 @@ def sentence(own, other, good, arguments):
             f"{source}, expected {np.atleast_1d(other)[place]!r}")
 
 
-def check(name, mine, theirs, count, dtype, makers):
+def check(name, mine, theirs, count, dtype, makers, room):
     """Yield (title, what is wrong) for a function in a dtype; it may compute what the genuine one refuses.
 
-    `makers` make tensors of arrays on both sides.
+    `makers` make tensors of arrays on both sides. `theirs` and the second one are functions that return what they are
+    called, and are asked where a room of answers has none.
     """
-    for title, arguments in arguments_of(count, dtype):
-        wanted, refused = told(theirs, arguments, makers[1])
+    cases = list(arguments_of(count, dtype))
+    answered = answers.ask(room, ["edges of", name, [arguments for _, arguments in cases]], lambda: [
+        told(theirs(), arguments, makers[1]()) for _, arguments in cases], title=f"edges of {name} in {dtype}")
+    for (title, arguments), (wanted, refused) in zip(cases, answered, strict=True):
         if refused is not None:
             continue
         found, error = told(mine, arguments, makers[0])

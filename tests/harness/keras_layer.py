@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from harness import genuine
+from harness import answers, genuine
 
 # How far 16-bit results may be apart: another order of sums, one rounding more.
 HALF = {"rtol": 2e-2, "atol": 2e-2}
@@ -20,6 +20,7 @@ class Side:
 
     def __init__(self, keras, tf, make, policy=None):
         self.keras, self.tf = keras, tf
+        keras.utils.clear_session(free_memory=False)  # nothing has a name yet
         keras.utils.set_random_seed(0)
         self.layer = make(keras, {} if policy is None else {"dtype": policy})
 
@@ -56,16 +57,11 @@ class Side:
             total = sum(self.keras.ops.sum(self.keras.ops.cast(x, "float32") * self.tf.convert_to_tensor(factor))
                         for x, factor in zip(made, factors))
         variables = list(self.layer.trainable_weights)
-        sources = leaves + [getattr(variable, "value", variable) if self.genuine else variable
+        sources = leaves + [getattr(variable, "value", variable) if self.keras.__name__ == "keras" else variable
                             for variable in variables]
         found = tape.gradient(total, sources)
         found = [None if gradient is None else array(self.tf.convert_to_tensor(gradient)) for gradient in found]
         return [array(x) for x in made], [float(loss) for loss in self.layer.losses], found
-
-    @property
-    def genuine(self):
-        """Whether this is the oracle."""
-        return self.keras is genuine.keras
 
 
 def flat(tree):
@@ -113,26 +109,21 @@ def random_inputs(shapes, seed=0):
     return [one(shape) for shape in shapes] if isinstance(shapes, list) else one(shapes)
 
 
-def fill_weights(ours, theirs):
-    """Give both layers the same random weights; what is a variance or a deviation stays positive."""
-    generator = np.random.default_rng(1)
-    described = [[(w.name, tuple(w.shape), w.trainable, w.dtype) for w in side.layer.weights]
-                 for side in (ours, theirs)]
-    assert described[0] == described[1], f"weights: {described[0]} and {described[1]}"
-    values = []
-    for weight in theirs.layer.weights:
+def fill_weights(layer):
+    """Give a layer random weights, the same for the same ones; what is a variance or a deviation stays positive."""
+    generator, values = np.random.default_rng(1), []
+    for weight in layer.weights:
         value = generator.standard_normal(tuple(weight.shape)) * 0.5
         if "float" not in weight.dtype:
             value = np.asarray(array(weight))
         elif any(word in weight.name for word in ("variance", "stddev")):
             value = np.abs(value) + 0.5
         values.append(value.astype(np.asarray(array(weight)).dtype))
-    for side in (ours, theirs):
-        side.layer.set_weights(values)
+    layer.set_weights(values)
 
 
 def check_layer(make, inputs, config=None, *, masks=None, call=None, training=(False, True), mixed=True,
-                symbolic=True, gradients=True, weights=True, rtol=1e-4, atol=1e-5):
+                symbolic=True, gradients=True, weights=True, rtol=1e-4, atol=1e-5, more=None):
     """Compare a layer with the genuine one.
 
     Parameters
@@ -157,34 +148,74 @@ def check_layer(make, inputs, config=None, *, masks=None, call=None, training=(F
         Whether gradients are compared, and weights drawn anew.
     rtol, atol : float, optional
         How far numbers may be apart.
+    more : callable, optional
+        A function of a `Side` that returns (arrays, plain values), which are compared as well.
 
     Returns
     -------
-    Tuple[Layer, Layer]
-        Dragon's layer and the genuine one, with equal weights.
+    Layer
+        Dragon's layer.
 
     """
-    if isinstance(make, str):
-        name, given = make, config or {}
-
-        def make(keras, more):
-            return getattr(keras.layers, name)(name="probe", **given, **more)
-    inputs, call = random_inputs(inputs), call or {}
-    ours = Side(guest("keras"), guest("tensorflow"), make)
-    theirs = Side(genuine.keras, genuine.tf, make)
-    first = [side.first_call(inputs, masks, call) for side in (ours, theirs)]
-    if weights:
-        near([array(w) for w in ours.layer.weights], [array(w) for w in theirs.layer.weights], "initial weights")
-        fill_weights(ours, theirs)
-    for mode in training:
-        check_mode(ours, theirs, inputs, masks, takes_training(theirs.layer, call, mode), first[1], gradients,
-                   {"rtol": rtol, "atol": atol})
-    check_configs(ours, theirs)
-    if symbolic:
-        check_shapes(ours, theirs, inputs, call)
+    inputs, tolerance = random_inputs(inputs), {"rtol": rtol, "atol": atol}
+    how = {"masks": masks, "call": call or {}, "training": training, "mixed": mixed, "symbolic": symbolic,
+           "gradients": gradients, "weights": weights, "more": more}
+    ours = Side(guest("keras"), guest("tensorflow"), maker(make, config))
+    found = tell(ours, maker(make, config), inputs, **how)
+    asked = [make, config, inputs, how]
+    wanted = answers.ask("keras", ["layer", *asked], lambda: tell_genuinely(maker(make, config), inputs, how))
+    assert found["described"] == wanted["described"], f"weights: {found['described']} and {wanted['described']}"
+    near(found["initial"], wanted["initial"], "initial weights")
+    for own, other in zip(found["modes"], wanted["modes"], strict=True):
+        compare_modes(own, other, tolerance)
+    assert plain(found["config"]) == plain(wanted["config"])
+    again = json.loads(json.dumps(found["config"]))
+    assert answers.ask("keras", ["layer that reads", *asked, json.dumps(again)], lambda: read_genuinely(
+        maker(make, config), again)) == plain(wanted["config"])
+    again = type(ours.layer).from_config(json.loads(json.dumps(wanted["config"])))
+    assert plain(again.get_config()) == plain(wanted["config"])
+    assert found["shapes"] == wanted["shapes"]
     if mixed:
-        check_mixed(make, inputs, masks, call, ours.layer if weights else None)
-    return ours.layer, theirs.layer
+        assert found["mixed"][:2] == wanted["mixed"][:2]
+        near(found["mixed"][2], wanted["mixed"][2], "mixed outputs", **HALF)
+    if more:
+        near(found["more"][0], wanted["more"][0], "more")
+        assert found["more"][1] == wanted["more"][1]
+    return ours.layer
+
+
+def maker(make, config):
+    """Return a function of a Keras and a dict of more arguments that returns a layer."""
+    if not isinstance(make, str):
+        return make
+    return lambda keras, more: getattr(keras.layers, make)(name="probe", **(config or {}), **more)
+
+
+def tell_genuinely(make, inputs, how):
+    """Return what is told of a genuine layer."""
+    return tell(Side(genuine.keras, genuine.tf, make), make, inputs, **how)
+
+
+def read_genuinely(make, config):
+    """Return the config of the genuine layer that is made of a config."""
+    side = Side(genuine.keras, genuine.tf, make)
+    return plain(type(side.layer).from_config(config).get_config())
+
+
+def tell(side, make, inputs, masks, call, training, mixed, symbolic, gradients, weights, more):
+    """Return all that is compared of a layer, as plain values."""
+    examples, layer = side.first_call(inputs, masks, call), side.layer
+    told = {"described": [(w.name, tuple(w.shape), w.trainable, w.dtype) for w in layer.weights],
+            "initial": [array(w) for w in layer.weights] if weights else []}
+    if weights:
+        fill_weights(layer)
+    told["modes"] = [tell_mode(side, inputs, masks, takes_training(layer, call, mode), examples, gradients)
+                     for mode in training]
+    told["config"] = json.loads(json.dumps(layer.get_config()))
+    told["shapes"] = tell_shapes(side, inputs, call) if symbolic else None
+    told["mixed"] = tell_mixed(side, make, inputs, masks, call, weights) if mixed else None
+    told["more"] = more(side) if more else None
+    return told
 
 
 def takes_training(layer, call, mode):
@@ -192,55 +223,44 @@ def takes_training(layer, call, mode):
     return {**call, "training": mode} if layer._call_has_training_arg else call
 
 
-def check_mode(ours, theirs, inputs, masks, call, examples, gradients, tolerance):
-    """Compare outputs, masks, losses, gradients and the weights that a call changes."""
+def tell_mode(side, inputs, masks, call, examples, gradients):
+    """Return outputs, masks, losses, gradients and the weights that a call changes."""
     generator = np.random.default_rng(2)
     factors = [generator.standard_normal(x.shape).astype("float32") for x in examples]
-    if gradients:
-        (made, losses, found), (wanted, their_losses, expected) = (
-            side.gradients(inputs, masks, call, factors) for side in (ours, theirs))
-        near(made, wanted, f"outputs {call}", **tolerance)
-        near(found, expected, f"gradients {call}", **tolerance)
+    derived = side.gradients(inputs, masks, call, factors) if gradients else None
+    outputs, masks = side.call(inputs, masks, call)
+    return {"call": str(call), "derived": derived, "outputs": outputs, "masks": masks,
+            "weights": [array(w) for w in side.layer.weights]}
+
+
+def compare_modes(found, wanted, tolerance):
+    """Compare what two layers do in a mode."""
+    call = found["call"]
+    if wanted["derived"] is not None:
+        (made, losses, slopes), (outputs, their_losses, expected) = found["derived"], wanted["derived"]
+        near(made, outputs, f"outputs {call}", **tolerance)
+        near(slopes, expected, f"gradients {call}", **tolerance)
         np.testing.assert_allclose(losses, their_losses, rtol=1e-4, atol=1e-6, err_msg="losses")
-    (made, made_masks), (wanted, wanted_masks) = (side.call(inputs, masks, call) for side in (ours, theirs))
-    near(made, wanted, f"outputs {call}", **tolerance)
-    near(made_masks, wanted_masks, f"masks {call}")
-    near([array(w) for w in ours.layer.weights], [array(w) for w in theirs.layer.weights], f"weights after {call}",
-         **tolerance)
+    near(found["outputs"], wanted["outputs"], f"outputs {call}", **tolerance)
+    near(found["masks"], wanted["masks"], f"masks {call}")
+    near(found["weights"], wanted["weights"], f"weights after {call}", **tolerance)
 
 
-def check_configs(ours, theirs):
-    """Compare configs, and read each side's on the other."""
-    config, expected = ours.layer.get_config(), theirs.layer.get_config()
-    assert plain(config) == plain(expected)
-    for side, given in ((ours, expected), (theirs, config)):
-        again = type(side.layer).from_config(json.loads(json.dumps(given)))
-        assert plain(again.get_config()) == plain(expected)
+def tell_shapes(side, inputs, call):
+    """Return the shapes and dtypes of symbolic outputs whose batch is not known."""
+    symbols = [side.keras.KerasTensor((None, *x.shape[1:]), dtype=x.dtype.name) for x in flat(inputs)]
+    made = flat(side.layer(symbols if isinstance(inputs, list) else symbols[0], **call))
+    shapes = [tuple(symbol.shape) for symbol in symbols]
+    by_shape = side.layer.compute_output_shape(shapes if isinstance(inputs, list) else shapes[0])
+    return [(tuple(x.shape), x.dtype) for x in made], plain(by_shape)
 
 
-def check_shapes(ours, theirs, inputs, call):
-    """Compare the shapes and dtypes of symbolic outputs whose batch is not known."""
-    found = []
-    for side in (ours, theirs):
-        symbols = [side.keras.KerasTensor((None, *x.shape[1:]), dtype=x.dtype.name) for x in flat(inputs)]
-        made = flat(side.layer(symbols if isinstance(inputs, list) else symbols[0], **call))
-        shapes = [tuple(symbol.shape) for symbol in symbols]
-        by_shape = side.layer.compute_output_shape(shapes if isinstance(inputs, list) else shapes[0])
-        found.append(([(tuple(x.shape), x.dtype) for x in made], plain(by_shape)))
-    assert found[0] == found[1]
-
-
-def check_mixed(make, inputs, masks, call, filled):
-    """Compare dtypes, and roughly the numbers, under the policy of mixed 16-bit floats."""
-    sides = [Side(guest("keras"), guest("tensorflow"), make, "mixed_float16"),
-             Side(genuine.keras, genuine.tf, make, "mixed_float16")]
-    found = []
-    for side in sides:
-        tensors = side.tensors(inputs, masks)
-        made = flat(side.layer(tensors, **call))
-        if filled is not None and side.layer.weights:
-            side.layer.set_weights([array(w) for w in filled.weights])
-            made = flat(side.layer(tensors, **call))
-        found.append(([dtype_name(x) for x in made], [w.dtype for w in side.layer.weights], [array(x) for x in made]))
-    assert found[0][:2] == found[1][:2]
-    near(found[0][2], found[1][2], "mixed outputs", **HALF)
+def tell_mixed(side, make, inputs, masks, call, filled):
+    """Return dtypes of outputs and weights, and the outputs, under the policy of mixed 16-bit floats."""
+    other = Side(side.keras, side.tf, make, "mixed_float16")
+    tensors = other.tensors(inputs, masks)
+    made = flat(other.layer(tensors, **call))
+    if filled and other.layer.weights:
+        other.layer.set_weights([array(w) for w in side.layer.weights])
+        made = flat(other.layer(tensors, **call))
+    return [dtype_name(x) for x in made], [w.dtype for w in other.layer.weights], [array(x) for x in made]

@@ -28,11 +28,11 @@ def told(x):
 
 
 def outcome(compute, *args):
-    """Return what a call comes to: its result told, or of which of the builtin classes its error is."""
+    """Return what a call comes to: its result told, or of which of the builtin classes its error is, by name."""
     try:
         return told(compute(*args))
     except (*KINDS, AssertionError) as error:
-        return "refused", [kind for kind in KINDS if isinstance(error, kind)]
+        return "refused", [kind.__name__ for kind in KINDS if isinstance(error, kind)]
 
 
 def agree(mine, genuine):

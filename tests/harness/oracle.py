@@ -1,9 +1,14 @@
-"""What the answer should be: PyTorch (imported once, skipped with a reason where absent) or NumPy in float64."""
+"""What the answer should be: PyTorch's, as it is recorded, or NumPy's in float64.
+
+PyTorch is imported where an answer is not recorded; where it is absent then, the test is skipped with a reason.
+"""
 import functools
 import warnings
 
 import numpy
 import pytest
+
+from harness import answers
 
 RENAMED = {"axis": "dim", "keepdims": "keepdim", "x": "input"}
 
@@ -70,28 +75,80 @@ def torch_array(tensor):
     return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy(force=True)
 
 
+def asked(row, arguments, *more):
+    """Return what an answer is a function of: a row, its oracle's text, the numbers of a call."""
+    return [row.name, row.torch, arguments.map(lambda item: [item.dtype, item.array]), *more]
+
+
+def answer(row, parts, compute):
+    """Return PyTorch's recorded answer, or raise the error that it is, as Python's own class."""
+    def compute_or_tell():
+        try:
+            return compute()
+        except Exception as error:  # whatever PyTorch raises is its answer
+            return error
+    found = answers.ask("operators", parts, compute_or_tell, title=f"{row} {parts[3:]}")
+    if isinstance(found, answers.Raised):
+        raise found.builtin()
+    return found
+
+
+def call_torch(row, arguments, widen):
+    """Return PyTorch's results as tensors."""
+    function = torch_function(row)
+    args, kwargs = arguments.map(
+        lambda item: torch_tensor(item, "float32" if widen and item.dtype in ("float16", "bfloat16") else None))
+    load_torch().manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return as_tuple(function(*args, **kwargs))
+
+
 def run_torch(row, arguments, dtype):
     """Return (results as arrays, names of their dtypes) by PyTorch; of 16-bit floats by float32, unless `exact`."""
-    torch = need_torch()
-    function = torch_function(row)
+    def compute():
+        if dtype not in ("float16", "bfloat16") or row.exact:
+            results = call_torch(row, arguments, widen=False)
+            return ([torch_array(result) for result in results],
+                    [dtype_name(result) if hasattr(result, "dtype") else None for result in results])
+        try:
+            names = [dtype_name(result) for result in call_torch(row, arguments, widen=False)]
+        except RuntimeError:  # not implemented in 16 bits: then only the values are known
+            names = None
+        return [torch_array(result) for result in call_torch(row, arguments, widen=True)], names
+    return answer(row, asked(row, arguments, "values", dtype, row.exact), compute)
 
-    def run(widen):
-        args, kwargs = arguments.map(
-            lambda item: torch_tensor(item, "float32" if widen and item.dtype in ("float16", "bfloat16") else None))
-        torch.manual_seed(0)
+
+def run_torch_narrow(row, arguments):
+    """Return PyTorch's results as arrays, computed in the dtypes of the inputs."""
+    return answer(row, asked(row, arguments, "narrow"), lambda: [
+        torch_array(result) for result in call_torch(row, arguments, widen=False)])
+
+
+def torch_gradients(row, arguments, cotangents, wants_grad):
+    """Return (how many of a row's chosen results carry gradients, their gradients as arrays) by PyTorch.
+
+    There are no gradients if the results that carry some are not as many as the cotangents.
+    """
+    def compute():
+        torch = need_torch()
+        mirrors = [torch_tensor(item, requires_grad=wants_grad(item)) for item in arguments.inputs()]
+        queue = iter(mirrors)
+        args, kwargs = arguments.map(lambda _: next(queue))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return as_tuple(function(*args, **kwargs))
-
-    if dtype not in ("float16", "bfloat16") or row.exact:
-        results = run(widen=False)
-        return [torch_array(result) for result in results], [dtype_name(result) if hasattr(result, "dtype") else None
-                                                             for result in results]
-    try:
-        names = [dtype_name(result) for result in run(widen=False)]
-    except RuntimeError:  # not implemented in 16 bits: then only the values are known
-        names = None
-    return [torch_array(result) for result in run(widen=True)], names
+            results = as_tuple(torch_function(row)(*args, **kwargs))
+        chosen = results if row.outputs is None else [results[place] for place in row.outputs]
+        results = [y for y in chosen if isinstance(y, torch.Tensor) and y.requires_grad]
+        leaves = [x for x in mirrors if x.requires_grad]
+        if not results or len(results) != len(cotangents):
+            return len(results), []
+        found = torch.autograd.grad(results, leaves, [torch_tensor(item) for item in cotangents], allow_unused=True)
+        return len(results), [numpy.zeros(tuple(leaf.shape)) if grad is None else torch_array(grad)
+                              for grad, leaf in zip(found, leaves)]
+    marks = [bool(wants_grad(item)) for item in arguments.inputs()]
+    return answer(row, asked(row, arguments, "gradients", marks, row.outputs,
+                             [[item.dtype, item.array] for item in cotangents]), compute)
 
 
 def run_numpy(row, arguments):

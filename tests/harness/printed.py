@@ -1,8 +1,14 @@
-"""Programs that are run twice, under Dragon and genuinely, and whose printed lines are laid beside each other."""
+"""Programs that are run twice, under Dragon and genuinely, and whose printed lines are laid beside each other.
+
+What they print genuinely is recorded (`harness/answers`).
+"""
 import os
+import pathlib
 import re
 import subprocess
 import sys
+
+from harness import answers
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
@@ -17,6 +23,14 @@ def run_program(arguments, folder, **environment):
                           cwd=folder)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.splitlines()
+
+
+def genuine_lines(room, script, folder, tolerance, **environment):
+    """Return the lines that a program prints by itself, with the genuine packages that it imports."""
+    def difference(mine, theirs):
+        return len(mine) != len(theirs) or any(differ(*pair, tolerance) for pair in zip(mine, theirs)) or None
+    return answers.ask(room, ["lines of", pathlib.Path(script).read_text(encoding="utf-8"), environment],
+                       lambda: run_program([script], folder, **environment), f"lines of {script}", difference)
 
 
 def differ(mine, theirs, tolerance):

@@ -8,6 +8,10 @@ import random
 import re
 import warnings
 
+import pytest
+
+from harness import answers
+
 # Templates by the kind of tensor they start from: f floating, g floating with two axes or more, i integer, q boolean,
 # t any. What `{x}` stands for in one: see `_Filler`.
 VALUES = {
@@ -125,7 +129,7 @@ class Program:
     torch : module
         In whose words it is tried while it grows: PyTorch or its look-alike.
     statements : int, optional, default=12
-        How many are tried at least.
+        How many are tried at least; None for a program that shall not grow.
 
     """
 
@@ -134,9 +138,18 @@ class Program:
         self.inputs = self._choose_inputs()
         self.lines, self.result = [], ""
         self.differentiates = any(needs for _, _, needs in self.inputs) and self.rng.random() < 0.7
+        if statements is None:
+            return
         for _ in range(self.rng.randint(3, statements)):
             self._grow()
         self._finish()
+
+    @classmethod
+    def grown(cls, seed, lines, result):
+        """Return the program of a seed that has grown before, to some lines and a result."""
+        program = cls(seed, None, statements=None)
+        program.lines, program.result = list(lines), result
+        return program
 
     def _choose_inputs(self):
         """Return (shape, dtype, requires grad) of each input.
@@ -273,6 +286,14 @@ class Program:
         body = {"step": "    with torch.no_grad():\n        {0}.sub_(0.1 * {0}.grad)\n    {0}.grad = None",
                 "clear": "    {0}.grad = None", "zero": "    {0}.grad.zero_()"}[way]
         return [("if {0}.grad is not None:\n" + body).format(name) for name in held]
+
+
+def genuine_program(seed):
+    """Return a program that has grown in genuine PyTorch; what it grew to is recorded."""
+    def grow():
+        program = Program(seed, pytest.importorskip("torch", reason="programs are grown in genuine PyTorch"))
+        return program.lines, program.result
+    return Program.grown(seed, *answers.ask("torch", ["program", Program, seed], grow))
 
 
 class _Filler:

@@ -1,10 +1,5 @@
 """Sparse tensors made alike in genuine PyTorch and here, and results compared."""
 import numpy as np
-import torch
-
-from dragon.vm import torch as dt
-
-BOTH = (torch, dt)
 
 
 def numbers(seed, shape, dtype):

@@ -6,10 +6,9 @@ import numpy
 import pytest
 
 pytest.importorskip("onnxruntime")
-genuine = pytest.importorskip("torch")
 
 from harness import exported  # noqa: E402
-from harness.programs import REJECTED, Program  # noqa: E402
+from harness.programs import REJECTED, genuine_program  # noqa: E402
 from harness.subresults import each  # noqa: E402
 
 from dragon import onnx  # noqa: E402
@@ -22,7 +21,7 @@ LEFT_OUT = re.compile("rand|dropout|bernoulli|normal_|multinomial|uniform_|backw
 
 def check(seed):
     """Return what differs for one program, or None; "left out" where it draws, differentiates or cannot be said."""
-    program = Program(seed, genuine)
+    program = genuine_program(seed)
     if program.differentiates or LEFT_OUT.search(program.source):
         return "left out"
     function, _ = program.function(torch)

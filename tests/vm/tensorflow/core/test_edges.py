@@ -2,7 +2,7 @@
 import pytest
 
 from dragon.vm import tensorflow as ours
-from harness import edge_functions, genuine
+from harness import answers, edge_functions, genuine
 from harness.edge_functions import Known
 
 # What TensorFlow's own kernels do at the edges that nobody relies on, and what has no one right answer.
@@ -44,15 +44,21 @@ KNOWN = [
 ROOMS = ("math", "nn", "linalg", "bitwise", "")
 
 
+def list_genuine():
+    """Return [(path, number of tensors, the function's number)] of genuine functions; those of one number are one."""
+    numbers = {}
+    return [(path, count, numbers.setdefault(function, len(numbers))) for room in ROOMS
+            for path, count, function in edge_functions.list_functions(
+                getattr(genuine.tf, room) if room else genuine.tf, f"{room}." if room else "")]
+
+
 def functions():
     """Return [(name, number of tensors)] of the functions both sides have; one of several names is enough."""
     found, seen = [], set()
-    for room in ROOMS:
-        theirs = getattr(genuine.tf, room) if room else genuine.tf
-        for name, count in edge_functions.names_of(getattr(ours, room) if room else ours, theirs).items():
-            if getattr(theirs, name) not in seen:
-                seen.add(getattr(theirs, name))
-                found.append((f"{room}.{name}".lstrip("."), count))
+    for path, count, number in answers.ask("tensorflow", ["functions of", ROOMS], list_genuine):
+        if edge_functions.has(ours, path) and number not in seen:
+            seen.add(number)
+            found.append((path, count))
     return found
 
 
@@ -60,9 +66,11 @@ def check(dtypes):
     """Return what differs in some dtypes, but for known differences."""
     found = []
     for path, count in functions():
-        mine, theirs = (edge_functions.find(module, path) for module in (ours, genuine.tf))
+        def theirs():
+            return edge_functions.find(genuine.tf, path)
         for dtype in dtypes:
-            found += edge_functions.check(path, mine, theirs, count, dtype, (ours.constant, genuine.tf.constant))
+            found += edge_functions.check(path, edge_functions.find(ours, path), theirs, count, dtype,
+                                          (ours.constant, lambda: genuine.tf.constant), "tensorflow")
     return edge_functions.unknown(found, KNOWN)
 
 

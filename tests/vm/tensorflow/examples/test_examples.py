@@ -1,10 +1,9 @@
 """Every program of `examples/tensorflow` prints under `dragon run` what it prints under genuine Keras, line by line."""
-import importlib.util
 import pathlib
 
 import pytest
 
-from harness.printed import check_lines, run_program
+from harness.printed import check_lines, genuine_lines, run_program
 
 FOLDER = pathlib.Path(__file__).parents[4] / "examples" / "tensorflow"
 # How far numbers may be apart, relative to the larger, and why where it is not the usual few ulp after some steps.
@@ -15,13 +14,14 @@ LOOSER = {
     "digits_convnet": 0.03,  # 96 steps at a high rate, through norms: the last bits grow
 }
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None,
-                                                   reason="genuine TensorFlow, the oracle, is not installed")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")))
 def test_prints_the_same(name, tmp_path):
     script = str(FOLDER / f"{name}.py")
-    theirs = run_program([script], tmp_path, TF_CPP_MIN_LOG_LEVEL="3", KERAS_BACKEND="tensorflow")
+    tolerance = LOOSER.get(name, USUAL)
+    theirs = genuine_lines("tensorflow", script, tmp_path, tolerance, TF_CPP_MIN_LOG_LEVEL="3",
+                           KERAS_BACKEND="tensorflow")
     mine = run_program(["-m", "dragon", "run", script], tmp_path)
-    check_lines(mine, theirs, LOOSER.get(name, USUAL), "Keras")
+    check_lines(mine, theirs, tolerance, "Keras")

@@ -2,11 +2,9 @@
 import math
 import warnings
 
-import torch
-
 from dragon.vm import torch as dragon_torch
 from harness.subresults import each
-from harness.twin import rows
+from harness.twin import on_genuine, rows
 
 # Every form in which a bare number meets a tensor of integers: `x` (2, 3), `m` (2, 2), `v` (2), `b` (1, 2, 2), the
 # mask `q`, the indices `i` and `j`, the number `s`.
@@ -197,9 +195,13 @@ def _is_more(mine, number):
     return number is True or number == 2 ** 64 and beside_floats
 
 
-def _wrong(code, dtype, names, number):
+def _outcomes(module, code, dtype, numbers):
+    names = _names(module, dtype)
+    return [_outcome(code, names, number) for number in numbers]
+
+
+def _wrong(code, dtype, number, genuine, mine):
     """Return what is wrong with one call, or None."""
-    genuine, mine = (_outcome(code, sides, number) for sides in names)
     if isinstance(genuine, Exception) and (isinstance(mine, Exception) or _is_more(mine, number)):
         return None
     if isinstance(mine, Exception) and isinstance(number, int) and 2 ** 63 <= number < 2 ** 64:
@@ -224,6 +226,7 @@ def _numbers():
 def test_the_value_or_a_refusal(code):
     wrong = []
     for dtype in DTYPES:
-        names = [_names(module, dtype) for module in (torch, dragon_torch)]
-        wrong += filter(None, (_wrong(code, dtype, names, number) for number in _numbers()))
+        asked = code, dtype, _numbers()
+        outcomes = zip(asked[2], on_genuine(_outcomes, *asked), _outcomes(dragon_torch, *asked), strict=True)
+        wrong += filter(None, (_wrong(code, dtype, *outcome) for outcome in outcomes))
     assert not wrong, "\n".join(wrong)

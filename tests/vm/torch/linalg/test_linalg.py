@@ -1,8 +1,9 @@
 """`torch.linalg` gives what genuine PyTorch gives, line by line; factors are compared by what they multiply to."""
 import pytest
 
+from dragon.vm import torch as dragon_torch
 from harness.subresults import each
-from harness.twin import rows, same, same_gradients
+from harness.twin import on_genuine, rows, run, same, same_gradients
 
 PRELUDE = ("L = torch.linalg; k = m.double(); o = b.double(); h = k @ k.T + 4 * torch.eye(4).double(); "
            "h = (h + h.mT) / 2; ")
@@ -148,13 +149,12 @@ def test_gradient(row):
 @pytest.mark.parametrize("row", ["torch.linalg.inv(m * 0)", "torch.linalg.cholesky(-m @ m.T)", "torch.inverse(m * 0)",
                                  "torch.linalg.solve(m * 0, m)"])
 def test_failing_on_numbers_has_a_class(row):
-    import torch
-    from dragon.vm import torch as dragon_torch
-    from harness.twin import run
-    for module in (torch, dragon_torch):
+    def check(module, row):
         error = run(row, module)[0]
         assert isinstance(error, module.linalg.LinAlgError), error
         assert isinstance(error, RuntimeError)
+    check(dragon_torch, row)
+    on_genuine(check, row)
 
 
 def test_results_have_names():
@@ -169,12 +169,9 @@ def test_results_have_names():
 
 @pytest.mark.parametrize("left, transpose", [(True, False), (False, True)])
 def test_reflections_in_fewer_rows_than_columns(left, transpose):
-    import torch as genuine
-    from dragon.vm import torch
-    made = []
-    for t in (torch, genuine):
+    def made(t, left, transpose):
         x, tau = t.arange(20.0).reshape(2, 2, 5) / 9, t.tensor([[1.0, 0.5], [0.3, 0.2]])
-        made.append(t.ormqr(x, tau, t.eye(2).expand(2, 2, 2), left, transpose).flatten().tolist())
         with pytest.raises(RuntimeError):
             t.ormqr(x, t.ones(2, 5), t.eye(2))
-    assert made[0] == pytest.approx(made[1], abs=1e-6)
+        return t.ormqr(x, tau, t.eye(2).expand(2, 2, 2), left, transpose).flatten().tolist()
+    assert made(dragon_torch, left, transpose) == pytest.approx(on_genuine(made, left, transpose), abs=1e-6)

@@ -1,9 +1,9 @@
 """Functions of nested tensors beside PyTorch's: the same results, the same refusals."""
 import pytest
-import torch
-from harness.nested import SHAPES, agree, outcome, samples
 
 from dragon.vm import torch as dt
+from harness.nested import SHAPES, agree, outcome, samples
+from harness.twin import on_genuine
 
 # Computed of `x`, a nested tensor, and `w`, as wide as its last dim.
 POINTWISE = [
@@ -67,7 +67,12 @@ STRIDED = [
     "x.exp()", "x.T", "x.mT", "2 - x"]
 
 
-def compute(t, text, shapes, dtype, wanted, layout):
+def compute(t, texts, shapes, dtype, wanted, layout):
+    """Return what expressions come to, each with tensors of its own."""
+    return [compute_one(t, text, shapes, dtype, wanted, layout) for text in texts]
+
+
+def compute_one(t, text, shapes, dtype, wanted, layout):
     x = t.nested.nested_tensor(samples(t, shapes, dtype), layout=getattr(t, layout), requires_grad=wanted)
     y = t.nested.nested_tensor(samples(t, shapes, dtype, 1), layout=getattr(t, layout))
     w = samples(t, [shapes[0][-1:]], "float64" if dtype != "float32" else dtype, 2)[0]
@@ -75,9 +80,8 @@ def compute(t, text, shapes, dtype, wanted, layout):
 
 
 def compare(texts, shapes, dtype, wanted, layout="jagged"):
-    wrong = []
-    for text in texts:
-        mine, genuine = (compute(t, text, SHAPES[shapes], dtype, wanted, layout) for t in (dt, torch))
+    wrong, asked = [], (texts, SHAPES[shapes], dtype, wanted, layout)
+    for text, mine, genuine in zip(texts, compute(dt, *asked), on_genuine(compute, *asked), strict=True):
         if not agree(mine, genuine):
             wrong.append(f"{text}\n  here     {mine}\n  PyTorch  {genuine}")
     assert not wrong, "\n".join(wrong)
