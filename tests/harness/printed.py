@@ -1,20 +1,19 @@
 """Programs that are run twice, under Dragon and genuinely, and whose printed lines are laid beside each other."""
 import os
 import re
-import subprocess
-import sys
+
+from harness import interpreter
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
 
-def run_program(arguments, folder, **environment):
-    """Return the lines that a program prints; it must end well within two minutes.
+def run_program(arguments, folder, preload="", **environment):
+    """Return the lines that a program prints, which must end well.
 
-    It runs elsewhere than in the checkout, so that what was installed is what runs.
+    It runs elsewhere than in the checkout, so that what was installed is what runs, forked where `preload` has run.
     """
     environment = {**os.environ, "OMP_NUM_THREADS": "2", **environment}
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=environment,
-                          cwd=folder)
+    done = interpreter.run(arguments, folder, env=environment, preload=preload)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.splitlines()
 

@@ -4,6 +4,7 @@ import pathlib
 
 import pytest
 
+from harness.interpreter import GUESTS
 from harness.printed import check_lines, run_program
 
 FOLDER = pathlib.Path(__file__).parents[4] / "examples" / "tensorflow"
@@ -22,6 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(importlib.util.find_spec("ten
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")))
 def test_prints_the_same(name, tmp_path):
     script = str(FOLDER / f"{name}.py")
-    theirs = run_program([script], tmp_path, TF_CPP_MIN_LOG_LEVEL="3", KERAS_BACKEND="tensorflow")
-    mine = run_program(["-m", "dragon", "run", script], tmp_path)
+    theirs = run_program([script], tmp_path, "import sklearn.datasets, keras", TF_CPP_MIN_LOG_LEVEL="3",
+                         KERAS_BACKEND="tensorflow")
+    mine = run_program(["-m", "dragon", "run", script], tmp_path, f"{GUESTS}; import sklearn.datasets, keras")
     check_lines(mine, theirs, LOOSER.get(name, USUAL), "Keras")

@@ -3,6 +3,7 @@ import pathlib
 
 import pytest
 
+from harness.interpreter import GUESTS
 from harness.printed import check_lines, run_program
 
 pytest.importorskip("torch", reason="genuine PyTorch is the oracle")
@@ -24,6 +25,6 @@ LOOSER = {
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")))
 def test_prints_the_same(name, tmp_path):
     script = str(FOLDER / f"{name}.py")
-    theirs = run_program([script], tmp_path)
-    mine = run_program(["-m", "dragon", "run", script], tmp_path)
+    theirs = run_program([script], tmp_path, "import sklearn.datasets, torch")
+    mine = run_program(["-m", "dragon", "run", script], tmp_path, f"{GUESTS}; import sklearn.datasets, torch")
     check_lines(mine, theirs, LOOSER.get(name, USUAL), "PyTorch")
