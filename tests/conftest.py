@@ -2,6 +2,7 @@
 import contextlib
 import gc
 import os
+import sys
 
 import pytest
 
@@ -23,8 +24,29 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish():
     """Have garbage be looked for among what tests make, not among all that collecting them has made: seconds each."""
+    spare_stacks()
     gc.collect()
     gc.freeze()
+
+
+class NoStacks:
+    """Stands for `traceback` where genuine PyTorch notes who has asked."""
+
+    @staticmethod
+    def format_stack():
+        """Return nothing."""
+        return []
+
+
+def spare_stacks():
+    """Let genuine PyTorch's `manual_seed` not write down its stack for each kind of device that is not there.
+
+    That takes longer than most tests of random numbers, and shows in errors of devices only.
+    """
+    for name in ("torch.cuda", "torch.xpu", "torch.mtia"):
+        module = sys.modules.get(name)
+        if hasattr(module, "_lazy_call") and hasattr(module, "traceback"):
+            module.traceback = NoStacks
 
 
 @pytest.fixture(autouse=True)

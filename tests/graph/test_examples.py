@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not captured.AVAILABLE, reason="this engine does
 
 def run(folder, *arguments):
     """Return what a program under `dragon run` prints, and what it says on the standard error."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "2", "PYTHONWARNINGS": "ignore"}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
     done = interpreter.run(["-m", "dragon", "run", *arguments], folder, env=environment,
                            preload=f"{interpreter.GUESTS}; import sklearn.datasets, torch")
     assert done.returncode == 0, done.stderr[-2000:]

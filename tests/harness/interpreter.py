@@ -188,7 +188,7 @@ class Program:
 
     def read(self, name):
         """Return what the program has written so far to `stdout` or `stderr`."""
-        return pathlib.Path(self._folder.name, name).read_text()
+        return pathlib.Path(self._folder.name, name).read_text(errors="replace")
 
 
 def run(words, cwd, *, env=None, input=None, timeout=None, check=False, preload="", merged=False):

@@ -12,7 +12,7 @@ def run_program(arguments, folder, preload="", **environment):
 
     It runs elsewhere than in the checkout, so that what was installed is what runs, forked where `preload` has run.
     """
-    environment = {**os.environ, "OMP_NUM_THREADS": "2", **environment}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
     done = interpreter.run(arguments, folder, env=environment, preload=preload)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.splitlines()
