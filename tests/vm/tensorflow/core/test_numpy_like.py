@@ -1,12 +1,10 @@
 """`tf.experimental.numpy` beside the genuine one: numbers, dtypes, methods and the modes of promotion."""
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from dragon.vm import tensorflow as ours
-from harness import genuine
+from harness import genuine, interpreter
 from harness.subresults import each
 
 CALLS = """
@@ -70,8 +68,7 @@ import tensorflow.experimental.numpy as tnp
 
 def told(program, folder):
     """Return what a program prints, which runs apart since it changes tensors for good."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM + program], capture_output=True, text=True, timeout=120,
-                          cwd=folder)
+    done = interpreter.run(["-c", PROGRAM + program], folder, timeout=120, preload=PROGRAM)
     assert not done.returncode, done.stderr
     return done.stdout.split("\n")[:-1]
 
