@@ -9,15 +9,18 @@ PYTEST := $(BIN)/pytest
 SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 'tests/*.cc')
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+# Hundreds of processes that tests start would compile the same files.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test quick hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
+.PHONY: help demo test quick test-changed durations hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
   sanitize-threads docs site-check bench hunt-pairs hunt-layers hunt-numbers hunt-interrupts hunt-levels hunt-leaks \
-  wheel sdist cuda simt simt-sanitize ray ci-full clean oracles oracles-check
+  hunt-faults wheel sdist cuda simt simt-sanitize ray ci-full clean oracles oracles-check
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
 	@echo "make test      build, install, run every test"
-	@echo "make quick     the tests that end within three minutes"
+	@echo "make quick     a sample of the tests, two minutes on two cores; SEED=number for another one"
+	@echo "make test-changed  the tests that changes reach; SINCE=revision;  make durations: measure for make quick"
 	@echo "make oracles   ask the genuine packages for all that tests/oracles has of them;  make oracles-check: compare"
 	@echo "make hunt      two million hostile calls of every face; HUNT_CALLS, HUNT_SEED, HUNT_FACE, HUNT_JOBS, HUNT_ONLY"
 	@echo "make hunt-pairs  nearly right calls beside the genuine guests; HUNT_COUNT, HUNT_SEED, HUNT_FACE, HUNT_ONLY"
@@ -33,6 +36,7 @@ help:
 	@echo "make hunt-interrupts  an exception from a signal handler at every moment of small programs; MOMENTS, TIMERS, PROGRAMS"
 	@echo "make hunt-levels the operator table at each level of this processor: the same numbers, within bounds that are written"
 	@echo "make hunt-leaks  thousands of steps, models, compiles, epochs, errors and threads: nothing grows"
+	@echo "make hunt-faults  40 faults are put into the sources one by one; tests must catch each; HUNT_ONLY"
 	@echo "make ci-full   all that must pass before a change lands, with what was not changed since it passed"
 	@echo "make ray       trainers on clusters of Ray's, which pip brings"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
@@ -53,23 +57,36 @@ $(VENV)/.%: $(VENV)/.tools
 	$(PIP) install --quiet $$($(BIN)/python tools/requirements.py $*)
 	touch $@
 
+# How far it is instead of all that the compilers say; VERBOSE=1 has that.
 install: $(VENV)/.tools
-	$(PIP) install --no-build-isolation .
+	@$(BIN)/python tools/build_progress.py $(PIP) install -v --no-build-isolation .
 	$(BIN)/python tools/share_libraries.py
 
 # For this machine alone: the other levels of processors are most of what there is to compile. `make install`, `make test`
 # and `make wheel` compile those as well, and what is compiled by then is kept.
 demo: export DRAGON_CPU_LEVELS ?= $(shell sh tools/cpu_level.sh)
-demo: install $(VENV)/.demo
+demo: $(VENV)/.tools
+	@sh tools/install_wheel.sh $(BIN)/python || $(MAKE) --no-print-directory install
+	@$(MAKE) --no-print-directory $(VENV)/.demo
 	$(BIN)/python examples/digits.py
 
 # The console script, unlike `python -m pytest`, leaves the checkout out of the path: what is tested is what was installed.
-# One in twenty of the recorded answers of genuine packages is asked for anew.
+# One in twenty of the recorded answers of genuine packages is asked for anew, others with another commit.
 test: install $(VENV)/.test
-	$(PYTEST) -n $(JOBS) --answers=twentieth
+	$(PYTEST) -n $(JOBS) --answers=twentieth --answers-seed=$$(printf %d 0x$$(git rev-parse --short=6 HEAD || echo 0))
 
+# SINCE is a revision: what differs from it, in files that are not committed as well, is what changed.
+SINCE ?= $(shell git merge-base HEAD origin/main 2>/dev/null || echo HEAD)
+test-changed: install $(VENV)/.test
+	$(PYTEST) -n $(JOBS) --changed-since $(SINCE)
+
+# SEED is which sample.
 quick: install $(VENV)/.test
-	$(PYTEST) -n $(JOBS) -m "not slow"
+	$(PYTEST) -n $(JOBS) --quick $$(( 50 * $(JOBS) )) --sample-seed $(SEED)
+
+# What `make quick` chooses by; once in a while, on a machine that does nothing else.
+durations: install $(VENV)/.test
+	$(PYTEST) -n $(JOBS) --durations-file tests/durations.tsv
 
 # What genuine PyTorch, TensorFlow, Keras and ONNX Runtime answer to the tests is recorded. ORACLES=paths records what is
 # missing of these tests alone; without it all is asked for, and what no test asks for any more is dropped.
@@ -109,7 +126,7 @@ build: $(VENV)/.tools
 
 lint: $(VENV)/.lint
 	$(BIN)/flake8
-	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
+	@echo $(SOURCES) | xargs -n 50 -P $(JOBS) $(BIN)/clang-format --dry-run --Werror
 
 format: $(VENV)/.lint
 	$(BIN)/clang-format -i $(SOURCES)
@@ -186,6 +203,10 @@ hunt-levels: build $(VENV)/.test
 hunt-leaks: install $(VENV)/.test
 	$(BIN)/python tests/fuzz/leaks.py --jobs $(HUNT_JOBS) $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)')
 
+# In a tree of its own. Goes on where it was at this commit, where the report of an earlier run is still there.
+hunt-faults: $(VENV)/.test
+	$(BIN)/python tests/fuzz/faults.py --report faults.jsonl $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)')
+
 docs: install $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build
 	$(BIN)/python tools/check_links.py docs/_build
@@ -206,7 +227,8 @@ wheel: export DRAGON_OLDEST_GLIBC ?= $(if $(filter x86_64,$(shell uname -m)),2.2
 wheel: $(VENV)/.tools $(VENV)/.wheel
 	rm -rf build/wheel
 	$(PIP) wheel --no-build-isolation --no-deps --wheel-dir build/wheel .
-	$(BIN)/python tools/repair_wheel.py build/wheel/*.whl dist $(DRAGON_OLDEST_GLIBC)
+	wheel=dist/$$($(BIN)/python tools/repair_wheel.py build/wheel/*.whl dist $(DRAGON_OLDEST_GLIBC)) && \
+	  sh tools/tree_hash.sh $$(cat tools/wheel_inputs.txt) >$$wheel.tree
 	$(BIN)/python tools/check_wheel.py dist/*.whl
 
 sdist: $(VENV)/.tools

@@ -108,7 +108,8 @@ def lookup(namespace, places=None):
         if name.startswith("__"):  # asked by Python itself, again and again: it is looked for once
             absent.add(name)
             raise AttributeError(f"module '{guest}' has no attribute '{name}'", name=name)
-        raise explain(guest, name, list_names())
+        # Who asks for private names, as pytest does of all that a test file knows, has no slip of the pen.
+        raise explain(guest, name, () if name.startswith("_") else list_names())
 
     def list_names():
         modules = {module.name for module in pkgutil.iter_modules(namespace.get("__path__", ()))} - {WORKSHOP}

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import dragon
+from harness import interpreter
 from harness.waiting import PATIENCE_SECONDS, wait_for
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(dragon.__file__)))
@@ -16,11 +17,11 @@ START = "from dragon.command import main; main()"
 @pytest.fixture
 def execute(tmp_path):
     """Return a function that runs `dragon` with words and returns what came of it."""
-    def call(*words, status=0, path=(), **names):
+    def call(*words, status=0, path=(), cwd=tmp_path, env=None):
         environment = {**os.environ, "COLUMNS": "100", "PYTHONPATH": os.pathsep.join(
-            [*map(str, path), ROOT, os.environ.get("PYTHONPATH", "")]), **names.pop("env", {})}
-        done = subprocess.run([sys.executable, "-c", START, *map(str, words)], cwd=names.pop("cwd", tmp_path),
-                              env=environment, capture_output=True, text=True, timeout=600, **names)
+            [*map(str, path), ROOT, os.environ.get("PYTHONPATH", "")]), **(env or {})}
+        done = interpreter.run(["-c", START, *words], cwd, env=environment, timeout=600,
+                               preload="import dragon.command")
         assert done.returncode == status, done.stdout + done.stderr
         return done
     return call

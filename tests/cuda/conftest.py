@@ -4,6 +4,10 @@ import os
 import pytest
 
 import dragon
+from harness.devices import is_there
+
+# Nothing here could run, so that nothing is collected; the header of the run says so.
+collect_ignore_glob = [] if is_there() else ["test_*.py"]
 
 
 def pytest_collection_modifyitems(items):

@@ -5,6 +5,7 @@ import dragon
 from dragon.vm import keras
 from dragon.vm import tensorflow as tf
 from dragon.vm import torch
+from harness.subresults import each
 from harness.tools import ROOT
 
 MODEL = "keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])"
@@ -54,7 +55,7 @@ DENIALS = [
 ]
 
 
-@pytest.mark.parametrize("page, words, program", DENIALS, ids=[entry[2].split("(")[0] for entry in DENIALS])
+@each("page, words, program", DENIALS, ids=[entry[2].split("(")[0] for entry in DENIALS])
 def test_what_a_page_denies_is_missing(page, words, program):
     from dragon.vm import dali
     assert words in (ROOT / page).read_text(encoding="utf-8"), f"{page}: its words have changed: {words!r}"

@@ -8,13 +8,13 @@ import json
 import os
 import pathlib
 import re
-import subprocess
-import sys
 
 import pytest
 
 import dragon
 from dragon.vm import keras, tensorflow, torch
+from harness import interpreter
+from harness.subresults import each
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = HERE.parent / "harness" / "examples.py"
@@ -65,7 +65,7 @@ def list_arguments(value):
             if parameter.name not in ("self", "cls") and not parameter.name.startswith("_")]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_docstring_is_complete(name):
     value = find(name)
     doc = inspect.getdoc(value)
@@ -79,14 +79,13 @@ def test_docstring_is_complete(name):
     assert EXAMPLE.search(doc)
 
 
-def run_examples(names, command, folder):
-    """Return what failed of examples in a process of their own."""
+def run_examples(names, command, folder, preload):
+    """Return what failed of examples in a process of their own, forked where `preload` has run."""
     docstrings = {name: inspect.getdoc(find(name)) for name in names}
     path = folder / "examples.json"
     path.write_text(json.dumps(docstrings), encoding="utf-8")
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": "tensorflow", "CUDA_VISIBLE_DEVICES": ""}
-    done = subprocess.run([sys.executable, *command, str(PROGRAM), str(path)], cwd=folder, env=environment,
-                          capture_output=True, text=True)
+    done = interpreter.run([*command, PROGRAM, path], folder, env=environment, preload=preload)
     assert done.returncode == 0, done.stderr[-2000:]
     return "\n\n".join(json.loads(done.stdout.splitlines()[-1]))
 
@@ -98,7 +97,10 @@ def of_door(door):
 
 @pytest.mark.parametrize("door", ROOTS)
 def test_examples_hold(door, tmp_path):
-    failed = run_examples(of_door(door), [] if door == "dragon" else ["-m", "dragon", "run"], tmp_path)
+    if door == "dragon":
+        failed = run_examples(of_door(door), [], tmp_path, "import dragon")
+    else:
+        failed = run_examples(of_door(door), ["-m", "dragon", "run"], tmp_path, f"{interpreter.GUESTS}; import {door}")
     assert not failed, failed
 
 
@@ -106,7 +108,7 @@ def test_examples_hold(door, tmp_path):
 def test_examples_hold_in_the_genuine_framework(door, tmp_path):
     if importlib.util.find_spec(door) is None:
         pytest.skip(f"genuine {door}, the oracle, is not installed")
-    failed = run_examples(of_door(door), [], tmp_path)
+    failed = run_examples(of_door(door), [], tmp_path, f"import {door}")
     assert not failed, failed
 
 

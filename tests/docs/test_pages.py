@@ -5,6 +5,7 @@ import re
 import pytest
 
 from harness import page_process, pages
+from harness.subresults import each
 
 # More blocks that do not run need a better reason than room in this number.
 MOST_MARKED = 18  # eight of them want other machines, MPI, Slurm, Ray, GPUs or nvcc
@@ -31,12 +32,12 @@ def test_few_blocks_are_not_run():
     assert len(marked) <= MOST_MARKED, marked
 
 
-@pytest.mark.parametrize("path", pages.list_pages() + pages.list_pages(pages.TUTORIALS))
+@each("path", pages.list_pages() + pages.list_pages(pages.TUTORIALS))
 def test_code_stands_between_fences(path):
     assert not pages.find_indented((pages.ROOT / path).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", pages.list_pages() + pages.list_pages(pages.TUTORIALS))
+@each("path", pages.list_pages() + pages.list_pages(pages.TUTORIALS))
 def test_what_is_shown_stands_in_its_file(path):
     for block in pages.read_page(path):
         if block.kind == "excerpt":
@@ -53,7 +54,7 @@ PLACE = re.compile(r"`((?:core|dragon|tests|benchmarks|examples|tools)/[\w./*-]+
 BUILT = ("dragon/lib", "dragon/_C")
 
 
-@pytest.mark.parametrize("path", pages.list_pages() + pages.list_pages(pages.TUTORIALS))
+@each("path", pages.list_pages() + pages.list_pages(pages.TUTORIALS))
 def test_files_that_a_page_names_exist(path):
     named = set(PLACE.findall((pages.ROOT / path).read_text(encoding="utf-8")))
     gone = [name for name in sorted(named) if not name.startswith(BUILT) and not is_there(name)]
@@ -86,7 +87,7 @@ def find(name):
     return True
 
 
-@pytest.mark.parametrize("path", pages.list_pages() + pages.list_pages(pages.TUTORIALS))
+@each("path", pages.list_pages() + pages.list_pages(pages.TUTORIALS))
 def test_names_that_a_page_tells_are_there(path):
     told = set(NAME.findall((pages.ROOT / path).read_text(encoding="utf-8"))) - FILES
     assert not [name for name in sorted(told) if find(name) is (name in MISSING)]

@@ -17,6 +17,10 @@ import sys
 import tempfile
 
 WORKER = pathlib.Path(__file__).resolve().with_name("worker.py")
+sys.path.insert(0, str(WORKER.parents[1]))
+
+from harness import interpreter  # noqa: E402  (the path must be set before)
+
 SAMPLES = pathlib.Path(__file__).resolve().with_name("samples.py")
 FACES = ("bindings", "operators", "native", "torch", "torchvision", "tensorflow", "keras")
 DEVICES = ("cuda",)  # the operators with their operands there; DRAGON_SIMT names a library that stands for a GPU
@@ -46,6 +50,14 @@ def command_of(words, name, index):
     return f"python tests/fuzz/worker.py {' '.join(words)} --only {index} {name}"
 
 
+def write_preload(face):
+    """Return what is imported where workers are forked; nothing that belongs to a device."""
+    if face in DEVICES:
+        return ""
+    module = {"operators": "operators", "bindings": "bindings"}.get(face, "guests")
+    return f"import sys; sys.path[:0] = {[str(WORKER.parents[1]), str(WORKER.parent)]}; import sandbox, {module}"
+
+
 def run_worker(face, names, seed, count, start=0, samples=None, options=(), folder=None):
     """Return (findings, place, what happened) of one worker; the place is (name, index) of a crash, or None."""
     with tempfile.TemporaryDirectory(dir=folder) as home:
@@ -53,13 +65,11 @@ def run_worker(face, names, seed, count, start=0, samples=None, options=(), fold
         words = ["--face", face, "--seed", str(seed), *options]
         if samples:
             words += ["--samples", str(samples)]
-        command = [sys.executable, str(WORKER), *words, "--count", str(count), "--start", str(start), "--status",
-                   str(status), *names]
+        command = [WORKER, *words, "--count", count, "--start", start, "--status", status, *names]
         environment = dict(os.environ, **ENVIRONMENT, TMPDIR=home)
         if face in DEVICES:
             environment["DRAGON_ALLOCATOR"] = "guard"  # what stands for a GPU cannot touch the host's tensors then
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, errors="replace",
-                              cwd=os.sep)
+        done = interpreter.run(command, os.sep, env=environment, preload=write_preload(face))
         found = [Finding(json.loads(line)) for line in done.stdout.splitlines() if line.startswith("{")]
         for finding in found:
             finding["again"] = command_of(words, finding["name"], finding["index"])

@@ -12,6 +12,7 @@ from dragon.core.capture.function import function
 from dragon.core.capture.settings import CaptureWarning, eager, get_level, set_level
 from dragon.vm import torch
 from dragon.vm.torch import nn
+from harness.subresults import each
 
 Point = collections.namedtuple("Point", "x y")
 FACTOR = 2.0
@@ -97,8 +98,8 @@ WRITES = {
 
 
 @pytest.mark.filterwarnings("ignore::dragon.core.capture.settings.CaptureWarning")
-@pytest.mark.parametrize("write", WRITES)
-@pytest.mark.parametrize("gaps", GAPS)
+@each("write", WRITES)
+@each("gaps", GAPS)
 def test_arguments_with_gaps_are_written(gaps, write):
     captured = function(WRITES[write])
     for number in range(3):

@@ -2,12 +2,10 @@
 import os
 import pathlib
 import re
-import subprocess
-import sys
 
 import pytest
 
-from harness import captured
+from harness import captured, interpreter
 
 HERE = pathlib.Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples" / "torch"
@@ -26,9 +24,9 @@ pytestmark = pytest.mark.skipif(not captured.AVAILABLE, reason="this engine does
 
 def run(folder, *arguments):
     """Return what a program under `dragon run` prints, and what it says on the standard error."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "2", "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run([sys.executable, "-m", "dragon", "run", *map(str, arguments)], capture_output=True, text=True,
-                          env=environment, cwd=folder)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+    done = interpreter.run(["-m", "dragon", "run", *arguments], folder, env=environment,
+                           preload=f"{interpreter.GUESTS}; import sklearn.datasets, torch")
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.splitlines(), done.stderr
 

@@ -5,6 +5,7 @@ import pytest
 import dragon
 from graph.test_fusion import dtype_name, fuse, graph_of, run, transposed
 from harness.graphs import ops
+from harness.subresults import each
 
 HALVES = ("float16", "bfloat16")
 INTEGERS = ("bool", "uint8", "int8", "int16", "int32", "int64")
@@ -49,9 +50,9 @@ PLACES = {"all": {}, "rows": {"axis": [-1]}, "rows, kept": {"axis": [-1], "keepd
           "all, kept": {"keepdims": True}}
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("op", ["sum", "mean", "prod", "amax", "amin"])
-@pytest.mark.parametrize("dtype", HALVES + INTEGERS)
+@each("place", PLACES)
+@each("op", ["sum", "mean", "prod", "amax", "amin"])
+@each("dtype", HALVES + INTEGERS)
 def test_every_dtype_in_every_place(op, place, dtype):
     """Whole numbers and extremes to the bit; sums of 16 bits, whose parts meet in another order, to the last digit."""
     if op == "mean" and dtype in INTEGERS:

@@ -8,6 +8,7 @@ import pytest
 import dragon
 from dragon import _C
 from harness.graphs import call, ops
+from harness.subresults import each
 
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
           "complex128")
@@ -117,7 +118,7 @@ def chain_with(name, shapes, dtype):
     return graph, feeds
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@each("name", OPERATORS)
 def test_every_operator_in_a_chain(name):
     """Of all dtypes that it takes, in full shape and broadcast."""
     met = 0

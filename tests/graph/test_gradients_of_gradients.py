@@ -9,6 +9,7 @@ import pytest
 import dragon
 from dragon.vm import tensorflow as tf
 from dragon.vm import torch
+from harness.subresults import each
 
 PROGRAMS = {
     "polynomial": lambda x, y, w: (x ** 3 * y).sum() + (x @ w).tanh().sum(),
@@ -71,8 +72,8 @@ def genuine_second_of(genuine, name, leaves):
     return under(genuine, second_of, flat=under(genuine, flat))(under(genuine, PROGRAMS[name]), theirs, theirs)
 
 
-@pytest.mark.parametrize("numbers", [None, 0.0, -1e30, 1e30, float("nan"), float("inf"), "empty"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("numbers", [None, 0.0, -1e30, 1e30, float("nan"), float("inf"), "empty"])
+@each("name", PROGRAMS)
 def test_programs_beside_genuine_ones(name, numbers):
     genuine = pytest.importorskip("torch")
     compiled = torch.compile(PROGRAMS[name])

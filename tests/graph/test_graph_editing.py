@@ -5,6 +5,7 @@ import pytest
 
 import dragon
 from harness.graph_samples import make_nested
+from harness.subresults import each
 
 
 def make_graph():
@@ -133,7 +134,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
+@each("case", WRONG)
 def test_wrong_edits_change_nothing(case):
     edit, error, text = WRONG[case]
     graph = make_graph()

@@ -5,14 +5,13 @@ import pathlib
 import pickle
 import random
 import struct
-import subprocess
-import sys
 
 import numpy
 import pytest
 
 import dragon
 from dragon import _C
+from harness import interpreter
 from harness.graph_samples import SAMPLES, make_constants, make_nested, make_network, make_updates, same
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
@@ -361,8 +360,7 @@ def test_protobuf_is_asked_for_by_name():
                "from dragon.core import proto\n"
                "try: proto.messages()\n"
                "except ImportError as error: print(error)\n")
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                          cwd="/")
+    done = interpreter.run(["-c", program], "/", preload="import dragon")
     assert "pip install 'dragon-engine[proto]'" in done.stdout, done.stderr
 
 

@@ -11,6 +11,7 @@ from dragon.core.capture.probes import Bounds, Probes
 from dragon.vm import torch
 from dragon.vm.torch import nn
 from harness.size_programs import SizeProgram, check_kept
+from harness.subresults import each
 
 F = nn.functional
 
@@ -37,7 +38,7 @@ def hold(function, graph, *shapes):
         numpy.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("function", [
+@each("function", [
     lambda x: x[:, :50] * 2, lambda x: x[:, -30:] * 2, lambda x: x[:, 10:-5].sum(1), lambda x: x[3:, ::7] + 1,
     lambda x: x[:, 40:60] * 2, lambda x: x.sum(1) / x.shape[1], lambda x: x.reshape(-1) * x.shape[0],
     lambda x: x.reshape(-1)[:x.shape[0] ** 2] + 1, lambda x: x[:, :x.shape[1] // 2] + x[:, -(x.shape[1] // 2):],

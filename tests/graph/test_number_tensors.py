@@ -3,6 +3,7 @@ import pytest
 
 from dragon.vm import tensorflow as tf
 from dragon.vm import torch
+from harness.subresults import each
 
 SHAPES = [(4, 6), (5, 8), (7, 10), (3, 12), (9, 2), (1, 4)]
 TENSORFLOW = {
@@ -33,7 +34,7 @@ TORCH = {
 }
 
 
-@pytest.mark.parametrize("name", TENSORFLOW)
+@each("name", TENSORFLOW)
 def test_tensorflow(name):
     call = TENSORFLOW[name]
     graph = tf.function(call, reduce_retracing=True)

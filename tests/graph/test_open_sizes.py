@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 from dragon.vm import torch
+from harness.subresults import each
 
 GENUINE = importlib.util.find_spec("torch")
 SIZES = (6, 9, 8, 3, 2, 0, 5)
@@ -55,8 +56,8 @@ def outcome(function, module, size, gradient):
     return [leaf.detach().numpy().copy() for leaf in [*found, given]]
 
 
-@pytest.mark.parametrize("gradient", [False, True], ids=["forward", "gradient"])
-@pytest.mark.parametrize("text", FUNCTIONS)
+@each("gradient", [False, True], ids=["forward", "gradient"])
+@each("text", FUNCTIONS)
 def test_parts_of_a_batch_at_sizes_that_do_not_hold_them(text, gradient):
     import torch as genuine
     eager, functions = [], []

@@ -36,9 +36,15 @@ def run_genuinely(program):
         return run_eagerly(program, genuine)[:2]
 
 
-def check(program, level):
+def expect(program):
+    """Return what eager calls of a program show, their gradients, and what is there once their results are written."""
+    shown, grads, kept = run_eagerly(program, torch)
+    return shown, grads, [captured.after_writing(*eager, torch) for eager in kept]
+
+
+def check(program, level, expected):
     """Return what differs between eager calls and a captured function's, or None; "eager" where no graph was made."""
-    wanted, grads, kept = run_eagerly(program, torch)
+    wanted, grads, written = expected
     (function, outside), mine = program.function(torch), []
     replay = None
     for call in range(CALLS):
@@ -61,9 +67,8 @@ def check(program, level):
                 return f"O{level}, gradients of call {call}: {found}"
         mine.append((results, tensors))
     # Earlier results must have stayed as they were while later calls ran; and who shares memory must share it here too.
-    for call, (ours, eager) in enumerate(zip(mine, kept)):
-        got, expected = captured.after_writing(*ours, torch), captured.after_writing(*eager, torch)
-        found = captured.difference(got, expected, TOLERANCE[level])
+    for call, (ours, eager) in enumerate(zip(mine, written)):
+        found = captured.difference(captured.after_writing(*ours, torch), eager, TOLERANCE[level])
         if found:
             return f"O{level}, after writing into the results of call {call}: {found}"
     return None
@@ -75,7 +80,7 @@ def shrink(program, level):
         lines = program.lines[:number] + program.lines[number + 1:]
         before, program.lines = program.lines, lines
         try:
-            differs = check(program, level) not in (None, "eager")
+            differs = check(program, level, expect(program)) not in (None, "eager")
         except Exception:
             differs = False
         if not differs:
@@ -91,12 +96,12 @@ def walk(seeds, levels):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                run_eagerly(program, torch)
+                expected = expect(program)
             except REJECTED:  # what Dragon refuses and PyTorch allows is told by other tests
                 continue
             for level in levels:
                 try:
-                    found = check(program, level)
+                    found = check(program, level, expected)
                 except Exception as error:
                     found = f"O{level}: {type(error).__name__}: {error}"
                 if found == "eager":

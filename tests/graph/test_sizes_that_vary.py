@@ -9,6 +9,7 @@ from dragon import _C
 from dragon.vm import torch
 from dragon.vm.torch import nn
 from dragon.vm.torch.nn import functional as F
+from harness.subresults import each
 
 SHAPES = [(6, 5), (9, 5), (8, 7), (3, 4), (2, 9), (1, 5), (7, 1), (0, 5), (12, 2), (3, 4), (3, 4)]
 PROGRAMS = {
@@ -73,8 +74,8 @@ def same(mine, wanted):
         for one, other in zip(mine, wanted))
 
 
-@pytest.mark.parametrize("gradient", [False, True], ids=["forward", "gradient"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("gradient", [False, True], ids=["forward", "gradient"])
+@each("name", PROGRAMS)
 def test_programs_at_other_sizes(name, gradient):
     program = PROGRAMS[name]
     compiled = torch.compile(program)

@@ -39,6 +39,12 @@ def test_attributes_of_arguments_are_looked_at(look):
     assert [x.tolist() for x in plain] == [x.tolist() for x in compiled]
 
 
+def test_attributes_of_arguments_that_are_equal_may_be_of_another_type():
+    steps = [lambda note=note: (noted(note=note),) for note in (1, 1, 1, True, True, 1.0, 1.0, 1)]
+    plain, compiled = same_each_way(lambda x: x * {int: 2, bool: 3, float: 4}[type(x.note)], steps)
+    assert [x.tolist() for x in plain] == [x.tolist() for x in compiled]
+
+
 def test_attributes_of_parameters_are_looked_at():
     weight = torch.nn.Parameter(torch.ones(2))
     weight.scale = 3

@@ -5,6 +5,7 @@ import warnings
 import pytest
 
 from dragon.vm import torch
+from harness.subresults import each
 
 GENUINE = importlib.util.find_spec("torch")
 
@@ -118,8 +119,8 @@ def calls(body, module, differentiated, compiled):
     return shown
 
 
-@pytest.mark.parametrize("differentiated", ["x", "y", "x y", "x y computed"])
-@pytest.mark.parametrize("body", BODIES)
+@each("differentiated", ["x", "y", "x y", "x y computed"])
+@each("body", BODIES)
 def test_gradients_of_functions_that_write(body, differentiated):
     import torch as genuine
     with warnings.catch_warnings():

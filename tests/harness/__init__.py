@@ -29,7 +29,7 @@ Write `tests/ops/<family>/rows.py` (or `rows_<part>.py`: every file of that shap
 * `random=True`: no oracle; same seed, same numbers. `errors=[Wrong((3,), axis=4, error=IndexError, says="axis")]`.
 
 Run one operator with `pytest tests/ops -k gelu`, one family with `-k "pointwise/"`, the short half with
-`-m "not slow"`.
+`-m "not slow"`, one check with `--only gradients`: `harness/row_walk.py` has the names of all.
 """
 from harness.row import (ALL, COMPLEX, FLOATING, INEXACT, INTEGER, NUMERIC, REAL, SINGLES, Given, Row,  # noqa: F401
                          Sample, Wrong)

@@ -21,6 +21,12 @@ def capture(function, arguments, level):
     Where the trace gave up, the second is None. Where the world changed (a gradient is there that was not), the
     function is captured anew.
     """
+    found, replays = capture_at_levels(function, arguments, (level,))
+    return found, replays[level]
+
+
+def capture_at_levels(function, arguments, levels):
+    """Call a function once, and return (its result's leaves, {level: a function that does the same from plans})."""
     trace = _C.Trace()
     for number, argument in enumerate(arguments):
         trace.add_input(argument, f"x{number}")
@@ -31,11 +37,17 @@ def capture(function, arguments, level):
         trace.stop()
     found = leaves(result)
     if trace.failure:
-        return found, None
+        return found, dict.fromkeys(levels)
     places = [number for number, leaf in enumerate(found) if isinstance(leaf, _C.Tensor)]
-    plan = _compile(trace, [found[number] for number in places], level)
+    captured = _finish(trace, [found[number] for number in places])
+    return found, {level: _replay(function, captured, found, places, level) for level in levels}
+
+
+def _replay(function, captured, found, places, level):
+    """Return a function that does from plans what was captured; None where there can be none."""
+    plan = _compile(captured, level)
     if plan is None:
-        return found, None
+        return None
 
     def again(*arguments):
         if plan.staleness(list(arguments)):
@@ -46,7 +58,7 @@ def capture(function, arguments, level):
         return list(fresh)
 
     fresh = list(found)
-    return found, again
+    return again
 
 
 def capture_function(function, arguments, level):
@@ -60,10 +72,18 @@ def capture_function(function, arguments, level):
     return again(*arguments), again
 
 
-def _compile(trace, results, level):
-    """Return plans with a backward pass; None where there can be none, since what it needs was written."""
+def _finish(trace, results):
+    """Return what was captured; None where there can be no backward pass, since what it needs was written."""
     try:
-        return trace.finish(results).compile(level, forward_level=min(level, 2))
+        return trace.finish(results)
+    except RuntimeError:
+        return None
+
+
+def _compile(captured, level):
+    """Return plans with a backward pass; None where there can be none."""
+    try:
+        return captured and captured.compile(level, forward_level=min(level, 2))
     except RuntimeError:
         return None
 

@@ -67,13 +67,13 @@ MACHINES = "os.environ['DRAGON_MACHINE'] = f'machine {rank}'\n"  # each process 
 def on_devices(code, size=2, begin="nccl", seconds=120, **words):
     """Run a program in processes with a device each, in a group of a backend; return what each has printed."""
     enter = f"dist.init_process_group({begin!r})\n" if begin else ""
-    return run_ranks(code, size, ENTER + enter, seconds, {**environment(max(size, 2)), **words})
+    return run_ranks(code, size, ENTER + enter, seconds, {**environment(max(size, 2)), **words}, preload="")
 
 
 def begin_on_devices(code, size=2, begin="nccl", **words):
     """Begin the same; return the processes."""
     enter = f"dist.init_process_group({begin})\n" if begin else ""
-    return Ranks(code, size, ENTER + enter, {**environment(max(size, 2)), **words})
+    return Ranks(code, size, ENTER + enter, {**environment(max(size, 2)), **words}, preload="")
 
 
 def genuine(code, size=2):
@@ -102,4 +102,4 @@ def refused(call, *words, kind=Exception):
             assert word in str(error), (word, str(error))
     else:
         raise AssertionError("no error")
-''', environment=environment(count))[0]
+''', environment=environment(count), preload="")[0]

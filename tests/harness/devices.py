@@ -1,8 +1,15 @@
 """One call on both sides: the host's kernels and the device's, on the same numbers."""
+import os
+
 import numpy
 
 import dragon
 from harness import engine
+
+
+def is_there():
+    """Whether there is a CUDA device, or a machine that stands for one and that `DRAGON_SIMT` names."""
+    return bool(os.environ.get("DRAGON_SIMT")) or dragon._C.device_count("cuda") > 0
 
 
 def last(x):

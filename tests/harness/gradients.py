@@ -2,10 +2,9 @@
 import warnings
 
 import numpy
-import pytest
 
 from harness import engine, oracle
-from harness.checks import call, chosen, walk
+from harness.checks import call, chosen
 from harness.inputs import Input, round_to
 from harness.tolerance import compare, tolerance_of
 
@@ -37,39 +36,57 @@ def cotangents_for(rng, results):
     return drawn
 
 
-def check_against_torch(row, dtype):
-    """First derivatives equal those of PyTorch's autograd."""
-    torch = oracle.need_torch()
-    if row.torch is None and row.numpy is not None or row.random:
-        pytest.skip("its oracle has no gradients; finite differences are taken")
-    function = oracle.torch_function(row)
+class First:
+    """The first derivatives of one call: how many results have any, their cotangents, and the leaves' gradients."""
 
-    def check(arguments, note):
-        items = arguments.inputs()
-        if not any(wants_grad(item) for item in items):
-            return
+    def __init__(self, function, items, rng):
         made = [engine.tensor(item, wants_grad(item)) for item in items]
-        results = differentiable_results(row, call(row, arguments, iter_maker(made)))
-        cotangents = cotangents_for(numpy.random.default_rng(7), results)
-        leaves = [x for x, item in zip(made, items) if wants_grad(item)]
-        got = engine.grad(results, leaves, [engine.tensor(item) for item in cotangents])
+        self.leaves = [x for x, item in zip(made, items) if wants_grad(item)]
+        results = function(made)
+        self.count, self.cotangents = len(results), cotangents_for(rng, results)
+        found = engine.grad(results, self.leaves, [engine.tensor(item) for item in self.cotangents]) if results else []
+        self.gradients = [fill(grad, leaf) for grad, leaf in zip(found, self.leaves)]
 
-        mirrors = [oracle.torch_tensor(item, requires_grad=wants_grad(item)) for item in items]
-        args, kwargs = arguments.map(iter_maker(mirrors))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            theirs = chosen(row, oracle.as_tuple(function(*args, **kwargs)))
-        theirs = [y for y in theirs if isinstance(y, torch.Tensor) and y.requires_grad]
-        if len(theirs) != len(results):
-            note(f"{len(results)} results carry gradients, expected {len(theirs)}")
-            return
-        wanted = torch.autograd.grad(theirs, [x for x in mirrors if x.requires_grad],
-                                     [oracle.torch_tensor(item) for item in cotangents], allow_unused=True)
-        for index, (mine, other) in enumerate(zip(got, wanted)):
-            sentence = compare(fill(mine, leaves[index]), oracle.torch_array(other) if other is not None
-                               else numpy.zeros(tuple(leaves[index].shape)), tolerance_of(row, dtype))
-            note(sentence and f"gradient {index}: {sentence}")
-    walk(row, dtype, check)
+
+def first_of(row, arguments):
+    """Return the first derivatives of a call of a row; None where no input has any."""
+    items = arguments.inputs()
+    if not any(map(wants_grad, items)):
+        return None
+    return First(differentiable(row, arguments), items, numpy.random.default_rng(7))
+
+
+def differentiable(row, arguments):
+    """Return a call of a row as a function of its tensors to the results that carry gradients."""
+    return lambda made: differentiable_results(row, call(row, arguments, iter_maker(made)))
+
+
+def has_torch_gradients(row):
+    """Whether PyTorch's autograd is the oracle of a row; where NumPy is, finite differences are taken."""
+    return (row.torch is not None or row.numpy is None) and not row.random
+
+
+def check_against_torch(bound, note):
+    """First derivatives equal those of PyTorch's autograd."""
+    torch, first = oracle.need_torch(), bound.first
+    if first is None:
+        return
+    row, arguments = bound.row, bound.arguments
+    mirrors = [oracle.torch_tensor(item, requires_grad=wants_grad(item)) for item in arguments.inputs()]
+    args, kwargs = arguments.map(iter_maker(mirrors))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = chosen(row, oracle.as_tuple(oracle.torch_function(row)(*args, **kwargs)))
+    theirs = [y for y in theirs if isinstance(y, torch.Tensor) and y.requires_grad]
+    if len(theirs) != first.count:
+        note(f"{first.count} results carry gradients, expected {len(theirs)}")
+        return
+    wanted = torch.autograd.grad(theirs, [x for x in mirrors if x.requires_grad],
+                                 [oracle.torch_tensor(item) for item in first.cotangents], allow_unused=True)
+    for index, (mine, other) in enumerate(zip(first.gradients, wanted)):
+        sentence = compare(mine, oracle.torch_array(other) if other is not None
+                           else numpy.zeros(tuple(first.leaves[index].shape)), tolerance_of(row, bound.dtype))
+        note(sentence and f"gradient {index}: {sentence}")
 
 
 def fill(grad, like):
@@ -101,53 +118,40 @@ def slope(function, items, cotangents, directions):
     return inner([item.array for item in cotangents], differences)
 
 
-def compare_slopes(function, items, note, close, second=False):
-    """Compare the gradient's inner product with a random direction with the function's slope along it."""
-    rng = numpy.random.default_rng(11)
-    made = [engine.tensor(item, wants_grad(item)) for item in items]
-    leaves = [x for x, item in zip(made, items) if wants_grad(item)]
-    results = function(made)
-    if not results:
-        note(None if second else "no result carries a gradient")
-        return
-    cotangents = cotangents_for(rng, results)
-    directions = [item.array for item in cotangents_for(rng, leaves)]
-    gradients = engine.grad(results, leaves, [engine.tensor(item) for item in cotangents])
-    got = inner([fill(g, x) for g, x in zip(gradients, leaves)], directions)
-    wanted = slope(function, items, cotangents, directions)
-    scale = max(abs(wanted), numpy.sqrt(sum(item.array.size for item in cotangents)))
+def compare_slopes(function, items, first, note, close, order):
+    """Compare the gradients' inner product with a random direction with the function's slope along it."""
+    directions = [item.array for item in cotangents_for(numpy.random.default_rng(11), first.leaves)]
+    got = inner(first.gradients, directions)
+    wanted = slope(function, items, first.cotangents, directions)
+    scale = max(abs(wanted), numpy.sqrt(sum(item.array.size for item in first.cotangents)))
     if not abs(got - wanted) <= close[1] + close[0] * scale:
-        order = "second" if second else "first"
         note(f"{order} derivative along a direction is {got:.9g}, by differences {wanted:.9g}")
 
 
-def check_first(row, dtype):
+def check_first(bound, note):
     """First derivatives agree with finite differences."""
-    def check(arguments, note):
-        items = arguments.inputs()
-        if any(wants_grad(item) for item in items) and all(item.array.size for item in items):
-            compare_slopes(lambda made: differentiable_results(row, call(row, arguments, iter_maker(made))), items,
-                           note, CLOSE)
-    walk(row, dtype, check)
+    if not bound.has_numbers:
+        return
+    if not bound.first.count:
+        note("no result carries a gradient")
+        return
+    compare_slopes(differentiable(bound.row, bound.arguments), bound.arguments.inputs(), bound.first, note, CLOSE,
+                   "first")
 
 
-def check_second(row, dtype):
+def check_second(bound, note):
     """The derivatives of the first derivatives, also by their cotangents, agree with finite differences."""
-    if row.second is not True:
-        pytest.skip(str(row.second))
+    if not bound.has_numbers:
+        return
+    row, arguments, items = bound.row, bound.arguments, bound.arguments.inputs()
 
-    def check(arguments, note):
-        items = arguments.inputs()
-        if not any(wants_grad(item) for item in items) or not all(item.array.size for item in items):
-            return
-        trial = differentiable_results(row, call(row, arguments, lambda item: engine.tensor(item, wants_grad(item))))
-        cotangents = cotangents_for(numpy.random.default_rng(13), trial)
-
-        def gradients(made):
-            xs, us = made[:len(items)], made[len(items):]
-            results = differentiable_results(row, call(row, arguments, iter_maker(xs)))
-            leaves = [x for x, item in zip(xs, items) if wants_grad(item)]
-            found = engine.grad(results, leaves, us, create_graph=True)
-            return [g for g in found if g is not None and g.requires_grad]
-        compare_slopes(gradients, items + cotangents, note, CLOSE_SECOND, second=True)
-    walk(row, dtype, check)
+    def gradients(made):
+        xs, us = made[:len(items)], made[len(items):]
+        results = differentiable_results(row, call(row, arguments, iter_maker(xs)))
+        leaves = [x for x, item in zip(xs, items) if wants_grad(item)]
+        found = engine.grad(results, leaves, us, create_graph=True)
+        return [g for g in found if g is not None and g.requires_grad]
+    items_and_cotangents = items + bound.first.cotangents
+    second = First(gradients, items_and_cotangents, numpy.random.default_rng(13))
+    if second.count:
+        compare_slopes(gradients, items_and_cotangents, second, note, CLOSE_SECOND, "second")

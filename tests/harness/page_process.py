@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from harness import pages
+from harness import interpreter, pages
 
 RUNNER = pathlib.Path(__file__).with_name("page_runner.py")
 # For what hangs: a page takes a few seconds, a tutorial less than a minute, on a busy machine many times that.
@@ -136,9 +136,8 @@ def run_page(path, blocks, folder, cells=False):
     write_commands(folder / "bin")
     work.write_text(json.dumps({"path": str(pages.ROOT / path), "steps": steps,
                                 "figures": os.environ.get("DRAGON_PAGE_FIGURES")}), encoding="utf-8")
-    child = subprocess.Popen([sys.executable, str(RUNNER), str(work), str(answers)], cwd=home, text=True,
-                             env=make_environment(folder / "bin"), start_new_session=True, stdin=subprocess.DEVNULL,
-                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    child = interpreter.Program([RUNNER, work, answers], home, make_environment(folder / "bin"), new_session=True,
+                                merged=True, preload="import numpy, dragon")
     try:
         said, _ = child.communicate(timeout=SECONDS)
     except subprocess.TimeoutExpired:

@@ -5,22 +5,19 @@ What they print genuinely is recorded (`harness/answers`).
 import os
 import pathlib
 import re
-import subprocess
-import sys
 
-from harness import answers
+from harness import answers, interpreter
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
 
-def run_program(arguments, folder, **environment):
-    """Return the lines that a program prints; it must end well within two minutes.
+def run_program(arguments, folder, preload="", **environment):
+    """Return the lines that a program prints, which must end well.
 
-    It runs elsewhere than in the checkout, so that what was installed is what runs.
+    It runs elsewhere than in the checkout, so that what was installed is what runs, forked where `preload` has run.
     """
-    environment = {**os.environ, "OMP_NUM_THREADS": "2", **environment}
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=environment,
-                          cwd=folder)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+    done = interpreter.run(arguments, folder, env=environment, preload=preload)
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout.splitlines()
 

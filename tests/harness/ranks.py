@@ -1,11 +1,12 @@
 """Several processes of one program: each is told its rank, how many there are, and a port where they meet."""
+import ast
 import os
 import pathlib
 import socket
-import subprocess
-import sys
 import tempfile
 import textwrap
+
+from harness.interpreter import Program
 
 HEAD = """
 import sys
@@ -39,8 +40,20 @@ def find_port():
         return found.getsockname()[1]
 
 
+def find_imports(head):
+    """Return the statements at the beginning of a program that import, which all its processes have in common."""
+    found, statements = [], ast.parse(head).body
+    while statements:
+        statement = statements.pop(0)
+        if isinstance(statement, ast.If) and isinstance(statement.test, ast.Constant):
+            statements = [*(statement.body if statement.test.value else statement.orelse), *statements]
+        elif isinstance(statement, (ast.Import, ast.ImportFrom)) or ast.unparse(statement) == "dragon.vm.install()":
+            found.append(ast.unparse(statement))
+    return "\n".join(found)
+
+
 class Ranks:
-    """Processes that run one program.
+    """Processes that run one program, forked where its head has been imported.
 
     Parameters
     ----------
@@ -52,19 +65,19 @@ class Ranks:
         What comes before it.
     environment : Dict[str, str], optional
         Words of the environment, beside this process's.
+    preload : str, optional
+        What is imported before; what the head imports without.
 
     """
 
-    def __init__(self, code, size, head=HEAD, environment=None):
+    def __init__(self, code, size, head=HEAD, environment=None, preload=None):
         self._folder = tempfile.TemporaryDirectory()
         path = pathlib.Path(self._folder.name, "program.py")
         path.write_text(head + textwrap.dedent(code) + TAIL, encoding="utf-8")
         port = find_port()
-        self.processes = [
-            subprocess.Popen([sys.executable, str(path), str(rank), str(size), str(port)], cwd=self._folder.name,
-                             text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                             env={**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})})
-            for rank in range(size)]
+        self.processes = [Program([path, rank, size, port], self._folder.name,
+                                  env={**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})},
+                                  preload=find_imports(head) if preload is None else preload) for rank in range(size)]
 
     def finish(self, seconds=120):
         """Wait for all; return [(exit code, output, errors)] by rank."""
@@ -82,9 +95,9 @@ class Ranks:
             self._folder.cleanup()
 
 
-def run_ranks(code, size, head=HEAD, seconds=120, environment=None):
+def run_ranks(code, size, head=HEAD, seconds=120, environment=None, preload=None):
     """Run a program in several processes, which must all end well; return what each has printed."""
-    found = Ranks(code, size, head, environment).finish(seconds)
+    found = Ranks(code, size, head, environment, preload).finish(seconds)
     for rank, (status, _, errors) in enumerate(found):
         assert status == 0, f"rank {rank} ended with {status}:\n{errors[-3000:]}"
     return [output for _, output, _ in found]

@@ -1,7 +1,6 @@
 """What is tried with batches of a row's samples: an operator called once for all slices, and once for each."""
 from dragon import _C
-from harness import checks, engine, oracle
-from harness.inputs import bind
+from harness import engine, oracle
 from harness.tolerance import compare, tolerance_of
 
 COUNT = 3  # slices
@@ -34,11 +33,12 @@ def call_batched(row, slices, varies, apart=True):
     return _C.call_batched(lambda *tensors: call(row, slices[0], tensors), given, list(varies), len(slices), apart)
 
 
-def call_apart(row, slices, varies):
-    """Return the results of each slice's own call."""
+def call_apart(bound, slices, varies):
+    """Return the results of each slice's own call; the first is the sample itself."""
     first = slices[0].inputs()
-    return [call(row, arguments, [engine.tensor(own if batched else shared) for own, shared, batched
-                                  in zip(arguments.inputs(), first, varies)]) for arguments in slices]
+    return [bound.results] + [
+        call(bound.row, arguments, [engine.tensor(own if batched else shared) for own, shared, batched
+                                    in zip(arguments.inputs(), first, varies)]) for arguments in slices[1:]]
 
 
 def differ(row, dtype, got, wanted):
@@ -50,39 +50,38 @@ def differ(row, dtype, got, wanted):
     return compare(engine.array(got), engine.array(wanted), tolerance_of(row, dtype))
 
 
-def bind_slices(row, sample, dtype, index):
-    """Return the arguments of each slice, those of a sample first."""
-    return [bind(row, sample, dtype, index + 100 * k) for k in range(COUNT)]
+def has_rule(row):
+    """Whether an operator says how it computes all slices at once."""
+    return row.call is None and _C.schema(row.name)["batches"] not in ("", "apart")
 
 
-def keeps_together(row, dtype):
-    """Whether the operator's rule computes at least one sample, in some of its ways to vary, and not slice by slice."""
-    for index, sample in enumerate(checks.samples_of(row)):
-        slices = bind_slices(row, sample, dtype, index)
-        for varies in which_vary(len(slices[0].inputs())):
-            try:
-                return bool(call_batched(row, slices, varies, apart=False))
-            except NotImplementedError:
-                continue
-    return False
+class Batches:
+    """What is tried with batches of all samples of a row: one for the whole walk."""
 
+    def __init__(self):
+        self.together = False
 
-def check_batched(row, dtype):
-    """A batch gives what its slices give; not at all if that is refused, by name."""
-    samples = checks.samples_of(row)
-    positions = iter(range(len(samples)))
-
-    def check(arguments, note):
-        index = next(positions)
-        slices = bind_slices(row, samples[index], dtype, index)
-        for varies in which_vary(len(arguments.inputs())):
-            wanted = call_apart(row, slices, varies)
-            try:
-                found = call_batched(row, slices, varies)
-            except NotImplementedError:
-                continue
+    def check(self, bound, note):
+        """A batch gives what its slices give; not at all if that is refused, by name."""
+        row, slices = bound.row, [bound.another(100 * k) for k in range(COUNT)]
+        for varies in which_vary(len(bound.arguments.inputs())):
+            wanted = call_apart(bound, slices, varies)
+            found = self.call(row, slices, varies)
             for place, (result, batched) in enumerate(found):
                 for k in range(COUNT):
-                    sentence = differ(row, dtype, result[k] if batched else result, wanted[k][place])
+                    sentence = differ(row, bound.dtype, result[k] if batched else result, wanted[k][place])
                     note(sentence and f"slice {k} of result {place}, where {varies} vary: {sentence}")
-    checks.walk(row, dtype, check, samples)
+
+    def call(self, row, slices, varies):
+        """Return the results of one call for all slices, by the operator's rule where it has one for this call."""
+        if has_rule(row):
+            try:
+                found = call_batched(row, slices, varies, apart=False)
+                self.together = self.together or bool(found)
+                return found
+            except NotImplementedError:
+                pass
+        try:
+            return call_batched(row, slices, varies)
+        except NotImplementedError:
+            return []

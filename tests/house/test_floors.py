@@ -4,6 +4,7 @@ import pathlib
 import re
 
 import pytest
+from harness.subresults import each
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -178,7 +179,7 @@ def test_no_source_asks_which_devices_were_built():
     assert not asking
 
 
-@pytest.mark.parametrize("room", sorted(PACKAGE))
+@each("room", sorted(PACKAGE))
 def test_package_imports_point_down(room):
     allowed = PACKAGE[room] | {room}
     upward = []

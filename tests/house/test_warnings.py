@@ -1,12 +1,11 @@
 """Warnings name the user's line: all of them are told by `dragon.core.warnings`, which finds it."""
 import ast
-import os
-import subprocess
-import sys
 
 import pytest
 
 from house.imports import list_modules, parse
+
+from harness import interpreter
 
 
 def test_every_warning_is_told_by_one_home():
@@ -61,8 +60,7 @@ def test_the_line_named_is_the_users(guest, tmp_path):
     body = LINES[guest].splitlines()
     path.write_text(body[0] + "\n" + "\n".join(f"try:\n    {line}\nexcept RuntimeError:\n    pass"
                                                for line in body[1:]) + "\n")
-    done = subprocess.run([sys.executable, "-c", PROGRAM, str(path)], cwd=tmp_path, capture_output=True, text=True,
-                          env=os.environ)
+    done = interpreter.run(["-c", PROGRAM, str(path)], tmp_path, preload="import numpy, dragon.vm")
     assert done.returncode == 0, done.stderr
     said = [line.split(" ", 2) for line in done.stdout.splitlines()]
     assert {name for name, _, _ in said} == {str(path)}, done.stdout

@@ -3,9 +3,8 @@ import importlib
 import inspect
 import pkgutil
 
-import pytest
-
 import dragon
+from harness.subresults import each
 
 
 def list_modules():
@@ -32,7 +31,7 @@ def test_operator_sentences_end():
     assert not open_ended
 
 
-@pytest.mark.parametrize("name", list_modules())
+@each("name", list_modules())
 def test_public_names_are_documented(name):
     module = importlib.import_module(name)
     silent = [] if module.__doc__ else [name]

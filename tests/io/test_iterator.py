@@ -12,6 +12,7 @@ import dragon
 from dragon.io import Batches, Buckets, Iterator, PadSamples, Reader, ToDevice, Transformer
 from dragon.io.report import Counters, Report
 from dragon.io.work import Work
+from harness.subresults import each
 from io_workers import Count, broken, stretch, twice, with_draws
 
 
@@ -64,13 +65,13 @@ def check(kind, reader, options, part, workers=0, threads=False):
         assert (got[:len(kept)] == kept) if options["in_order"] else (sorted(set(got)) == sorted(set(kept)))
 
 
-@pytest.mark.parametrize("case", list(combinations(150)), ids=str)
+@each("case", list(combinations(150)), ids=str)
 def test_every_sample_comes_once(case):
     check(*case)
 
 
-@pytest.mark.parametrize("case", list(combinations(12)), ids=str)
-@pytest.mark.parametrize("workers, threads", [(1, False), (3, False), (2, True)])
+@each("case", list(combinations(12)), ids=str)
+@each("workers, threads", [(1, False), (3, False), (2, True)])
 def test_every_sample_comes_once_whatever_the_workers(case, workers, threads):
     check(*case, workers=workers, threads=threads)
 

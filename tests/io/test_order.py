@@ -2,9 +2,9 @@
 import itertools
 
 import numpy as np
-import pytest
 
 from dragon.io import order
+from harness.subresults import each
 
 CHUNKS = [range(start, min(start + 7, 100)) for start in range(0, 100, 7)]
 KINDS = {
@@ -21,8 +21,8 @@ def numbers(blocks):
     return [int(number) for block in blocks for number in block]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("shards", (1, 2, 3, 7, 100, 130))
+@each("kind", KINDS)
+@each("shards", (1, 2, 3, 7, 100, 130))
 def test_shards_hold_every_sample_between_them(kind, shards):
     for uneven in order.UNEVEN:
         parts = [numbers(KINDS[kind](rank, shards, uneven)) for rank in range(shards)]

@@ -6,6 +6,7 @@ import pytest
 
 from dragon.io import Draws, Reader
 from dragon.io.source import Source, Stream
+from harness.subresults import each
 
 
 class Letters(Source):
@@ -41,9 +42,9 @@ class Lines(Stream):
 SOURCES = {"source": Letters(), "sequence": [chr(33 + index) for index in range(95)], "stream": Lines()}
 
 
-@pytest.mark.parametrize("kind", SOURCES)
-@pytest.mark.parametrize("shuffle", [False, True, "chunks"])
-@pytest.mark.parametrize("shards", [1, 2, 5])
+@each("kind", SOURCES)
+@each("shuffle", [False, True, "chunks"])
+@each("shards", [1, 2, 5])
 def test_epochs_are_exact_and_resumed_anywhere(kind, shuffle, shards):
     def make(rank):
         return Reader(SOURCES[kind], shuffle, seed=3, rank=rank, shards=shards, window=2, buffer=16)

@@ -10,6 +10,7 @@ import pytest
 from dragon import _C
 from dragon.io.records import KPLRecord, KPLRecordWriter, verify
 from harness import record_values as oracle
+from harness.subresults import each
 
 GOLDEN = pathlib.Path(__file__).parent / "golden" / "records-v1.kpl"
 BASE = np.arange(24.0).reshape(2, 3, 4)
@@ -60,13 +61,13 @@ def nested(depth, make):
     return value
 
 
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: f"{type(value).__name__}")
+@each("value", VALUES, ids=lambda value: f"{type(value).__name__}")
 def test_bodies_are_those_that_were_always_written(value):
     assert _C.kpl_encode(value) == oracle.encode(value)
     assert _C.kpl_encode({"odd": "x", "value": [value]}) == oracle.encode({"odd": "x", "value": [value]})
 
 
-@pytest.mark.parametrize("value", REFUSED, ids=lambda value: f"{type(value).__name__}")
+@each("value", REFUSED, ids=lambda value: f"{type(value).__name__}")
 def test_refusals_are_those_that_were_always_told(value):
     with pytest.raises(TypeError) as expected:
         oracle.encode(value)

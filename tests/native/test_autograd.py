@@ -42,6 +42,25 @@ def test_a_leaf_used_twice_gets_both_shares():
     both(lambda module, x: (x * 2 + x.exp() * x).sum().backward(), (4,))
 
 
+def test_shares_are_not_added_up_in_memory_that_another_gradient_lies_in():
+    """The gradient of a sum goes on as it is to both of its terms, and as a view through `reshape`."""
+    def program(module, x, y):
+        once, other = x * 1.0, y * 1.0
+        first = once * 3.0
+        second = once.reshape(6) + other
+        ((second * second).sum() + first.sum()).backward()
+    both(program, (2, 3), (6,))
+
+
+def test_a_view_that_is_added_to_itself_gets_both_shares():
+    def program(module, x):
+        base = x * 1.0
+        part = base[1]
+        part += part
+        (base * base).sum().backward()
+    both(program, (3, 2))
+
+
 def test_retained_graph_runs_again():
     def program(module, x):
         y = (x * x).sum()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dragon
+from harness.subresults import each
 
 NUMPY_DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64",
                 "complex128"]
@@ -128,8 +129,8 @@ def test_dlpack_with_cupy():
     assert x.device.type == "cuda"
 
 
-@pytest.mark.parametrize("name", NUMPY_DTYPES + ["bfloat16"])
-@pytest.mark.parametrize("protocol", [2, 5])
+@each("name", NUMPY_DTYPES + ["bfloat16"])
+@each("protocol", [2, 5])
 def test_pickles(name, protocol):
     x = dragon.arange(12).reshape(3, 4).astype(name).transpose(0, 1)
     y = pickle.loads(pickle.dumps(x, protocol))

@@ -39,6 +39,12 @@ def test_an_honest_capsule():
     del x
 
 
+def test_numbers_begin_where_the_offset_says():
+    MEMORY[:] = range(8)
+    made, kept = capsule((3,), byte_offset=8)
+    assert _C.from_dlpack(made, dragon.Tensor).tolist() == [2.0, 3.0, 4.0] and kept
+
+
 HOSTILE = {
     "negative size": dict(shape=(-1, 3)), "product beyond 64 bits": dict(shape=(2**40, 2**40)),
     "bytes beyond 64 bits": dict(shape=(2**62,)), "reach beyond 64 bits": dict(shape=(3, 2), strides=(2**62, 1)),

@@ -7,6 +7,7 @@ import pytest
 
 import dragon
 from dragon import _C
+from harness.subresults import each
 
 SIZE = 1 << 18  # big enough that a freed block is handed out again at once
 
@@ -30,8 +31,8 @@ LENDERS = {
 }
 
 
-@pytest.mark.parametrize("lend", LENDERS.values(), ids=LENDERS)
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+@each("lend", LENDERS.values(), ids=LENDERS)
+@each("change", CHANGES.values(), ids=CHANGES)
 def test_lent_memory_outlives_the_tensors_hold_of_it(change, lend):
     x = dragon.arange(SIZE, dtype="float32")
     array = lend(x)

@@ -8,6 +8,7 @@ import pytest
 import dragon
 from dragon import _C
 from dragon.vm import torch
+from harness.subresults import each
 
 WRONG = [None, 3, "text", object(), dragon.Tensor, numpy.zeros(3), [None], _C.Graph()]
 # What takes one tensor, and the other arguments that it wants.
@@ -21,7 +22,7 @@ def x():
     return dragon.tensor([1.0, 2.0, 3.0])
 
 
-@pytest.mark.parametrize("name", OF_A_TENSOR)
+@each("name", OF_A_TENSOR)
 def test_what_is_no_tensor_is_refused(name):
     for wrong in WRONG:
         with pytest.raises(TypeError, match=r"got (None|'[\w.]+'), expected a tensor|incompatible"):

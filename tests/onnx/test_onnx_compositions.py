@@ -6,6 +6,7 @@ pytest.importorskip("onnxruntime")
 from harness import engine, exported, rows  # noqa: E402
 from harness.checks import samples_of  # noqa: E402
 from harness.inputs import bind  # noqa: E402
+from harness.subresults import each  # noqa: E402
 from harness.tolerance import compare  # noqa: E402
 
 from dragon import onnx  # noqa: E402
@@ -36,7 +37,7 @@ def export_sample(row, arguments):
     return results, exported.run(model, tensors)
 
 
-@pytest.mark.parametrize("row", [pytest.param(row, id=str(row)) for row in ROWS])
+@each("row", [pytest.param(row, id=str(row)) for row in ROWS])
 def test_equals_eager(row):
     failures = []
     for index, sample in enumerate(samples_of(row)):

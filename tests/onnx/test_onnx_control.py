@@ -5,6 +5,7 @@ import pytest
 pytest.importorskip("onnxruntime")
 
 from harness import exported  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 from dragon import onnx  # noqa: E402
 from dragon.vm import torch  # noqa: E402
@@ -44,8 +45,8 @@ def op_types(graph):
     return found
 
 
-@pytest.mark.parametrize("dynamic", [False, True], ids=["fixed", "dynamic"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("dynamic", [False, True], ids=["fixed", "dynamic"])
+@each("name", PROGRAMS)
 def test_equal_under_onnx_runtime(name, dynamic):
     function, op = PROGRAMS[name]
     model = onnx.export(function, (POSITIVE,), input_names=["x"], dynamic_axes={"x": {0: "rows"}} if dynamic else None)

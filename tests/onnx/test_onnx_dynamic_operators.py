@@ -6,6 +6,7 @@ pytest.importorskip("onnxruntime")
 genuine = pytest.importorskip("torch")
 
 from harness import exported  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 from dragon import onnx  # noqa: E402
 from dragon.vm import torch  # noqa: E402
@@ -55,7 +56,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_dynamic_operators(name):
     def samples(batch, height, width):
         count = batch * 2 * height * width

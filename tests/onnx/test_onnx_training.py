@@ -72,3 +72,22 @@ def test_a_step_gives_the_same_under_onnx_runtime(name, tmp_path):
     assert len(found) >= len(wanted)
     for one, other in zip(found, wanted):
         numpy.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+class Followed(n.Module):
+    """A batch's normalization, and the statistics that follow it."""
+
+    def forward(self, x, mean, variance):
+        mean, variance = mean.clone(), variance.clone()
+        return n.functional.batch_norm(x, mean, variance, training=True, momentum=0.3), mean, variance
+
+
+def test_running_statistics_are_those_of_the_program(tmp_path):
+    torch.manual_seed(0)
+    arguments = torch.randn(4, 3, 2), torch.randn(3), torch.rand(3) + 0.5
+    wanted, path = Followed()(*arguments), str(tmp_path / "followed.onnx")
+    torch.onnx.export(Followed().eval(), arguments, path)
+    session = runtime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    found = session.run(None, {one.name: value.numpy() for one, value in zip(session.get_inputs(), arguments)})
+    for one, other in zip(found, wanted, strict=True):
+        numpy.testing.assert_allclose(one, other.numpy(), rtol=1e-5, atol=1e-6)

@@ -5,6 +5,7 @@ import numpy
 import pytest
 
 import dragon
+from harness.subresults import each
 
 ops = dragon.ops
 TAILS = {
@@ -63,16 +64,16 @@ def compose(y, residual, tail):
     return TAILS[tail][2](y)
 
 
-@pytest.mark.parametrize("bias, residual", list(itertools.product((False, True), repeat=2)))
-@pytest.mark.parametrize("tail", TAILS)
+@each("bias, residual", list(itertools.product((False, True), repeat=2)))
+@each("tail", TAILS)
 def test_every_tail_of_a_convolution(tail, bias, residual):
     for geometry in ("3x3", "1x1"):
         tensors, attributes, y = conv_case(geometry, bias=bias, residual=residual)
         check(ops.conv_fused(*tensors, *attributes, tail, *TAILS[tail][:2]), compose(y, tensors[3], tail))
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-@pytest.mark.parametrize("dtype", TOLERANCES)
+@each("geometry", GEOMETRIES)
+@each("dtype", TOLERANCES)
 def test_every_geometry_of_a_convolution(geometry, dtype):
     for tail in ("relu", "silu"):
         tensors, attributes, y = conv_case(geometry, dtype)
@@ -86,8 +87,8 @@ def test_a_residual_of_any_strides():
     check(ops.conv_fused(x, w, b, turned, *attributes, "relu"), compose(y, residual, "relu"))
 
 
-@pytest.mark.parametrize("bias, residual", list(itertools.product((False, True), repeat=2)))
-@pytest.mark.parametrize("tail", TAILS)
+@each("bias, residual", list(itertools.product((False, True), repeat=2)))
+@each("tail", TAILS)
 def test_every_tail_of_a_linear_layer(tail, bias, residual):
     for shape in ((5, 64), (2, 9, 64), (64,)):
         x, w = random(shape), random((48, 64), seed=1) / 8.0
@@ -136,8 +137,8 @@ def letters(layout):
     return bytes(layout.numpy()).decode()
 
 
-@pytest.mark.parametrize("geometry", GEOMETRIES)
-@pytest.mark.parametrize("dtype", TOLERANCES)
+@each("geometry", GEOMETRIES)
+@each("dtype", TOLERANCES)
 def test_packed_weights_of_a_convolution(geometry, dtype):
     (x, w, b, r), attributes, y = conv_case(geometry, dtype)
     packed, layout = ops.pack_conv_weight(w, *attributes, list(x.shape), True, True, "relu")

@@ -3,10 +3,10 @@ import importlib.util
 import json
 import os
 import pathlib
-import subprocess
-import sys
 
 import pytest
+
+from harness import interpreter
 
 PROGRAMS = pathlib.Path(__file__).parent / "programs"
 # Of a program: what it imports besides torch and the package of its name.
@@ -20,10 +20,9 @@ PACKAGES = {"einops": [], "safetensors": [], "torchmetrics": [], "timm": ["torch
 TOLERANCE = {"double": 1e-8, "gradients": 1e-7}
 
 
-def execute(words, environment, folder):
+def execute(words, environment, folder, preload):
     """Run a program elsewhere than in the checkout; return what it said if it failed."""
-    result = subprocess.run([sys.executable, *words], capture_output=True, text=True, env=environment,
-                            cwd=folder)
+    result = interpreter.run(words, folder, env=environment, preload=preload)
     return result.stderr[-3000:] if result.returncode else None
 
 
@@ -59,8 +58,9 @@ def test_package(name, tmp_path):
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": path, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
     program = str(PROGRAMS / f"use_{name}.py")
-    assert execute([program, str(tmp_path), "write"], environment, tmp_path) is None
-    failed = execute(["-m", "dragon", "run", program, str(tmp_path), "read"], environment, tmp_path)
+    assert execute([program, str(tmp_path), "write"], environment, tmp_path, "import torch") is None
+    failed = execute(["-m", "dragon", "run", program, str(tmp_path), "read"], environment, tmp_path,
+                     f"{interpreter.GUESTS}; import torch")
     assert failed is None, failed
     theirs, mine = (json.loads((tmp_path / f"{role}.json").read_text()) for role in ("write", "read"))
     assert mine["torch"].startswith(os.path.dirname(dragon.__file__)) and mine["torch"] != theirs["torch"]

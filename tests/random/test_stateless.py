@@ -4,6 +4,7 @@ import pytest
 
 from dragon import ops, tensor
 from harness import genuine
+from harness.subresults import each
 
 SEEDS = [[1, 2], [-5, 7], [2 ** 40 + 3, -1]]
 SIZES = [3, 1001, 70003]
@@ -15,9 +16,9 @@ def assert_same(found, wanted):
     np.testing.assert_array_equal(found, wanted.astype(found.dtype))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("seed", SEEDS)
+@each("dtype", ["float32", "float64", "float16"])
+@each("size", SIZES)
+@each("seed", SEEDS)
 def test_reals(seed, size, dtype):
     random, own = genuine.tf.random, tensor(np.array(seed))
     assert_same(ops.stateless_uniform(own, [size], dtype=dtype), random.stateless_uniform([size], seed, dtype=dtype))

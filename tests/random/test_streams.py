@@ -8,6 +8,7 @@ import torch
 
 import dragon
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 ops = dragon.ops
 INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
@@ -54,8 +55,8 @@ LIKE = {
 }
 
 
-@pytest.mark.parametrize("name", LIKE)
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@each("name", LIKE)
+@each("dtype", FLOATS, ids=str)
 def test_samplers_in_the_shape_of_a_tensor(name, dtype):
     for value in SEEDS:
         for args, kwargs in LIKE[name]:
@@ -134,9 +135,9 @@ def test_categories(replacement, dtype):
                   ops.multinomial(given(weights[0]), count, replacement))
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=str)
-@pytest.mark.parametrize("name", ["dropout", "alpha_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d",
-                                  "dropout3d"])
+@each("dtype", FLOATS, ids=str)
+@each("name", ["dropout", "alpha_dropout", "feature_alpha_dropout", "dropout1d", "dropout2d",
+               "dropout3d"])
 def test_dropouts(name, dtype):
     shape = {"dropout1d": (4, 6, 5), "dropout2d": (4, 6, 5, 3), "dropout3d": (2, 6, 5, 3, 2)}.get(name, (4, 6, 5))
     x = torch.randn(shape, generator=torch.Generator().manual_seed(1)).to(dtype)

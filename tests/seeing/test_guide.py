@@ -2,10 +2,10 @@
 import os
 import pathlib
 import re
-import subprocess
-import sys
 
 import pytest
+
+from harness import interpreter
 
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/guide/seeing.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
@@ -14,8 +14,8 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE.read_text(encoding="utf-8"),
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: re.findall(r"\w+\.\w+\(", block)[0])
 def test_a_block_runs_as_it_stands(block, tmp_path):
     (tmp_path / "block.py").write_text(block)  # a file of its own: lines are told by it
-    done = subprocess.run([sys.executable, "block.py"], cwd=tmp_path, capture_output=True, text=True, timeout=240,
-                          env={**os.environ, "DRAGON_BROWSER": "0"})
+    done = interpreter.run(["block.py"], tmp_path, timeout=240, env={**os.environ, "DRAGON_BROWSER": "0"},
+                           preload="import numpy, dragon")
     assert done.returncode == 0, done.stderr
     for name in re.findall(r'save\w*\("(.*?)"\)', block):
         assert (tmp_path / name).stat().st_size > 100

@@ -4,6 +4,7 @@ import pytest
 
 import dragon
 from dragon import optimizers
+from harness.subresults import each
 
 CLASSES = [optimizers.SGD, optimizers.ASGD, optimizers.Rprop, optimizers.Adam, optimizers.AdamW, optimizers.NAdam,
            optimizers.RAdam, optimizers.Adamax, optimizers.LAMB, optimizers.RMSprop, optimizers.Adagrad,
@@ -32,7 +33,7 @@ def step(params, optimizer):
     return loss.item()
 
 
-@pytest.mark.parametrize("kind, options", ALL, ids=lambda value: getattr(value, "__name__", str(value)))
+@each("kind, options", ALL, ids=lambda value: getattr(value, "__name__", str(value)))
 def test_the_loss_falls(kind, options):
     params, optimizer = make(kind, options)
     losses = [step(params, optimizer) for _ in range(60)]
@@ -40,7 +41,7 @@ def test_the_loss_falls(kind, options):
     assert numpy.array_equal(numpy.asarray(params[2].detach()), numpy.full(4, 2.0))
 
 
-@pytest.mark.parametrize("kind, options", ALL, ids=lambda value: getattr(value, "__name__", str(value)))
+@each("kind, options", ALL, ids=lambda value: getattr(value, "__name__", str(value)))
 def test_a_restored_optimizer_goes_on_alike(kind, options):
     params, optimizer = make(kind, options)
     for _ in range(3):

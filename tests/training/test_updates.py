@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import dragon
+from harness.subresults import each
 
 ops = dragon.ops
 SHAPES = [(0,), (1,), (7,), (33, 5), (16, 4, 3, 3), (17001,), ()]
@@ -103,8 +104,8 @@ FLAT = [pytest.param(theirs, mine, options, id=f"{theirs.__name__} {options}")
         for theirs, mine, several in CASES for options in several]
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("theirs, mine, options", FLAT)
+@each("dtype", DTYPES, ids=str)
+@each("theirs, mine, options", FLAT)
 def test_steps_agree_with_torch(theirs, mine, options, dtype):
     random = torch.Generator().manual_seed(0)
     start = [torch.randn(shape, generator=random).to(dtype) for shape in SHAPES]

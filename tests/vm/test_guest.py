@@ -2,13 +2,13 @@
 import gc
 import importlib
 import pickle
-import subprocess
 import sys
 import types
 
 import pytest
 
 from dragon.vm import guest
+from harness import interpreter
 
 LETTERS = {
     "torch": ("dragon.vm.torch", "zeross", "torch.zeros"),
@@ -137,7 +137,7 @@ def test_full_names(place, module, full):
 def test_letters_speak_the_guest_s_name_under_both_names():
     code = ("import dragon.vm\ndragon.vm.install()\nimport torch.nn\n"
             "try: torch.nn.Linaer\nexcept AttributeError as error: print(error)")
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=True).stdout
+    said = interpreter.run(["-c", code], "/", check=True, preload="import numpy, dragon.vm").stdout
     assert said.startswith("module 'torch.nn' has no attribute 'Linaer'") and "torch.nn.Linear" in said
 
 
@@ -174,7 +174,7 @@ def test_stars_bring_what_comes_late(module, names):
     """`from module import *` brings modules and names that nobody has asked for yet, and none of Dragon's tools."""
     code = (f"import dragon.vm; dragon.vm.install()\nfrom {module} import *\nimport sys\n"
             f"sys.stdout.write(repr([name for name in {[*names.split(), 'gather', 'core']!r} if name in globals()]))")
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/", check=True).stdout
+    said = interpreter.run(["-c", code], "/", check=True, preload="import numpy, dragon.vm").stdout
     assert [name for name in eval(said) if name not in ("gather", "core")] == names.split() and "core" not in said
 
 
@@ -187,4 +187,4 @@ from tensorflow.compat.v2 import keras
 import tensorflow as tf
 assert v2 is tf is tf.compat.v2 and data is tf.data.experimental and keras is tf.keras and tf.__name__ == "tensorflow"
 """
-    subprocess.run([sys.executable, "-c", code], cwd="/", check=True)
+    interpreter.run(["-c", code], "/", check=True, preload="import numpy, dragon.vm")

@@ -6,6 +6,7 @@ import pytest
 
 import dragon
 from harness.graphs import build, call, ops, optimized
+from harness.subresults import each
 
 ROUNDING = 2e-6  # float32, values around 1: the operators sum and round in another order
 
@@ -84,8 +85,8 @@ def test_a_reader_in_between_keeps_the_parts():
     assert "silu" not in f.found(f.mul(between, x), [between])
 
 
-@pytest.mark.parametrize("how", range(5))
-@pytest.mark.parametrize("affine", [0, 1, 2])
+@each("how", range(5))
+@each("affine", [0, 1, 2])
 def test_layer_norm(how, affine):
     f = Formula((2, 3, 8), (8,), (8,))
     x, weight, bias = f.inputs

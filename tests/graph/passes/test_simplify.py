@@ -5,6 +5,7 @@ import pytest
 import dragon
 from dragon import _C
 from harness.graphs import build, call, check_equal, ops, optimized
+from harness.subresults import each
 
 
 def number(graph, value, dtype="float32"):
@@ -76,7 +77,7 @@ def test_both_the_same():
     assert simplified(graph) == ["exp"]
 
 
-@pytest.mark.parametrize("steps", [
+@each("steps", [
     [("clone", {})], [("copy", {})], [("to_row_major", {})], [("cast", {"dtype": "float32"})],
     [("to_device", {"device": "cpu"})], [("cast", {"dtype": "float64"}), ("cast", {"dtype": "float32"})],
     [("expand", {"shape": (2, 3)})], [("expand", {"shape": (-1, -1)})], [("slice", {"axis": 1})],
@@ -116,6 +117,17 @@ def test_casts_of_integers():
             value = call(graph, op, value, **arguments)
         graph.outputs = [call(graph, "neg", value)]
         assert simplified(graph) == ["cast"] * left + ["neg"]
+
+
+@pytest.mark.parametrize("first, middle, last, left", [
+    ("uint8", "int16", "int32", 1), ("uint8", "int8", "int32", 2), ("int8", "uint8", "int32", 2),
+    ("int16", "int8", "int64", 2), ("int32", "float32", "float64", 2), ("bool", "uint8", "float32", 1)])
+def test_casts_between_kinds_of_integers(first, middle, last, left):
+    """A cast of a cast is one where the first of them loses nothing; the numbers are the same in any case."""
+    graph, (x,) = build((5,), dtype=first)
+    value = call(graph, "cast", call(graph, "cast", x, dtype=middle), dtype=last)
+    graph.outputs = [call(graph, "neg", value)]
+    assert simplified(graph) == ["cast"] * left + ["neg"]
 
 
 def test_a_number_need_not_fill_memory():

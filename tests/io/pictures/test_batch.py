@@ -9,6 +9,7 @@ from dragon.io.errors import DataError
 from dragon.io.pictures import (colour_matrix, decode, encode, Geometry, jpeg_library, letterbox, make_batch,
                                 random_colours, Recipe, resized_center_crop)
 from harness.photographs import Draws, jpeg, photograph, pillow_pixels
+from harness.subresults import each
 
 Image = pytest.importorskip("PIL.Image")
 FILTERS = {"nearest": Image.Resampling.NEAREST, "box": Image.Resampling.BOX, "bilinear": Image.Resampling.BILINEAR,
@@ -78,9 +79,9 @@ def test_arrays_at_any_strides():
     np.testing.assert_array_equal(make_batch([pixels], (40, 60), dtype="uint8", channels=1)[0][0, 0], luma)
 
 
-@pytest.mark.parametrize("channels", [1, 3, 4])
-@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
-@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32"])
+@each("channels", [1, 3, 4])
+@each("layout", ["NCHW", "NHWC"])
+@each("dtype", ["uint8", "float16", "float32"])
 def test_layouts_and_dtypes(channels, layout, dtype):
     pixels = photograph(37, 53)[:, :, :channels] if channels < 4 else np.concatenate(
         (photograph(37, 53), photograph(37, 53, 1)[:, :, :1]), 2)

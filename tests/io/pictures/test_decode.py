@@ -12,6 +12,7 @@ from dragon.io.errors import DataError
 from dragon.io.pictures import decode, encode, jpeg_library, kind_of, read_size, turn_upright
 from dragon.io.pictures import files, library
 from harness.photographs import jpeg, photograph, pillow_pixels
+from harness.subresults import each
 
 Image = pytest.importorskip("PIL.Image")
 ImageOps = pytest.importorskip("PIL.ImageOps")
@@ -73,8 +74,8 @@ def test_shares_of_ink_are_cut_as_tensorflow_does(is_adobe):
     np.testing.assert_array_equal(decode(data), pillow_pixels(data, "RGB"))
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("order", ["<", ">"])
+@each("orientation", range(1, 9))
+@each("order", ["<", ">"])
 def test_pictures_are_turned_upright(orientation, order):
     mark = b"II" if order == "<" else b"MM"
     tiff = mark + struct.pack(f"{order}HIH", 42, 8, 1) + struct.pack(f"{order}HHIHHI", 0x0112, 3, 1, orientation, 0, 0)

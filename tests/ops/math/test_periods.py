@@ -3,13 +3,14 @@ import numpy as np
 import pytest
 
 import dragon
+from harness.subresults import each
 
 DTYPES = ["float32", "float64", "float16", "int32", "int8", "uint8", "bool", "complex64"]
 
 
-@pytest.mark.parametrize("other", DTYPES)
-@pytest.mark.parametrize("dtype", ["float32", "int32", "uint8", "complex64"])
-@pytest.mark.parametrize("large, small", [
+@each("other", DTYPES)
+@each("dtype", ["float32", "int32", "uint8", "complex64"])
+@each("large, small", [
     ((50, 40, 3), (3,)), ((50, 40, 3), (40, 3)), ((50, 40, 3), (1, 1, 3)), ((2, 700, 7), (7,)), ((3, 2, 1025), (1025,)),
     ((3000, 2), (2,)), ((1, 3), (3,)), ((5, 1, 4, 3), (4, 3)), ((60, 513), (513,)), ((7, 3, 2), (3, 1))])
 def test_sums_are_those_of_numpy(large, small, dtype, other):
@@ -36,9 +37,9 @@ def test_blocks_begin_anywhere_in_a_period(rows):
     np.testing.assert_array_equal(np.asarray(again), x + y)
 
 
-@pytest.mark.parametrize("axes", [(0,), (1,), (0, 1), (2,), (0, 1, 2)])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("dtype", ["float32", "uint8", "complex128"])
+@each("axes", [(0,), (1,), (0, 1), (2,), (0, 1, 2)])
+@each("channels", [1, 2, 3, 4, 5])
+@each("dtype", ["float32", "uint8", "complex128"])
 def test_flips_with_few_channels(axes, channels, dtype):
     x = np.arange(70 * 33 * channels).reshape(70, 33, channels).astype(dtype)
     for given in (x, x.transpose(1, 0, 2), np.asfortranarray(x)):

@@ -3,6 +3,7 @@ import numpy
 import pytest
 
 import dragon
+from harness.subresults import each
 
 NAMES = {
     "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
@@ -30,8 +31,8 @@ def ulps(got, wanted):
     return numpy.where(same, 0, numpy.abs(got.astype(numpy.longdouble) - wanted) / spacing)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", sorted(NAMES))
+@each("dtype", ["float32", "float64"])
+@each("name", sorted(NAMES))
 def test_within_four_ulps(name, dtype):
     if numpy.finfo(numpy.longdouble).nmant <= 52:
         pytest.skip("this machine has no wider float to compare with")

@@ -1,5 +1,5 @@
 """Rows of matrix products."""
-from harness import INEXACT, NUMERIC, FLOATING, Given, Row, Sample, Wrong
+from harness import COMPLEX, INEXACT, NUMERIC, FLOATING, Given, Row, Sample, Wrong
 
 HALF = {"float16": (1e-2, 1e-2, "sums of products of rounded numbers"),
         "bfloat16": (5e-2, 5e-2, "sums of products of rounded numbers"),
@@ -40,6 +40,9 @@ ROWS = [
         torch=lambda torch, x, y: torch.inner(x, y), dtypes=INEXACT, tolerance=HALF),
     Row("outer", [Sample((4,), (3,)), Sample((0,), (3,))], torch=lambda torch, x, y: torch.outer(x, y), dtypes=NUMERIC),
     Row("ger", [Sample((4,), (3,))], torch=lambda torch, x, y: torch.ger(x, y)),
+    Row("addmm by complex factors", [Sample((3, 5), (3, 4), (4, 5), beta=0.5 - 2j, alpha=1 + 3j)],
+        torch=lambda torch, x, a, b, beta, alpha: product(torch, x, a, b, beta, alpha, torch.mm), dtypes=COMPLEX,
+        call=lambda dragon, *args, **kwargs: dragon.ops.addmm(*args, **kwargs)),
     Row("addmm", [Sample((3, 5), (3, 4), (4, 5)), Sample((5,), (3, 4), (4, 5)), Sample((), (3, 4), (4, 5)),
                   Sample((3, 1), (3, 4), (4, 5), beta=2.0, alpha=0.5), Sample((3, 5), (3, 4), (4, 5), beta=0.0),
                   Sample((2, 5), (2, 0), (0, 5)), Sample((40, 50), (40, 60), (60, 50), beta=-1.0, alpha=2.0)],

@@ -4,6 +4,7 @@ import pytest
 
 import dragon
 from dragon import _C
+from harness.subresults import each
 
 ops = dragon.ops
 NARROW = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz")
@@ -27,9 +28,9 @@ def scales(m, n, rows):
     return [dragon.from_numpy(random.uniform(0.5, 2, shape).astype("float32")) for shape in shapes]
 
 
-@pytest.mark.parametrize("x_dtype", NARROW)
-@pytest.mark.parametrize("y_dtype", NARROW)
-@pytest.mark.parametrize("rows", [False, True])
+@each("x_dtype", NARROW)
+@each("y_dtype", NARROW)
+@each("rows", [False, True])
 def test_products(x_dtype, y_dtype, rows):
     x, y, (x_scale, y_scale) = narrow((5, 19), x_dtype), narrow((19, 7), y_dtype, 1), scales(5, 7, rows)
     bias = dragon.from_numpy(numpy.arange(7.0))

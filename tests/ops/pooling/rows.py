@@ -12,7 +12,8 @@ MAX = {
         Sample(Given((2, 2, 5, 5, 5), distinct=True), 3, 2, 1, 1, True)],
 }
 AVERAGE = {
-    1: [Sample((2, 3, 9), 2), Sample((3, 9), 3, 2, 1, True, False), Sample((2, 3, 9), 3, 2, 1)],
+    1: [Sample((2, 3, 9), 2), Sample((3, 9), 3, 2, 1, True, False), Sample((2, 3, 9), 3, 2, 1),
+        Sample(Given((1, 2, 602), low=1.0, high=2.0), 600, 1)],  # sums that 16-bit floats have no digits for
     2: [Sample((2, 3, 8, 9), 2), Sample((2, 4, 7, 9), [3, 2], [2, 1], [1, 1], True, False),
         Sample((3, 8, 9), 3, 2, 1, True, True), Sample((2, 3, 8, 9), 3, 2, 1, False, True, 5)],
     3: [Sample((1, 2, 4, 5, 6), 2), Sample((2, 2, 5, 5, 5), 3, 2, 1, True, False, 7)],

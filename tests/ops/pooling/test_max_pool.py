@@ -1,8 +1,8 @@
 """A largest element without its place is the one that max_pool_with_indices finds."""
 import numpy
-import pytest
 
 import dragon
+from harness.subresults import each
 
 ops = dragon.ops
 # shape, size, window, stride, padding, dilation, adaptive
@@ -16,8 +16,8 @@ GEOMETRIES = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "int32"])
-@pytest.mark.parametrize("geometry", GEOMETRIES)
+@each("dtype", ["float32", "float64", "bfloat16", "int32"])
+@each("geometry", GEOMETRIES)
 def test_the_same_numbers(geometry, dtype):
     shape, *attributes = GEOMETRIES[geometry]
     numbers = numpy.random.default_rng(0).standard_normal(shape) * 9

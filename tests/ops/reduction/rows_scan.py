@@ -3,6 +3,7 @@ from harness import FLOATING, INEXACT, NUMERIC, REAL, Given, Row, Sample, Wrong
 
 SHAPES = [Sample((5,), 0), Sample((3, 4), 0), Sample((2, 3, 4), 1), Sample((2, 3, 4), -1), Sample((2, 0), 1),
           Sample((), 0), Sample((1, 3), 0)]
+TILES = [Sample((2, 2, 260), 1)]  # past the columns that are scanned together, and on to another plane
 DISTINCT = [Sample(Given(s.args[0], distinct=True), *s.args[1:]) for s in SHAPES]
 ZEROS = [Sample(Given((5,), values=[2., 0., 3., 0., 1.]), 0), Sample(Given((2, 2), values=[[0., 1.], [2., 0.]]), 1)]
 BAD_AXIS = [Wrong((3,), 1, error=IndexError, says="axis")]
@@ -18,7 +19,7 @@ def linear_scan(numpy, a, b, axis):
 
 
 ROWS = [
-    Row("cumsum", SHAPES, dtypes=NUMERIC, errors=BAD_AXIS),
+    Row("cumsum", SHAPES + TILES, dtypes=NUMERIC, errors=BAD_AXIS),
     Row("cumprod", SHAPES + ZEROS, dtypes=NUMERIC, errors=BAD_AXIS),
     Row("logcumsumexp", SHAPES, dtypes=FLOATING, errors=BAD_AXIS),
     Row("cummax", DISTINCT, dtypes=REAL, errors=BAD_AXIS, torch=lambda torch, x, axis: tuple(torch.cummax(x, axis))),

@@ -4,6 +4,7 @@ import pytest
 
 from dragon.vm import torch, torchvision
 from dragon.vm.torch.core.tensor import ops
+from harness.subresults import each
 
 GENTLE, SKEW = [0.25, 0.5, 0.25], [0.5, 0.25, 0.0, -0.25, 0.125, 0.25, 0.125]
 
@@ -17,10 +18,10 @@ def blur(x, across, down):
                for i, one in enumerate(down) for j, other in enumerate(across))
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
-@pytest.mark.parametrize("shape", [(1, 1, 1, 1), (2, 3, 4, 4), (1, 3, 375, 500), (2, 4, 5, 70), (3, 1, 70, 5),
-                                   (1, 5, 300, 64), (2, 0, 4, 4), (0, 3, 4, 4)])
-@pytest.mark.parametrize("form", ["rows", "last", "turned", "parts"])
+@each("dtype", ["uint8", "float16", "float32", "float64"])
+@each("shape", [(1, 1, 1, 1), (2, 3, 4, 4), (1, 3, 375, 500), (2, 4, 5, 70), (3, 1, 70, 5),
+                (1, 5, 300, 64), (2, 0, 4, 4), (0, 3, 4, 4)])
+@each("form", ["rows", "last", "turned", "parts"])
 def test_blurs_are_sums_of_shifted_pictures(dtype, shape, form):
     x = torch.rand(*shape) * 300 - 20
     x = (x.clamp(0, 255) if dtype == "uint8" else x).to(getattr(torch, dtype))

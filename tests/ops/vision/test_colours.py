@@ -8,6 +8,7 @@ import pytest
 from dragon.vm import torch
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torchvision.transforms.v2 import functional as F
+from harness.subresults import each
 
 SHARES = np.array([0.2989, 0.587, 0.114])[:, None, None]
 
@@ -20,8 +21,8 @@ COLOURED = [(3, 1, 1), (3, 64, 65), (2, 3, 9, 480), (2, 2, 3, 5, 7)]
 MIXED = [*itertools.product(COLOURED, ["black", "grey", "mean"]), ((1, 8, 9), "black"), ((1, 8, 9), "mean")]
 
 
-@pytest.mark.parametrize("shape, other", MIXED)
-@pytest.mark.parametrize("ratio", [0.0, 0.3, 1.0, 1.9])
+@each("shape, other", MIXED)
+@each("ratio", [0.0, 0.3, 1.0, 1.9])
 def test_bytes_are_mixed_within_a_step(shape, other, ratio):
     x = draw(*shape)
     values = x.numpy().astype(np.float64)

@@ -6,6 +6,7 @@ import pytest
 
 from dragon.vm import torch
 from dragon.vm.torch.core.tensor import ops
+from harness.subresults import each
 
 PLACES = 1024  # between two pixels, that the cubic kernel knows
 KERNELS = {
@@ -45,8 +46,8 @@ def resample(x, size, mode, smooth):
     return ops.resample(x, list(size), [0.0, 0.0], mode, False, smooth)
 
 
-@pytest.mark.parametrize("mode, smooth", CENTERED)
-@pytest.mark.parametrize("size, wanted", SIZES)
+@each("mode, smooth", CENTERED)
+@each("size, wanted", SIZES)
 def test_centered_modes_are_products_with_their_weights(mode, smooth, size, wanted):
     x = torch.randn(2, 3, size, 6, dtype=torch.float64)
     made = resample(x, (wanted, 5), mode, smooth).numpy()
@@ -54,9 +55,9 @@ def test_centered_modes_are_products_with_their_weights(mode, smooth, size, want
     assert np.allclose(made, np.einsum("ij,ncjk,lk->ncil", down, x.numpy(), across), atol=2e-5)
 
 
-@pytest.mark.parametrize("mode, smooth", PYTORCH + CENTERED)
-@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "float64"])
-@pytest.mark.parametrize("channels", [1, 2, 3, 4, 7, 20])
+@each("mode, smooth", PYTORCH + CENTERED)
+@each("dtype", ["uint8", "float16", "float32", "float64"])
+@each("channels", [1, 2, 3, 4, 7, 20])
 def test_the_order_of_axes_changes_no_number(mode, smooth, dtype, channels):
     x = (torch.rand(2, channels, 21, 18) * 255).to(getattr(torch, dtype))
     last = x.to(memory_format=torch.channels_last)
@@ -77,9 +78,9 @@ def weigh_bytes(x, matrix):
     return np.clip(sums >> bits, 0, 255).astype(np.uint8)
 
 
-@pytest.mark.parametrize("mode", ["triangle", "lanczos3", "lanczos5"])
-@pytest.mark.parametrize("channels", [1, 3, 5, 70])
-@pytest.mark.parametrize("last", [False, True])
+@each("mode", ["triangle", "lanczos3", "lanczos5"])
+@each("channels", [1, 3, 5, 70])
+@each("last", [False, True])
 def test_bytes_are_weighed_by_whole_numbers(mode, channels, last):
     for size, wanted in SIZES + [(130, 70), (70, 130), (300, 2)]:
         x = (torch.rand(2, channels, size, 37) * 300 - 20).clamp(0, 255).to(torch.uint8)
@@ -91,8 +92,8 @@ def test_bytes_are_weighed_by_whole_numbers(mode, channels, last):
         assert (made == expected).mean() > 0.99 and abs(made.astype(int) - expected).max() <= 2
 
 
-@pytest.mark.parametrize("mode, smooth", PYTORCH + CENTERED)
-@pytest.mark.parametrize("last", [False, True])
+@each("mode, smooth", PYTORCH + CENTERED)
+@each("last", [False, True])
 def test_gradients_are_the_transposed_product(mode, smooth, last):
     form = torch.channels_last if last else torch.contiguous_format
     x = torch.randn(1, 3, 7, 5, dtype=torch.float64).to(memory_format=form).requires_grad_()

@@ -6,6 +6,7 @@ import pytest
 
 from dragon.vm.dali import types
 from dragon.vm.dali.experimental import dynamic as ndd
+from harness.subresults import each
 
 VALUES = {"ndd": ndd, "np": np, "types": types, "t": ndd.tensor([1, 2, 3]),
           "f": ndd.tensor([[1.5, 2], [3, 4]], layout="HW"), "b": ndd.batch([[1, 2], [3, 4]]),
@@ -47,7 +48,7 @@ ERRORS = {"b[0]": TypeError, "len(b)": TypeError, "hash(t)": TypeError, "int(t[0
           "ndd.add": AttributeError, "b + ndd.batch([1])": ValueError, "ndd.set_num_threads(0)": ValueError}
 
 
-@pytest.mark.parametrize("expression", RECORDED)
+@each("expression", RECORDED)
 def test_as_dali(expression):
     kind, layout, numbers = RECORDED[expression]
     made = eval(expression, VALUES)
@@ -56,7 +57,7 @@ def test_as_dali(expression):
     assert [one.tolist() for one in arrays] == numbers if isinstance(arrays, list) else arrays.tolist() == numbers
 
 
-@pytest.mark.parametrize("expression", ERRORS)
+@each("expression", ERRORS)
 def test_errors(expression):
     with pytest.raises(ERRORS[expression]):
         eval(expression, VALUES)

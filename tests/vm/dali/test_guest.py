@@ -1,9 +1,8 @@
 """Programs find pipelines as `nvidia.dali` where DALI is not installed, and the tensors of the frameworks they use."""
-import os
-import subprocess
-import sys
 
 import pytest
+
+from harness import interpreter
 
 NAMES = """
 import sys
@@ -77,8 +76,7 @@ else:
 
 @pytest.mark.parametrize("program", [NAMES, TORCH, TENSORFLOW], ids=["names", "torch", "tensorflow"])
 def test_program(program, tmp_path):
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path,
-                          env=os.environ, timeout=100)
+    done = interpreter.run(["-c", program], tmp_path, timeout=100, preload="import numpy, dragon")
     assert done.returncode == 0, done.stderr
 
 
@@ -104,6 +102,5 @@ def test_packages_on_the_disk_are_found(installed, tmp_path):
     name, line = {"genuine": ("dali", "GENUINE = True"), "other": ("other", "THERE = True")}[installed]
     (tmp_path / "nvidia" / name).mkdir(parents=True)
     (tmp_path / "nvidia" / name / "__init__.py").write_text(line + "\n")
-    done = subprocess.run([sys.executable, "-c", SHARED, installed], capture_output=True, text=True, cwd=tmp_path,
-                          env=os.environ, timeout=100)
+    done = interpreter.run(["-c", SHARED, installed], tmp_path, timeout=100, preload="import numpy, dragon")
     assert done.returncode == 0, done.stderr

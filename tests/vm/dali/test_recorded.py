@@ -4,6 +4,7 @@ import pathlib
 import numpy as np
 import pytest
 
+from harness.subresults import each
 from vm.dali.inputs import make_inputs
 from vm.dali.run_call import run_text
 
@@ -12,7 +13,7 @@ ROWS = [line.split("\t") for line in
         pathlib.Path(__file__).with_name("recorded.txt").read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.mark.parametrize("name, given, layout, tolerance, expression, told", ROWS, ids=[row[0] for row in ROWS])
+@each("name, given, layout, tolerance, expression, told", ROWS, ids=[row[0] for row in ROWS])
 def test_as_recorded(name, given, layout, tolerance, expression, told):
     value, layout = INPUTS[given], layout.strip("-")
     if tolerance == "-":

@@ -1,12 +1,11 @@
 """Guests bring nothing that nobody needs."""
-import subprocess
-import sys
 import tempfile
+
+from harness import interpreter
 
 
 def run(script):
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300,
-                          cwd=tempfile.gettempdir())
+    done = interpreter.run(["-c", script], tempfile.gettempdir(), timeout=300, preload="import numpy, dragon")
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 

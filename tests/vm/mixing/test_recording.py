@@ -1,10 +1,10 @@
 """Whose tensors they are decides whether calls are recorded, in whichever order the doors were opened."""
 import itertools
-import subprocess
-import sys
 import tempfile
 
 import pytest
+
+from harness import interpreter
 
 IMPORTS = {"torch": "from dragon.vm import torch", "keras": "from dragon.vm import keras; keras.layers.Dense",
            "tf": "from dragon.vm import tensorflow as tf", "dragon": "import dragon"}
@@ -191,8 +191,8 @@ print("answered", len(expected))
 
 
 def run(*parts):
-    done = subprocess.run([sys.executable, "-c", "\n".join([*parts, CHECK])], capture_output=True, text=True,
-                          timeout=300, cwd=tempfile.gettempdir())
+    done = interpreter.run(["-c", "\n".join([*parts, CHECK])], tempfile.gettempdir(), timeout=300,
+                           preload="import numpy, dragon")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("answered")
 

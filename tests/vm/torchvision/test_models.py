@@ -9,6 +9,7 @@ import torch
 from compare import mine, same, seeded
 
 tv = genuine.load()
+from harness.subresults import each  # noqa: E402
 from torchvision.models._api import BUILTIN_MODELS  # noqa: E402
 
 from dragon.vm import torch as dt  # noqa: E402
@@ -84,7 +85,7 @@ def torch_or(modules):
     return modules.torch
 
 
-@pytest.mark.parametrize("name", PARTS)
+@each("name", PARTS)
 def test_parts(name):
     theirs = seeded(1, PARTS[name], Modules("torchvision.models", torch))
     ours = seeded(1, PARTS[name], Modules("dragon.vm.torchvision.models", dt))

@@ -13,6 +13,7 @@ import torchvision.transforms.v2.functional as theirs  # noqa: E402
 from dragon.vm import torch as dt  # noqa: E402
 from dragon.vm.torchvision import tv_tensors  # noqa: E402
 from dragon.vm.torchvision.transforms.v2 import functional as mine  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 CANVAS = (24, 32)
 FORMATS = ("XYXY", "XYWH", "CXCYWH", "XYWHR", "CXCYWHR", "XYXYXYXY")
@@ -57,9 +58,9 @@ def options_of(name):
     return {**MOVED[name], **({"displacement": displaced} if name == "elastic" else {}), "canvas_size": CANVAS}
 
 
-@pytest.mark.parametrize("mode", ["soft", "hard", None])
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("name", MOVED)
+@each("mode", ["soft", "hard", None])
+@each("format", FORMATS)
+@each("name", MOVED)
 def test_boxes(name, format, mode):
     options = {**options_of(name), "format": format, "clamping_mode": mode}
     for expand in ((False, True) if name == "rotate" else (False,)):
@@ -70,8 +71,8 @@ def test_boxes(name, format, mode):
         same(found, wanted, 1e-4, 2e-3)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int64"])
-@pytest.mark.parametrize("name", MOVED)
+@each("dtype", ["float32", "int64"])
+@each("name", MOVED)
 def test_keypoints(name, dtype):
     points = (numpy.random.default_rng(2).uniform(0, 24, (5, 2)) * 1.3).astype(dtype)
     found, wanted = both(f"{name}_keypoints", points, options_of(name))
@@ -81,8 +82,8 @@ def test_keypoints(name, dtype):
     same(found, wanted, 1e-5, 1e-4)
 
 
-@pytest.mark.parametrize("shape", [CANVAS, (2, *CANVAS)])
-@pytest.mark.parametrize("name", MOVED)
+@each("shape", [CANVAS, (2, *CANVAS)])
+@each("name", MOVED)
 def test_masks(name, shape):
     mask = numpy.random.default_rng(2).integers(0, 9, shape).astype("uint8")
     same(*both(f"{name}_mask", mask, options_of(name)))

@@ -11,6 +11,7 @@ from dragon.vm.torchvision import transforms as v1
 from dragon.vm.torchvision._postponed import FILTERS, Postponed, open_picture, resize, waiting
 from dragon.vm.torchvision.transforms import v2
 from PIL import Image, ImageDraw, ImageFile, ImageOps
+from harness.subresults import each
 
 FLIP, UPSIDE_DOWN = Image.Transpose.FLIP_LEFT_RIGHT, Image.Transpose.FLIP_TOP_BOTTOM
 KINDS = [dict(subsampling=0), dict(subsampling=1), dict(subsampling=2), dict(subsampling=2, progressive=True),
@@ -87,7 +88,7 @@ def test_any_steps_give_pillows_bytes(options):
         assert_same(found, expected)
 
 
-@pytest.mark.parametrize("look", [
+@each("look", [
     lambda picture: picture.getpixel((3, 5)), lambda picture: repr(picture).split(" at ")[0],
     lambda picture: pickle.loads(pickle.dumps(picture)).tobytes(), lambda picture: copy.deepcopy(picture).tobytes(),
     lambda picture: np.array(picture.convert("L")).tolist(), lambda picture: picture.getbbox(),
@@ -235,8 +236,8 @@ def test_opened_pictures_that_are_to_be_read_otherwise_are_left_to_pillow():
             v1.CenterCrop(20)(cut_off).load()
 
 
-@pytest.mark.parametrize("mode", ("RGB", "L", "RGBA", "CMYK", "P", "I", "F", "1", "LA"))
-@pytest.mark.parametrize("filter", FILTERS)
+@each("mode", ("RGB", "L", "RGBA", "CMYK", "P", "I", "F", "1", "LA"))
+@each("filter", FILTERS)
 def test_resized_pictures_are_pillows(mode, filter):
     whole = by_pillow(made_file(75, 101)).convert(mode)
     for size in ((20, 30), (224, 140), (101, 75), (101, 20), (1, 1), (300, 1)):

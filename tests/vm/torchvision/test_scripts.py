@@ -8,6 +8,7 @@ from dragon.vm import torch as dt
 from dragon.vm.torchvision import transforms as T
 from dragon.vm.torchvision.transforms import v2
 from dragon.vm.torchvision.transforms._scripts import made, options_of
+from harness.subresults import each
 
 BYTES = (dt.arange(3 * 16 * 20) * 7 % 256).to(dt.uint8).reshape(3, 16, 20)
 FLOATS = BYTES.to(dt.float32) / 255
@@ -37,7 +38,7 @@ def results(transform, image):
     return [item.tolist() for item in (found if isinstance(found, (list, tuple)) else [found])]
 
 
-@pytest.mark.parametrize("name", MADE)
+@each("name", MADE)
 def test_scripts_draw_and_give_the_same(name):
     transform = getattr(T, name)(**MADE[name])
     image = FLOATS if name in ("Normalize", "RandomErasing", "ElasticTransform") else BYTES

@@ -10,6 +10,7 @@ from PIL import Image  # noqa: E402
 from dragon.vm import torch as dt  # noqa: E402
 from dragon.vm.torchvision import transforms as T  # noqa: E402
 from dragon.vm.torchvision.transforms import functional as F  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 G = tv.transforms
 FG = tv.transforms.functional
@@ -88,7 +89,7 @@ CLASSES = {
 }
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES)
 def test_class(name):
     make, inputs = CLASSES[name]
     wanted, found = make(G), make(T)
@@ -131,8 +132,8 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("kind", ("bytes", "floats", "pillow"))
+@each("name", FUNCTIONS)
+@each("kind", ("bytes", "floats", "pillow"))
 def test_function(name, kind):
     args = FUNCTIONS[name]
     wanted = getattr(FG, name)(INPUTS[kind], *args)
@@ -151,8 +152,8 @@ def test_modes_of_pillow(pillow_mode):
         same(F.to_pil_image(mine(tensor), pillow_mode), FG.to_pil_image(tensor, pillow_mode))
 
 
-@pytest.mark.parametrize("before", ("uint8", "int16", "int32", "float32", "float64", "bool"))
-@pytest.mark.parametrize("after", ("uint8", "int16", "int32", "int64", "float32", "float64"))
+@each("before", ("uint8", "int16", "int32", "float32", "float64", "bool"))
+@each("after", ("uint8", "int16", "int32", "int64", "float32", "float64"))
 def test_convert_image_dtype(before, after):
     source = (FLOATS * 120).to(getattr(torch, before)) if before[0] in "iu" else FLOATS.to(getattr(torch, before))
     try:
@@ -176,7 +177,7 @@ ERRORS = [lambda T: T.Resize((1, 2, 3)), lambda T: T.Pad("a"), lambda T: T.Pad((
           lambda T: T.FiveCrop(50)(PILLOW), lambda T: T.ElasticTransform(1)]
 
 
-@pytest.mark.parametrize("call", ERRORS, ids=range(len(ERRORS)))
+@each("call", ERRORS, ids=range(len(ERRORS)))
 def test_errors(call):
     with pytest.raises(Exception) as wanted:
         call(G)

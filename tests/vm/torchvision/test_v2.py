@@ -9,6 +9,7 @@ from compare import array, mine, seeded
 
 tv = genuine.load()
 import torchvision.transforms.v2 as G  # noqa: E402
+from harness.subresults import each  # noqa: E402
 from torchvision import tv_tensors as GT  # noqa: E402
 
 from dragon.vm import torch as dt  # noqa: E402
@@ -135,7 +136,7 @@ def tensors(T):
     return GT if T is G else MT
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@each("name", CLASSES, size=20)
 def test_class(name):
     make, kinds = CLASSES[name]
     wanted, found = make(G), make(T)
@@ -213,10 +214,10 @@ def test_errors(call):
         call(T)
 
 
-@pytest.mark.parametrize("size", [[34, 22], [9, 30], [17, 5], [3, 140], 8])
-@pytest.mark.parametrize("mode, antialias", [("bilinear", True), ("bilinear", False), ("bicubic", True),
-                                             ("bicubic", False), ("lanczos", True), ("nearest", True)])
-@pytest.mark.parametrize("shape", [(2, 3, 17, 11), (1, 90, 70), (4, 20, 33)])
+@each("size", [[34, 22], [9, 30], [17, 5], [3, 140], 8])
+@each("mode, antialias", [("bilinear", True), ("bilinear", False), ("bicubic", True),
+                          ("bicubic", False), ("lanczos", True), ("nearest", True)])
+@each("shape", [(2, 3, 17, 11), (1, 90, 70), (4, 20, 33)])
 def test_sizes_of_bytes(shape, mode, antialias, size):
     """Bytes are weighed by whole numbers, and are bytes between the passes across and down."""
     import torchvision.transforms.v2.functional as GF

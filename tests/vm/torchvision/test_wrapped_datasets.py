@@ -9,6 +9,7 @@ import pytest
 
 tv = genuine.load()
 import torch  # noqa: E402
+from harness.subresults import each  # noqa: E402
 from made_files import numbers  # noqa: E402
 from PIL import Image  # noqa: E402
 
@@ -91,7 +92,7 @@ def told(value):
     return (value.mode, value.size) if isinstance(value, Image.Image) else value
 
 
-@pytest.mark.parametrize("name, target, fields, keys", CASES.values(), ids=list(CASES))
+@each("name, target, fields, keys", CASES.values(), ids=list(CASES))
 def test_beside_genuine(name, target, fields, keys):
     found = []
     for module, make in BOTH:

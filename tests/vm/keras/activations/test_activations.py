@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from harness import genuine
+from harness.subresults import each
 
 from dragon import _C
 from dragon.vm.keras import activations
@@ -22,7 +23,7 @@ ROWS = [(name, {}) for name in (
 IDS = [f"{name}-{index}" for index, (name, _) in enumerate(ROWS)]
 
 
-@pytest.mark.parametrize("name, arguments", ROWS, ids=IDS)
+@each("name, arguments", ROWS, ids=IDS)
 def test_values(name, arguments):
     """Values, gradients, and the shape of a symbolic result."""
     keras, tf = genuine.keras, genuine.tf

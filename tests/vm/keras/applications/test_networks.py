@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from harness.keras_programs import check, weights_of
+from harness.subresults import each
 
 SMALL = {
     "VGG16": 32, "VGG19": 32, "ResNet50": 32, "ResNet50V2": 32, "MobileNet": 32, "MobileNetV2": 32,
@@ -21,8 +22,8 @@ def describe(model):
 QUICK = ("MobileNet", "MobileNetV3Small")  # the genuine ones of the others take seconds to make
 
 
-@pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
-                                  for name in SMALL])
+@each("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+               for name in SMALL])
 def test_structure(name):
     size = SMALL[name]
 

@@ -5,6 +5,7 @@ import pytest
 from dragon.vm import keras
 from dragon.vm import tensorflow as tf
 from harness import genuine
+from harness.subresults import each
 
 SHAPED = {
     "reshape": (lambda x: tf.reshape(x, [tf.shape(x)[0], -1]), (None, 24)),
@@ -37,7 +38,7 @@ def build(function):
     return made.shape, keras.Model(given, made)(numpy.ones((3, 4, 6), "float32"))
 
 
-@pytest.mark.parametrize("name", SHAPED)
+@each("name", SHAPED)
 def test_sizes_are_numbers_while_a_layer_is_built(name):
     function, shape = SHAPED[name]
     found, result = build(function)

@@ -6,6 +6,7 @@ import pytest
 from dragon.vm import keras
 from dragon.vm.keras.core import configuration
 from harness import genuine
+from harness.subresults import each
 
 NAMESPACES = ("layers", "losses", "metrics", "optimizers", "optimizers.schedules", "initializers", "regularizers",
               "constraints", "quantizers", "dtype_policies", "random", "distillation")
@@ -63,7 +64,7 @@ def shown(config):
     return config if config is None or isinstance(config, (str, bool, int, float)) else getattr(config, "__name__", "?")
 
 
-@pytest.mark.parametrize("space, name", public_classes(), ids=map(".".join, public_classes()))
+@each("space, name", public_classes(), ids=map(".".join, public_classes()))
 def test_what_a_configuration_makes_has_the_same_one(space, name):
     thing = make(keras, space, name)
     if thing is None or not hasattr(thing, "get_config"):
@@ -89,7 +90,7 @@ def test_what_is_told_is_more_than_would_be_derived():
         assert told != plain or "__init__" not in vars(cls), f"{cls.__name__}._arguments says what the signature does"
 
 
-@pytest.mark.parametrize("space, name", public_classes(), ids=map(".".join, public_classes()))
+@each("space, name", public_classes(), ids=map(".".join, public_classes()))
 def test_no_method_repeats_what_would_be_derived(space, name):
     thing = make(keras, space, name)
     cls = type(thing)

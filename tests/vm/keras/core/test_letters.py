@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import dragon.vm.tensorflow as tf
+from harness.subresults import each
 
 keras = tf.keras
 X = np.ones((2, 3), "float32")
@@ -68,7 +69,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_wrong_arguments(name):
     with pytest.raises((TypeError, ValueError, NotImplementedError, tf.errors.OpError)) as caught:
         WRONG[name]()

@@ -4,6 +4,7 @@ import importlib
 import pytest
 
 from dragon.vm import keras
+from harness.subresults import each
 
 utils = importlib.import_module("dragon.vm.keras.src.ops.operation_utils")
 common = importlib.import_module("dragon.vm.keras.src.backend.common.backend_utils")
@@ -38,7 +39,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("name, args, expected, options", RULES, ids=str)
+@each("name, args, expected, options", RULES, ids=str)
 def test_shapes(name, args, expected, options):
     assert getattr(utils, name)(*args, **options) == expected
 

@@ -1,14 +1,13 @@
 """`keras.src` answers with the objects of the public modules, under every name that Keras has."""
 import importlib
-import os
-import subprocess
-import sys
 
 import pytest
 
 from dragon.vm import keras
 from dragon.vm.keras.core.source_places import PLACES
 from dragon.vm.keras.core.source_tree import read_places
+from harness import interpreter
+from harness.subresults import each
 
 # What libraries import from Keras's source tree: where, and what that is here.
 USED = {
@@ -62,7 +61,7 @@ def test_what_libraries_import(module):
     assert getattr(room, name) is find(public)
 
 
-@pytest.mark.parametrize("path", sorted(read_places()))
+@each("path", sorted(read_places()))
 def test_every_place_exists_and_is_one_of_genuine_keras(path):
     # What genuine Keras has as attributes of its backend are modules of the backend's own.
     inner = path if path.startswith(("backend.common", "backend.tensorflow", "backend.config")) else path.replace(
@@ -98,8 +97,7 @@ assert Dense is keras.layers.Dense and LSTM is tf.keras.layers.LSTM is keras.src
 assert relu is keras.ops.relu and ImageDataGenerator is tf.keras.preprocessing.image.ImageDataGenerator
 assert keras.src.layers.core.dense.__name__ == "keras.src.layers.core.dense"
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
-                          cwd=tmp_path, env=os.environ)
+    done = interpreter.run(["-c", program], tmp_path, timeout=120, preload="import numpy, dragon.vm")
     assert done.returncode == 0, done.stderr
 
 

@@ -8,6 +8,7 @@ from harness import genuine
 from harness.keras_ops import nn_rows, numpy_rows
 from harness.keras_unknown import survey
 from harness.keras_unknown_layers import ROWS_OF_LAYERS
+from harness.subresults import each
 
 LIKE = {"agree", "finer", "both fail", "genuine fails"}
 # Where genuine Keras is wrong (slogdet, corrcoef, ndim, where, values whose last axis is unknown), guesses (split,
@@ -16,7 +17,7 @@ OTHERWISE = {"slogdet", "corrcoef", "ndim", "where", "split", "istft", "nn.separ
 NOT_THERE = {"nn.ctc_decode", "image.ssim", "slice"}  # Python's own loops over numbers, windows beyond small images
 
 
-@pytest.mark.parametrize("row", numpy_rows.ROWS + nn_rows.ROWS, ids=repr)
+@each("row", numpy_rows.ROWS + nn_rows.ROWS, ids=repr)
 def test_functions(row):
     if row.name in OTHERWISE | NOT_THERE:
         return
@@ -24,7 +25,7 @@ def test_functions(row):
         assert how in LIKE, (opened, found, wanted)
 
 
-@pytest.mark.parametrize("row", ROWS_OF_LAYERS, ids=repr)
+@each("row", ROWS_OF_LAYERS, ids=repr)
 def test_layers(row):
     for how, _, opened, found, wanted in survey(keras, genuine.keras, [row]):
         assert how in LIKE, (opened, found, wanted)
@@ -61,8 +62,8 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("shape", [(6, 4), (None, 4)])
+@each("name", CALLS)
+@each("shape", [(6, 4), (None, 4)])
 def test_layers_in_the_way_of_tensorflow(name, shape):
     """What such layers infer is no less than what genuine ones do, and holds for all sizes."""
     own = make_layer(keras, tf, CALLS[name])(keras.Input(shape))

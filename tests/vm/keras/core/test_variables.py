@@ -4,6 +4,7 @@ import collections
 import numpy as np
 import pytest
 from harness.keras_programs import check
+from harness.subresults import each
 
 X = np.linspace(-1, 1, 6).reshape(2, 3).astype("float32")
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "bfloat16", "float16", "float32", "float64", int, float,
@@ -58,7 +59,7 @@ def _stateless(keras):
     return [inside, first, second, scope.get_current_value(second)]
 
 
-@pytest.mark.parametrize("name", VARIABLES)
+@each("name", VARIABLES)
 def test_variables(name):
     check(VARIABLES[name])
 
@@ -126,8 +127,8 @@ SYMBOLIC = {
 }
 
 
-@pytest.mark.parametrize("shape", [(4, 4), (None, 4), (None, None)], ids=str)
-@pytest.mark.parametrize("name", SYMBOLIC)
+@each("shape", [(4, 4), (None, 4), (None, None)], ids=str)
+@each("name", SYMBOLIC)
 def test_symbolic_tensors(name, shape):
     def program(keras):
         found = SYMBOLIC[name](keras.KerasTensor(shape), keras)

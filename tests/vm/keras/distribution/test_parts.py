@@ -1,13 +1,11 @@
 """Models whose variables are cut between processes: each holds its part, and the numbers are those of one process."""
-import os
 import pathlib
-import subprocess
-import sys
 import textwrap
 
 import pytest
 
-from harness.ranks import HEAD, run_ranks
+from harness import interpreter
+from harness.ranks import HEAD, find_imports, run_ranks
 
 COMMON = '''
 import os
@@ -254,8 +252,7 @@ again.fit(X, Y, batch_size=8, shuffle=False, verbose=0)
 later = np.load("later.npz")
 same([later[f"arr_{number}"] for number in range(len(again.weights))], again.get_weights())
 '''
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=tmp_path, capture_output=True, text=True,
-                          timeout=100, env=os.environ)
+    done = interpreter.run(["-c", textwrap.dedent(code)], tmp_path, timeout=100, preload=find_imports(HEAD + COMMON))
     assert done.returncode == 0, done.stderr[-2000:]
 
 

@@ -1,12 +1,10 @@
 """`keras.distribution` over two processes: the numbers of one."""
-import os
-import subprocess
-import sys
 import textwrap
 
 import pytest
 
-from harness.ranks import HEAD, run_ranks
+from harness import interpreter
+from harness.ranks import HEAD, find_imports, run_ranks
 
 COMMON = '''
 import os
@@ -114,8 +112,7 @@ again.fit(X, Y, batch_size=8, shuffle=False, verbose=0)
 later = np.load("later0.npz")
 assert all(np.allclose(own, later[f"arr_{number}"], atol=2e-5) for number, own in enumerate(again.get_weights()))
 '''
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=tmp_path, capture_output=True, text=True,
-                          timeout=100, env=os.environ)
+    done = interpreter.run(["-c", textwrap.dedent(code)], tmp_path, timeout=100, preload=find_imports(HEAD + COMMON))
     assert done.returncode == 0, done.stderr[-2000:]
 
 

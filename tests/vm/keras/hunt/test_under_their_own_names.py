@@ -1,11 +1,9 @@
 """Programs that say `import keras`: what they save is what genuine Keras reads."""
 import json
 import os
-import subprocess
-import sys
 
 import dragon
-from harness import genuine
+from harness import genuine, interpreter
 
 PROGRAM = """
 import json
@@ -24,8 +22,8 @@ def test_configurations_name_public_modules(tmp_path):
     script.write_text(PROGRAM)
     root = os.path.dirname(os.path.dirname(dragon.__file__))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run([sys.executable, "-m", "dragon", "run", str(script)], cwd=tmp_path, capture_output=True,
-                          text=True, env=environment)
+    done = interpreter.run(["-m", "dragon", "run", str(script)], tmp_path, env=environment,
+                           preload=f"{interpreter.GUESTS}; import keras")
     assert done.returncode == 0, done.stderr
     model, config = done.stdout.strip().splitlines()
     assert json.loads(config) == json.loads(json.dumps(genuine.keras.layers.Dense(3, name="one").get_config()))

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from harness import genuine
+from harness.subresults import each
 
 from dragon.vm.keras import initializers
 
@@ -29,7 +30,7 @@ def seeded(name, arguments):
     return {**arguments, "seed": 7} if (name, arguments) in RANDOM else arguments
 
 
-@pytest.mark.parametrize("name, arguments", ROWS, ids=IDS)
+@each("name, arguments", ROWS, ids=IDS)
 def test_numbers(name, arguments):
     """Values of several shapes and dtypes, the same at each call."""
     ours, theirs = both(name, seeded(name, arguments))
@@ -47,7 +48,7 @@ def test_numbers(name, arguments):
             np.testing.assert_array_equal(found.numpy(), ours(shape, dtype=dtype).numpy())
 
 
-@pytest.mark.parametrize("name, arguments", ROWS, ids=IDS)
+@each("name, arguments", ROWS, ids=IDS)
 def test_configurations(name, arguments):
     """What is saved, and what is made of it again."""
     ours, theirs = both(name, seeded(name, arguments))

@@ -1,8 +1,8 @@
 """Layers inside captured functions: one graph serves batches of all sizes, and does what eager calls do."""
 import dragon
 import numpy as np
-import pytest
 from harness.keras_layer import array, guest, near, random_inputs
+from harness.subresults import each
 
 ROWS = [
     ("Dense", {"units": 3, "activation": "gelu", "activity_regularizer": "l2"}, (2, 4)),
@@ -54,7 +54,7 @@ def step_of(layer, tf, ops):
     return step
 
 
-@pytest.mark.parametrize("name, config, inputs", ROWS)
+@each("name, config, inputs", ROWS)
 def test_captured_layers(name, config, inputs):
     """Outputs, gradients, and the weights and seeds that calls change."""
     from dragon.vm.keras.core import capturing

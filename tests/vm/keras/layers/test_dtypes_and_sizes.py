@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from harness import genuine
 from harness.keras_layer import array, dtype_name, flat, guest
+from harness.subresults import each
 
 RNG = np.random.default_rng(0)
 STEPS = RNG.integers(0, 4, (2, 3, 2))
@@ -38,8 +39,8 @@ def check(*args, **call):
         np.testing.assert_allclose(one, other, rtol=1e-2 if "float16" in str(told) else 1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("dtype", ["int32", "bool"])
-@pytest.mark.parametrize("name, config", [
+@each("dtype", ["int32", "bool"])
+@each("name, config", [
     ("GRU", CELL), ("GRU", {**CELL, "dtype": "mixed_bfloat16"}), ("GRU", {**CELL, "use_cudnn": False}),
     ("GRU", {**CELL, "activation": "relu"}), ("GRU", {**CELL, "activation": "relu", "reset_after": False}),
     ("LSTM", CELL), ("LSTM", {**CELL, "activation": "relu"}),

@@ -4,6 +4,7 @@ import pytest
 
 from dragon.vm import keras
 from dragon.vm import tensorflow as tf
+from harness.subresults import each
 
 TABLE = np.array([[1.0, 0.0, 2.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 3.0, 0.0, 0.0]], "float32")
 ROWS = [[1, 2], [3], [4, 5, 6]]
@@ -87,7 +88,7 @@ def test_fit_of_sparse_batches():
     assert taken.indices.numpy().tolist() == [[0, 1], [1, 0], [1, 2], [2, 0], [2, 2]]
 
 
-@pytest.mark.parametrize("function, expected, stays", [
+@each("function, expected, stays", [
     (lambda ops: ops.add(sparse(), sparse()), TABLE * 2, True),
     (lambda ops: ops.add(sparse(), 1.0), TABLE + 1, False),
     (lambda ops: ops.multiply(sparse(), sparse()), TABLE ** 2, True),

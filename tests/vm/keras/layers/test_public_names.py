@@ -1,9 +1,9 @@
 """The names of layers and of their arguments are genuine Keras's."""
 import inspect
 
-import pytest
 from harness import genuine
 from harness.keras_layer import guest
+from harness.subresults import each
 
 # What needs another framework at hand.
 MISSING = {"FlaxLayer", "JaxLayer"}
@@ -28,8 +28,8 @@ def test_names():
     assert theirs - found == MISSING
 
 
-@pytest.mark.parametrize("name", ours())
-@pytest.mark.parametrize("method", ["__init__", "call"])
+@each("name", ours())
+@each("method", ["__init__", "call"])
 def test_arguments(name, method):
     """The same arguments in the same order, with the same defaults."""
     found = []

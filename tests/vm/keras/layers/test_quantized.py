@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dragon.vm import keras
+from harness.subresults import each
 
 LAYERS = {
     "dense": (lambda side, **more: side.layers.Dense(7, activation="relu", **more), (3, 11)),
@@ -44,8 +45,8 @@ def both(name):
     return made
 
 
-@pytest.mark.parametrize("config", CONFIGS)
-@pytest.mark.parametrize("name", LAYERS)
+@each("config", CONFIGS)
+@each("name", LAYERS)
 def test_numbers_are_those_of_genuine_keras(name, config):
     x = inputs_of(name)
     mine, theirs = both(name)

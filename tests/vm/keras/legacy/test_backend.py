@@ -4,6 +4,7 @@ import pytest
 import tensorflow as genuine
 
 from dragon.vm import tensorflow as dragon
+from harness.subresults import each
 
 DRAW = np.random.RandomState(0)
 A, B, M = (DRAW.normal(size=shape).astype("float32") for shape in ((2, 3, 4), (2, 4, 5), (2, 5)))
@@ -118,7 +119,7 @@ def assert_same(mine, theirs):
             np.testing.assert_array_equal(mine, theirs)
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_results_are_those_of_genuine_keras(name):
     assert_same(*(plain(CALLS[name](side.keras.backend, side.constant)) for side in (dragon, genuine)))
 

@@ -4,6 +4,7 @@ import inspect
 import numpy as np
 import pytest
 from harness import genuine
+from harness.subresults import each
 
 from dragon import _C
 from dragon.vm.keras import losses, metrics
@@ -67,7 +68,7 @@ def compare(ours, theirs, rtol=2e-5, atol=2e-6):
     np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=rtol, atol=atol)
 
 
-@pytest.mark.parametrize("name, arguments, y_true, y_pred", ROWS, ids=IDS)
+@each("name, arguments, y_true, y_pred", ROWS, ids=IDS)
 def test_values(name, arguments, y_true, y_pred):
     """All reductions, with and without weights."""
     for reduction in ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none", None):
@@ -83,7 +84,7 @@ def test_values(name, arguments, y_true, y_pred):
             compare(ours(y_true, y_pred, sample_weight=weights), expected)
 
 
-@pytest.mark.parametrize("name, arguments, y_true, y_pred", ROWS, ids=IDS)
+@each("name, arguments, y_true, y_pred", ROWS, ids=IDS)
 def test_gradients(name, arguments, y_true, y_pred):
     """The gradient of the mean."""
     x = genuine.tf.constant(y_pred)
@@ -101,7 +102,7 @@ def test_gradients(name, arguments, y_true, y_pred):
     compare(found, expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name, arguments, y_true, y_pred", ROWS, ids=IDS)
+@each("name, arguments, y_true, y_pred", ROWS, ids=IDS)
 def test_configurations(name, arguments, y_true, y_pred):
     """What is saved, and what is made of it again."""
     ours, theirs = (getattr(module, name)(name="mine", reduction="sum", **arguments)

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from harness import genuine
+from harness.subresults import each
 
 from dragon.vm.keras import metrics
 from dragon.vm.keras.core.convert import convert_to_tensor
@@ -118,7 +119,7 @@ def compare(ours, theirs, rtol=2e-5, atol=2e-6):
     np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=atol)
 
 
-@pytest.mark.parametrize("name, arguments, made, weighted", RESULTS, ids=RESULT_IDS)
+@each("name, arguments, made, weighted", RESULTS, ids=RESULT_IDS, size=30)
 def test_results(name, arguments, made, weighted):
     """Three batches, a reset, another batch; the variables all the way."""
     ours, theirs = both(name, arguments)
@@ -139,7 +140,7 @@ def test_results(name, arguments, made, weighted):
             compare(ours.result(), theirs.result())
 
 
-@pytest.mark.parametrize("name, arguments, made, fits", ROWS, ids=IDS)
+@each("name, arguments, made, fits", ROWS, ids=IDS)
 def test_configurations(name, arguments, made, fits):
     """What is saved, and what is made of it again."""
     ours, theirs = both(name, arguments)

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from harness.keras_programs import check, weights_of
+from harness.subresults import each
 
 X = np.linspace(-1, 1, 20).reshape(4, 5).astype("float32")
 Y = np.linspace(0, 1, 12).reshape(4, 3).astype("float32")
@@ -173,7 +174,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_programs(name):
     check(PROGRAMS[name])
 
@@ -208,7 +209,7 @@ ERRORS = {
 }
 
 
-@pytest.mark.parametrize("name", ERRORS)
+@each("name", ERRORS)
 def test_errors(name):
     error = check(ERRORS[name])
     assert isinstance(error, Exception)

@@ -2,8 +2,8 @@
 import warnings
 
 import numpy as np
-import pytest
 from harness.keras_programs import check, weights_of
+from harness.subresults import each
 
 X = np.linspace(-1, 1, 12).reshape(4, 3).astype("float32")
 Y = np.linspace(0, 1, 8).reshape(4, 2).astype("float32")
@@ -233,7 +233,7 @@ PROGRAMS = {program.__name__: program for program in (
     explicit, own_shapes, optional, wrong_none, metrics)}
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_idioms(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

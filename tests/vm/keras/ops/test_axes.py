@@ -4,6 +4,7 @@ import pytest
 
 import dragon.vm.keras as mine
 from harness import genuine
+from harness.subresults import each
 
 REDUCTIONS = ("all any sum mean prod max min var std amax amin ptp count_nonzero logsumexp average median nansum "
               "nanmean nanmax nanmin nanprod nanvar nanstd nanmedian norm quantile percentile nanquantile "
@@ -29,7 +30,7 @@ CASES = [(name, dtype) for name in REDUCTIONS for dtype in ("float32", "int32")
          if dtype == "float32" or name not in FLOATING]
 
 
-@pytest.mark.parametrize("name, dtype", CASES)
+@each("name, dtype", CASES)
 def test_axes_as_told(name, dtype):
     compared = 0
     for axis in AXES:
@@ -46,7 +47,7 @@ def test_axes_as_told(name, dtype):
     assert compared or dtype != "float32"
 
 
-@pytest.mark.parametrize("name", REDUCTIONS)
+@each("name", REDUCTIONS)
 def test_wrong_axes(name):
     for axis in WRONG:
         with pytest.raises((*REFUSALS, genuine.tf.errors.OpError)):

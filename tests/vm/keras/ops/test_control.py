@@ -7,6 +7,7 @@ import pytest
 import dragon.vm.keras as keras
 from dragon.vm.keras import ops
 from harness import genuine
+from harness.subresults import each
 
 X = np.arange(12.0, dtype="float32").reshape(4, 3) / 5
 PROGRAMS = {
@@ -38,7 +39,7 @@ def leaves(value):
     return [leaf for item in value for leaf in leaves(item)] if isinstance(value, (list, tuple)) else [value]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_programs(name):
     found, wanted = leaves(PROGRAMS[name](ops)), leaves(PROGRAMS[name](genuine.keras.ops))
     assert len(found) == len(wanted)
@@ -109,7 +110,7 @@ def test_models_of_functions_travel_both_ways():
     np.testing.assert_allclose(np.asarray(read_there(x)), wanted, 1e-6)
 
 
-@pytest.mark.parametrize("call", [
+@each("call", [
     lambda: ops.transpose(X, (0, 0)),
     lambda: ops.squeeze(X, 0),
     lambda: ops.split(X, 5),

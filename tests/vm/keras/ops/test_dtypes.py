@@ -5,6 +5,7 @@ import pytest
 import dragon.vm.keras as keras
 from dragon.vm.keras import ops
 from harness import genuine
+from harness.subresults import each
 
 DTYPES = ["bool", "uint8", "uint16", "uint32", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32",
           "float64"]
@@ -42,14 +43,14 @@ def results(module, function, *args):
     return made.dtype.name
 
 
-@pytest.mark.parametrize("function", UNARY)
+@each("function", UNARY, size=25)
 def test_one(function):
     wanted = {dtype: results(genuine.keras.ops, function, make(genuine.keras.ops, dtype)) for dtype in DTYPES}
     found = {dtype: results(ops, function, make(ops, dtype)) for dtype in DTYPES if wanted[dtype]}
     assert found == {dtype: name for dtype, name in wanted.items() if name}
 
 
-@pytest.mark.parametrize("function", BINARY)
+@each("function", BINARY)
 def test_two(function):
     more = (np.ones((3, 3), bool),) if function == "where" else ()
     there, here = ({dtype: make(module, dtype) for dtype in DTYPES} for module in (genuine.keras.ops, ops))

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from dragon.vm.keras import ops
+from harness.subresults import each
 
 RNG = np.random.default_rng(3)
 LARGE = {dtype: RNG.integers(*limits, (3, 3)).astype(dtype) for dtype, limits in {
@@ -12,8 +13,8 @@ PRODUCTS = {
     "tensordot": lambda a, b: np.tensordot(a, b, 2), "einsum": lambda a, b: np.einsum("ij,kj->ik", a, b)}
 
 
-@pytest.mark.parametrize("dtype", LARGE)
-@pytest.mark.parametrize("name", PRODUCTS)
+@each("dtype", LARGE)
+@each("name", PRODUCTS)
 def test_products_of_integers_wrap_around(name, dtype):
     a, b = LARGE[dtype], LARGE[dtype].T.copy()
     found = ops.einsum("ij,kj->ik", a, b) if name == "einsum" else getattr(ops, name)(a, b)

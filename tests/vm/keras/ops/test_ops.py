@@ -9,6 +9,7 @@ from dragon import _C
 from dragon.vm.keras import ops
 from harness import answers, genuine
 from harness.keras_ops import find, nn_rows, numpy_rows
+from harness.subresults import each
 
 ROWS = numpy_rows.ROWS + nn_rows.ROWS
 LEFT_OUT = {"adaptive_average_pool", "adaptive_max_pool", "associative_scan", "cond", "custom_gradient", "dtype",
@@ -51,7 +52,7 @@ def values_there(row):
     return [np.asarray(leaf) for leaf in leaves(find(genuine.keras.ops, row.name)(*row.args, **row.kwargs))]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=repr)
+@each("row", ROWS, ids=repr)
 def test_values(row):
     found = find(ops, row.name)(*row.args, **row.kwargs)
     assert_alike(found, asked("values", row, values_there), row.within)
@@ -121,7 +122,7 @@ def has_gradient(row):
     return row.gradient and any(map(is_floating, arrays))
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if has_gradient(row)], ids=repr)
+@each("row", [row for row in ROWS if has_gradient(row)], ids=repr)
 def test_gradients(row):
     wanted = asked("gradients", row, gradients_there)
     if isinstance(wanted, answers.Raised):
@@ -152,7 +153,7 @@ def shapes_there(row):
     return [tuple(leaf.shape) for leaf in leaves(find(genuine.keras.ops, row.name)(*args, **kwargs))]
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.symbolic], ids=repr)
+@each("row", [row for row in ROWS if row.symbolic], ids=repr)
 def test_symbolic(row):
     args, kwargs, any_symbols = to_symbolic(row, keras.KerasTensor)
     if not any_symbols:

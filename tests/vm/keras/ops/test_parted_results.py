@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from harness import genuine
+from harness.subresults import each
 
 from dragon.vm import keras
 from dragon.vm import tensorflow as tf
@@ -107,7 +108,7 @@ def test_shapes_that_are_symbols():
     assert keras.ops.image.gaussian_blur(keras.KerasTensor((8, 8, 3)), keras.KerasTensor((2,)), size).shape == (8, 8, 3)
 
 
-@pytest.mark.parametrize("call, error, message", [
+@each("call, error, message", [
     (lambda x: keras.ops.reshape(x, (-2, 3)), ValueError, "non-negative integers"),
     (lambda x: keras.ops.reshape(x, (-1, -1)), ValueError, "at most one unknown dimension"),
     (lambda x: keras.ops.transpose(x, (0, 5)), ValueError, r"integer in \[-2, 2\)"),

@@ -4,6 +4,7 @@ import pytest
 
 import dragon.vm.keras as keras
 from harness import genuine
+from harness.subresults import each
 
 X = np.arange(12.0, dtype="float32").reshape(4, 3) + 1
 DRAWS = {
@@ -26,8 +27,8 @@ DRAWS = {
 }
 
 
-@pytest.mark.parametrize("seed", [5, -3, 2 ** 40])
-@pytest.mark.parametrize("name", DRAWS)
+@each("seed", [5, -3, 2 ** 40])
+@each("name", DRAWS)
 def test_draws_by_seed(name, seed):
     found = DRAWS[name](keras.random, seed)
     wanted = np.asarray(DRAWS[name](genuine.keras.random, seed))

@@ -4,6 +4,7 @@ import pytest
 
 import dragon.vm.keras as mine
 from harness import genuine
+from harness.subresults import each
 
 
 def test_a_cap_on_scores():
@@ -64,7 +65,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_wrong_numbers(name):
     for keras in (mine, genuine.keras):
         with pytest.raises((ValueError, TypeError, IndexError, genuine.tf.errors.OpError)):

@@ -1,9 +1,9 @@
 """What only moves elements moves strings too, here and in genuine Keras."""
 import numpy as np
-import pytest
 
 import dragon.vm.keras as mine
 from harness import genuine
+from harness.subresults import each
 from harness.twin import rows
 
 CALLS = """
@@ -36,7 +36,7 @@ k.where([[True], [False]], x, y)
 X, Y = np.array([["a", "b", "c"], ["d", "é", ""]]), np.array([["g", "h", "i"], ["j", "k", "l"]])
 
 
-@pytest.mark.parametrize("code", rows(CALLS))
+@each("code", rows(CALLS))
 def test_moved(code):
     found, wanted = ([item.numpy().tolist() for item in (made if isinstance(made, list) else [made])] for made in (
         eval(code, {"k": k, "x": k.convert_to_tensor(X), "y": k.convert_to_tensor(Y)})

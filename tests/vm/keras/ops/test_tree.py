@@ -1,10 +1,9 @@
 """keras.tree beside genuine Keras: results and kinds of errors."""
 import collections
 
-import pytest
-
 import dragon.vm.keras as keras
 from harness import genuine
+from harness.subresults import each
 
 Point = collections.namedtuple("Point", "x y")
 NESTED = {"b": [1, (2, None)], "a": Point(3, {"z": 4, "y": []})}
@@ -44,7 +43,7 @@ def outcome(call, tree):
         return type(error)
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_calls(name):
     assert outcome(CALLS[name], keras.tree) == outcome(CALLS[name], genuine.keras.tree)
 

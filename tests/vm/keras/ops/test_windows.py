@@ -1,13 +1,13 @@
 """Windows of keras.ops beside genuine Keras's."""
 import numpy as np
-import pytest
 
 from dragon.vm.keras import ops
 from harness import genuine
+from harness.subresults import each
 
 
-@pytest.mark.parametrize("name", ["bartlett", "blackman", "hamming", "hanning", "kaiser"])
-@pytest.mark.parametrize("places", [1, 2, 7])
+@each("name", ["bartlett", "blackman", "hamming", "hanning", "kaiser"])
+@each("places", [1, 2, 7])
 def test_windows(name, places):
     beta = (2.0,) if name == "kaiser" else ()
     ours, theirs = (getattr(module, name)(places, *beta) for module in (ops, genuine.keras.ops))

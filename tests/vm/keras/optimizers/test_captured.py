@@ -7,6 +7,7 @@ from dragon.vm.keras import losses, metrics, optimizers
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.variable import Variable
 from dragon.vm.keras.losses.wrapper import NamedLoss
+from harness.subresults import each
 
 RNG = np.random.default_rng(0)
 START = [RNG.normal(size=shape).astype("float32") for shape in ((4, 3), (3,))]
@@ -45,7 +46,7 @@ def compare(make, steps):
             np.testing.assert_allclose(captured, plain, rtol=2e-5, atol=2e-6)
 
 
-@pytest.mark.parametrize("name, arguments", ROWS, ids=[f"{name}-{index}" for index, (name, _) in enumerate(ROWS)])
+@each("name, arguments", ROWS, ids=[f"{name}-{index}" for index, (name, _) in enumerate(ROWS)])
 def test_steps(name, arguments):
     """One graph for all steps."""
     schedule = optimizers.schedules.CosineDecay(0.1, 5)
@@ -122,7 +123,7 @@ def test_metrics(name, arguments):
     np.testing.assert_allclose(*results, rtol=2e-5, atol=2e-6)
 
 
-@pytest.mark.parametrize("name", [cls.__name__ for cls in NamedLoss.__subclasses__()])
+@each("name", [cls.__name__ for cls in NamedLoss.__subclasses__()])
 def test_losses(name):
     """Losses of two sizes of batches."""
     rng = np.random.default_rng(1)

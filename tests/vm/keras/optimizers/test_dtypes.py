@@ -1,7 +1,7 @@
 """Optimizers of variables in other dtypes than float32, against genuine Keras."""
 import numpy as np
-import pytest
 from harness import genuine
+from harness.subresults import each
 
 from dragon.vm.keras import optimizers
 from dragon.vm.keras.core.convert import convert_to_tensor
@@ -13,8 +13,8 @@ START, STEPS = RNG.normal(size=(4, 3)).astype("float32"), RNG.normal(size=(4, 4,
 TOLERANCE = {"float16": 4e-3, "bfloat16": 3e-2, "float64": 1e-5}
 
 
-@pytest.mark.parametrize("dtype", TOLERANCE)
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Lion", "Adafactor", "Lamb", "Adamax", "Adagrad"])
+@each("dtype", TOLERANCE)
+@each("name", ["SGD", "Adam", "AdamW", "RMSprop", "Lion", "Adafactor", "Lamb", "Adamax", "Adagrad"])
 def test_steps(name, dtype):
     """Variables after several steps; the states have the variable's dtype."""
     found = []

@@ -4,6 +4,7 @@ import inspect
 import numpy as np
 import pytest
 from harness import genuine
+from harness.subresults import each
 
 from dragon.vm.keras import optimizers
 from dragon.vm.keras.core.convert import convert_to_tensor
@@ -71,7 +72,7 @@ def apply_all(optimizer, variables, convert, steps=STEPS):
         optimizer.apply_gradients([(convert(step[name]), variable) for name, variable in zip(SHAPES, variables)])
 
 
-@pytest.mark.parametrize("name, arguments", ROWS, ids=IDS)
+@each("name, arguments", ROWS, ids=IDS)
 def test_steps(name, arguments):
     """Variables and states after several steps."""
     ours, theirs = ours_and_theirs()
@@ -91,7 +92,7 @@ def test_steps(name, arguments):
     compare(ours, theirs)
 
 
-@pytest.mark.parametrize("name, arguments", ROWS, ids=IDS)
+@each("name, arguments", ROWS, ids=IDS)
 def test_configurations(name, arguments):
     """Signatures, what is saved, and what is made of it again."""
     own, other = (getattr(module, name)(name="it", **arguments) for module in (optimizers, genuine.keras.optimizers))

@@ -2,6 +2,7 @@
 import keras as genuine
 import numpy as np
 import pytest
+from harness.subresults import each
 from keras.src.quantizers.awq import AWQ as GenuineAWQ
 from keras.src.quantizers.gptq import GPTQ as GenuineGPTQ
 from keras.src.quantizers.gptq_core import get_dataloader as genuine_windows
@@ -48,8 +49,8 @@ def gathered(side, name, mode, options):
     return layer, before, np.asarray(layer(x))
 
 
-@pytest.mark.parametrize("name", LAYERS)
-@pytest.mark.parametrize("options", OPTIONS)
+@each("name", LAYERS)
+@each("options", OPTIONS)
 def test_gptq_makes_the_integers_of_genuine_keras(name, options):
     here, before, after = gathered("here", name, "gptq", OPTIONS[options])
     there, same, wanted = gathered("genuine", name, "gptq", OPTIONS[options])

@@ -2,14 +2,13 @@
 import io
 import json
 import os
-import subprocess
-import sys
 import zipfile
 
 import numpy
 import pytest
 
 from dragon.vm import keras
+from harness import interpreter
 
 
 def archive(config, compression=zipfile.ZIP_STORED, **members):
@@ -131,5 +130,5 @@ for module in ("keras.layers", "keras.layerz", "keras", "keras.src.layers.core.d
         raise AssertionError("it was found")
 assert "keras" not in sys.modules
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, cwd="/")
+    done = interpreter.run(["-c", code], "/", timeout=100, preload="from dragon.vm import keras")
     assert done.returncode == 0, done.stderr[-1000:]

@@ -4,6 +4,7 @@ import pytest
 
 from harness import genuine
 from harness.keras_models import assert_alike, compile_twins, make_mlp, make_twins, make_two_outputs, random
+from harness.subresults import each
 
 X, CLASSES, VALUES = random(50, 5), numpy.random.RandomState(1).randint(0, 3, 50), random(50, 1, seed=2)
 ONE_HOT, WEIGHTS = numpy.eye(3, dtype="float32")[CLASSES], random(50, seed=3)
@@ -31,7 +32,7 @@ FITS = [
 ]
 
 
-@pytest.mark.parametrize("options, data", [row[1:] for row in FITS], ids=[row[0] for row in FITS])
+@each("options, data", [row[1:] for row in FITS], ids=[row[0] for row in FITS])
 def test_history_is_the_genuine_one(options, data):
     twins = make_twins(make_mlp)
     compile_twins(twins, **options)

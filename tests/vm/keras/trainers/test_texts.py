@@ -5,6 +5,7 @@ import pytest
 import dragon.vm.keras as mine
 import dragon.vm.tensorflow
 from harness import genuine
+from harness.subresults import each
 
 WORDS = ["a", "b b", "c", "z"]
 TARGETS = np.array([1.0, 2.0, 3.0, 4.0], "float32")
@@ -32,9 +33,9 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("layer", ("lookup", "text"))
-@pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("shape, given", (((1,), (4,)), ((), (4, 1)), ((1,), (4, 1))), ids=str)
+@each("layer", ("lookup", "text"))
+@each("use", USES)
+@each("shape, given", (((1,), (4,)), ((), (4, 1)), ((1,), (4, 1))), ids=str)
 def test_missing_axes(shape, given, use, layer):
     found, wanted = (np.asarray(USES[use](model(keras, shape, layer), tf, tf.reshape(tf.constant(WORDS), given)))
                      for keras, tf in ((mine, dragon.vm.tensorflow), (genuine.keras, genuine.tf)))

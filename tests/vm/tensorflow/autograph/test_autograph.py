@@ -4,6 +4,7 @@ import pytest
 from harness.autograph_errors import ERRORS, MORE
 from harness.autograph_programs import RESULTS
 from harness.expressions import check, evaluate, plain
+from harness.subresults import each
 
 from dragon.vm import tensorflow as tf
 from dragon.vm.shared.recording import function
@@ -36,7 +37,7 @@ def test_results(name, reasons):
         assert not reasons
 
 
-@pytest.mark.parametrize("name", ERRORS)
+@each("name", ERRORS)
 def test_errors(name):
     check(ERRORS[name])
 

@@ -1,6 +1,7 @@
 """What `tf.function` promises besides control flow: traces, variables, random numbers, beside genuine TensorFlow."""
 import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 from dragon.vm import tensorflow as tf
 
@@ -175,7 +176,7 @@ def test_a_tensor_that_has_left_says_which_it_is():
         box[0] + 1
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_programs(name):
     check(PROGRAMS[name])
 

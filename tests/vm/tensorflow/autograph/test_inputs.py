@@ -1,6 +1,7 @@
 """What a `tf.function` may do to its arguments and to what it makes at its first call, beside genuine TensorFlow."""
 import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 import dragon.vm.tensorflow as tf
 
@@ -103,7 +104,7 @@ return w""",
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_beside_tensorflow(name):
     check(PROGRAMS[name])
 

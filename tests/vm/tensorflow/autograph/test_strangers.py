@@ -1,6 +1,7 @@
 """What programs of strangers do within `tf.function` that went wrong once, beside genuine TensorFlow."""
 import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 from dragon.vm import tensorflow as tf
 from dragon.vm.shared.recording import function
@@ -210,7 +211,7 @@ GRAPHS = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_programs(name):
     check(PROGRAMS[name])
 

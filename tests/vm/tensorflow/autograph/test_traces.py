@@ -1,6 +1,7 @@
 """How often `tf.function` calls the Python function, and what of it the user sees, beside genuine TensorFlow."""
 import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 PROGRAMS = {
     "python numbers": """
@@ -426,7 +427,7 @@ f(tf.constant([1, 2]))""",
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_programs(name):
     check(PROGRAMS[name])
 

@@ -1,11 +1,10 @@
 """`tensorflow`, `keras` and `tensorflow.keras` are Dragon's modules, the same objects, with and without the alias."""
 import os
-import subprocess
-import sys
 
 import pytest
 
 from dragon.command import check
+from harness import interpreter
 
 PROGRAMS = {
     "unaliased": "from dragon.vm import tensorflow as tf\nimport dragon.vm.tensorflow.keras as a\n"
@@ -32,8 +31,8 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name, tmp_path):
-    done = subprocess.run([sys.executable, "-c", PROGRAMS[name]], capture_output=True, text=True,
-                          cwd=tmp_path, env={**os.environ, "PYTHONPATH": find_root()})
+    done = interpreter.run(["-c", PROGRAMS[name]], tmp_path, env={**os.environ, "PYTHONPATH": find_root()},
+                           preload="import numpy, dragon.vm")
     assert done.returncode == 0, done.stderr
 
 

@@ -1,6 +1,6 @@
 """What moves and makes elements: values, dtypes, shapes and errors beside genuine TensorFlow."""
-import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 EXPRESSIONS = """
 tf.constant([1, 2, 3, 4], shape=(2, 2))
@@ -179,6 +179,6 @@ tf.clip_by_global_norm([tf.constant([3., 4.])], 10.)
 """
 
 
-@pytest.mark.parametrize("text", EXPRESSIONS.strip().split("\n"))
+@each("text", EXPRESSIONS.strip().split("\n"))
 def test_expression(text):
     check(text)

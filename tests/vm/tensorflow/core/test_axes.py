@@ -4,6 +4,7 @@ import pytest
 
 import dragon.vm.tensorflow as mine
 from harness import genuine
+from harness.subresults import each
 
 AXES = (None, (), [], 0, -1, (1,), [0, -1], (0, 1, 2), np.int64(1), np.array([0, 2]))
 WRONG = ((0, 0), (0, -3), 3, -4, (1, 7), 2**64, 1.5, "a", (None,), {"a": 1})
@@ -35,7 +36,7 @@ def results(tf, function, x, axis, **more):
     return [np.asarray(item) for item in (found if isinstance(found, tuple) else (found,)) if item is not None]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_axes_as_told(name):
     compared = 0
     for axis in AXES:
@@ -52,7 +53,7 @@ def test_axes_as_told(name):
     assert compared
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_wrong_axes(name):
     for axis in WRONG:
         try:

@@ -2,6 +2,7 @@
 import pytest
 
 from dragon.vm import tensorflow as tf
+from harness.subresults import each
 
 INFINITY = float("inf")
 # Arguments for which a claim holds, and others for which it does not.
@@ -25,7 +26,7 @@ CLAIMS = {
 }
 
 
-@pytest.mark.parametrize("name", CLAIMS)
+@each("name", CLAIMS)
 def test_claims(name):
     """A claim holds for the arguments under its name, and for none of those under the name with a blank."""
     claim = getattr(tf.test.TestCase(), name.strip())

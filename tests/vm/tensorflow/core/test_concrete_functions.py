@@ -5,6 +5,7 @@ import pytest
 from dragon.vm import tensorflow as tf
 from harness import genuine
 from harness.expressions import check
+from harness.subresults import each
 
 POWER = """
 @tf.function
@@ -119,7 +120,7 @@ GRAPHS = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_concrete(name):
     check(PROGRAMS[name])
 

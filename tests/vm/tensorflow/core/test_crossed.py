@@ -4,6 +4,7 @@ import pytest
 from dragon.vm import tensorflow as ours
 from harness import genuine
 from harness.expressions import check
+from harness.subresults import each
 
 NAMES = """S, R = tf.sparse, tf.ragged
 a, b = S.from_dense([["a", ""], ["b", "c"]]), S.from_dense([["d"], ["e"]])
@@ -67,7 +68,7 @@ tf.linalg.eigh_tridiagonal([1., 2., 3.], [.5])
 """
 
 
-@pytest.mark.parametrize("text", EXPRESSIONS.strip().split("\n"))
+@each("text", EXPRESSIONS.strip().split("\n"))
 def test_expression(text):
     check(f"{NAMES}return {text}", 1e-4)
 

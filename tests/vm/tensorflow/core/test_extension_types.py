@@ -4,6 +4,7 @@ import typing
 
 import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 import dragon.vm.tensorflow as tf
 
@@ -171,7 +172,7 @@ return [(m.values, m.mask) for m in found]""",
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_beside_tensorflow(name):
     check(PROGRAMS[name])
 

@@ -7,6 +7,7 @@ from dragon.vm import tensorflow as ours
 from dragon.vm.tensorflow.core.columns import column
 from harness import genuine
 from harness.expressions import assert_same, check, evaluate, plain
+from harness.subresults import each
 
 SETTINGS = """
 n = f.numeric_column("x")
@@ -129,7 +130,7 @@ def both(text):
     assert_same(plain(mine), plain(theirs))
 
 
-@pytest.mark.parametrize("text", COLUMNS.strip().split("\n"))
+@each("text", COLUMNS.strip().split("\n"))
 def test_what_a_column_tells(text):
     check(f"""
 f = tf.feature_column
@@ -140,12 +141,12 @@ return [repr(c), c.name, str(c.parse_example_spec), repr(c.get_config()), again 
         str(f.make_parse_example_spec([c, n]))]""")
 
 
-@pytest.mark.parametrize("text", REFUSED.strip().split("\n"))
+@each("text", REFUSED.strip().split("\n"))
 def test_what_is_refused(text):
     check(f"f = tf.feature_column\n{SETTINGS.strip()}\nreturn {text}")
 
 
-@pytest.mark.parametrize("text", ASKED.strip().split("\n"))
+@each("text", ASKED.strip().split("\n"))
 def test_what_is_made(text):
     both(text)
 

@@ -6,6 +6,7 @@ import pytest
 
 from dragon.vm import tensorflow as ours
 from harness import genuine
+from harness.subresults import each
 
 v1 = ours.compat.v1
 RNG = np.random.RandomState(0)
@@ -67,7 +68,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_as_genuine(name):
     mine, theirs = arrays(CALLS[name](v1)), arrays(CALLS[name](genuine.tf.compat.v1))
     for one, other in zip(mine, theirs, strict=True):
@@ -101,8 +102,8 @@ def train(tf, name, sparse):
     return [x.numpy(), *(optimizer.get_slot(x, slot).numpy() for slot in optimizer.get_slot_names())]
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@each("sparse", [False, True])
+@each("name", OPTIMIZERS)
 def test_optimizers(name, sparse):
     for one, other in zip(train(ours, name, sparse), train(genuine.tf, name, sparse), strict=True):
         assert np.allclose(one, other, atol=1e-6)

@@ -1,7 +1,7 @@
 """Branches and loops within `tf.function`: traced once, right for every later call, beside genuine TensorFlow."""
 import numpy
-import pytest
 from harness import genuine
+from harness.subresults import each
 
 from dragon.vm import tensorflow as tf
 
@@ -46,7 +46,7 @@ def by_tape(framework, function, numbers):
         numpy.zeros(numbers.shape) if grad is None else numpy.asarray(grad)]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_programs(name):
     program = PROGRAMS[name]
     mine = tf.function(lambda x: program(tf, tf.convert_to_tensor(x)))
@@ -57,7 +57,7 @@ def test_programs(name):
     assert mine.fallback is None
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_traced_once(name):
     program = PROGRAMS[name]
     mine = tf.function(lambda x: program(tf, x))

@@ -1,6 +1,6 @@
 """Functions as graphs, control flow, modules and arrays of tensors beside genuine ones."""
-import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 PROGRAMS = {
     "calls": """
@@ -287,6 +287,6 @@ return f(tf.constant([1, 2]), tf.constant(True))""",
 }
 
 
-@pytest.mark.parametrize("title", PROGRAMS)
+@each("title", PROGRAMS)
 def test_program(title):
     check(PROGRAMS[title], tolerance=1e-4)

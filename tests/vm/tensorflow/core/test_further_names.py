@@ -7,6 +7,7 @@ import pytest
 from dragon.vm import keras, tensorflow as ours
 from harness import genuine
 from harness.expressions import check, evaluate
+from harness.subresults import each
 
 IMAGES = """
 x = tf.reshape(tf.range(2 * 4 * 4 * 2.), [2, 4, 4, 2])
@@ -110,12 +111,12 @@ tf.linalg.solve(tf.eye(3), tf.ones([2, 3, 1]))
 """
 
 
-@pytest.mark.parametrize("text", CONVOLUTIONS.strip().split("\n"))
+@each("text", CONVOLUTIONS.strip().split("\n"))
 def test_convolutions(text):
     check(f"{IMAGES}\nreturn {text}")
 
 
-@pytest.mark.parametrize("text", EXPRESSIONS.strip().split("\n"))
+@each("text", EXPRESSIONS.strip().split("\n"))
 def test_expression(text):
     if "write_graph" in text or "StrategyExtended" in text:
         with pytest.raises(TypeError):

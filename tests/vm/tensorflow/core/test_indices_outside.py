@@ -4,6 +4,7 @@ import pytest
 from dragon.vm import keras as dragon_keras
 from dragon.vm import tensorflow as dragon_tf
 from harness import genuine
+from harness.subresults import each
 from harness.twin import rows
 
 CALLS = """
@@ -99,7 +100,7 @@ def _outcome(tf, keras, code, index):
         return error
 
 
-@pytest.mark.parametrize("code", rows(CALLS))
+@each("code", rows(CALLS))
 def test_the_value_or_a_refusal(code):
     for index in INDICES:
         told = _outcome(genuine.tf, genuine.keras, code, index)

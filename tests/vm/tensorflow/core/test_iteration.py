@@ -9,6 +9,7 @@ import pytest
 import dragon.vm
 import dragon.vm.keras as keras
 import dragon.vm.tensorflow as tf
+from harness.subresults import each
 
 # Subscripts that end by themselves: a device is text; parts of variables are what variables have; a shape has as many
 # sizes as it has.
@@ -31,8 +32,8 @@ ITEMS = {
 }
 
 
-@pytest.mark.parametrize("name", ITEMS)
-@pytest.mark.parametrize("ask", (list, lambda item: [*item]), ids=["list", "star"])
+@each("name", ITEMS)
+@each("ask", (list, lambda item: [*item]), ids=["list", "star"])
 def test_what_holds_nothing(name, ask):
     with pytest.raises((TypeError, ValueError, NotImplementedError)):
         ask(ITEMS[name]())

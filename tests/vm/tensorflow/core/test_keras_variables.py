@@ -1,8 +1,8 @@
 """Variables of Keras in functions of TensorFlow: operands, sources of tapes, parts of checkpoints."""
-import pytest
 
 from dragon.vm import keras
 from dragon.vm import tensorflow as tf
+from harness.subresults import each
 
 CALLS = ["tf.math.l2_normalize(v, axis=1)", "tf.reduce_sum(v, 0)", "tf.matmul(v, v)", "v + tf.ones([2, 2])",
          "tf.ones([2, 2]) * v", "tf.concat([v, tf.ones([1, 2])], 0)", "tf.stack([v, v])", "tf.gather(v, [1, 0])",
@@ -14,7 +14,7 @@ CALLS = ["tf.math.l2_normalize(v, axis=1)", "tf.reduce_sum(v, 0)", "tf.matmul(v,
 NUMBERS = [[1.5, -2.0], [3.0, 4.0]]
 
 
-@pytest.mark.parametrize("text", CALLS)
+@each("text", CALLS)
 def test_calls(text):
     found = eval(text, {"tf": tf, "v": keras.Variable(NUMBERS)})
     wanted = eval(text, {"tf": tf, "v": tf.constant(NUMBERS)})

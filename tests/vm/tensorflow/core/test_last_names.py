@@ -6,6 +6,7 @@ import pytest
 from dragon.vm import tensorflow as ours
 from harness import genuine
 from harness.expressions import check, evaluate
+from harness.subresults import each
 
 EXPRESSIONS = """
 tf.fingerprint(["ab", "c", "", "a longer text than sixty-four bytes, which is hashed in another way than short ones"])
@@ -65,7 +66,7 @@ bool(tf.train.ClusterSpec({}))
 """
 
 
-@pytest.mark.parametrize("text", EXPRESSIONS.strip().split("\n"))
+@each("text", EXPRESSIONS.strip().split("\n"))
 def test_expression(text):
     check(text)
 

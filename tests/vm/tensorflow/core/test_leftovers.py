@@ -1,6 +1,6 @@
 """Tables, sets, strategies of one replica, forward derivatives, messages: whole little programs on both sides."""
-import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 PROGRAMS = {
     "static table": """
@@ -67,6 +67,6 @@ return [tf.make_ndarray(p), tf.make_ndarray(tf.make_tensor_proto(['a'])), p.dtyp
 }
 
 
-@pytest.mark.parametrize("title", PROGRAMS)
+@each("title", PROGRAMS)
 def test_program(title):
     check(PROGRAMS[title], 1e-4)

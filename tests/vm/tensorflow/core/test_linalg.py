@@ -1,6 +1,6 @@
 """`tf.linalg` beside genuine one: values, errors and gradients."""
-import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 A, B, P = "[[4., 1., 2.], [1., 3., 0.5], [2., 0.5, 5.]]", "[[1., 2.], [3., 4.], [5., 7.]]", "[[2., 1.], [0., 3.]]"
 EXPRESSIONS = f"""
@@ -117,12 +117,12 @@ GRADIENTS = ("matmul(v, v, transpose_b=True)", "einsum('ij,kj->ik', v, v)", "ten
              "svd(v, compute_uv=False)", "eigvalsh(v)", "pinv(v)", "logdet(v)", "expm(v * 0.1)", "l2_normalize(v, 1)")
 
 
-@pytest.mark.parametrize("text", EXPRESSIONS.strip().split("\n"))
+@each("text", EXPRESSIONS.strip().split("\n"))
 def test_expression(text):
     check(text, 2e-4)
 
 
-@pytest.mark.parametrize("text", GRADIENTS)
+@each("text", GRADIENTS)
 def test_gradient(text):
     check(f"""
 v = tf.Variable({A})

@@ -3,6 +3,7 @@ import pytest
 
 from dragon.vm import tensorflow as ours
 from harness.expressions import check
+from harness.subresults import each
 
 A = "[[4., 1., 2.], [1., 3., 0.5], [2., 0.5, 5.]]"
 FULL, DIAG = "L.LinearOperatorFullMatrix", "L.LinearOperatorDiag"
@@ -212,7 +213,7 @@ return [o.is_self_adjoint, o.is_positive_definite, o.cholesky().to_dense(), o.na
 }
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@each("name", OPERATORS)
 def test_operator(name):
     failed = []
     for method in METHODS.strip().split("\n"):
@@ -229,7 +230,7 @@ return {method}""", 2e-4)
     assert not failed
 
 
-@pytest.mark.parametrize("text", ERRORS.strip().split("\n"))
+@each("text", ERRORS.strip().split("\n"))
 def test_what_is_refused(text):
     check(f"L = tf.linalg\nreturn {text}")
 

@@ -5,6 +5,7 @@ import pytest
 from dragon.vm import tensorflow as dragon_tf
 from harness import genuine
 from harness.expressions import check
+from harness.subresults import each
 
 UNARY = """
 abs acos acosh angle asin asinh atan atanh bessel_i0 bessel_i0e bessel_i1 bessel_i1e ceil conj cos cosh digamma erf
@@ -102,32 +103,32 @@ GRADIENTS = ("abs acosh asin asinh atan atanh cosh digamma erf erfc erfinv exp e
              "reduce_logsumexp reduce_euclidean_norm cumsum cumprod cumulative_logsumexp").split()
 
 
-@pytest.mark.parametrize("name", UNARY)
+@each("name", UNARY)
 def test_unary(name):
     for given in INPUTS:
         check(f"tf.math.{name}({given})", 2e-3 if "float16" in given else 2e-5, more=True)
 
 
-@pytest.mark.parametrize("name", BINARY)
+@each("name", BINARY)
 def test_binary(name):
     for given in PAIRS:
         if name != "nextafter" or "." in given:  # genuine makes floats of integers there
             check(f"tf.math.{name}({given})", more=True)
 
 
-@pytest.mark.parametrize("name", "add subtract multiply divide floordiv maximum pow less equal atan2 xlogy".split())
-@pytest.mark.parametrize("given", ["tf.constant([1, 2]), tf.constant([1., 2.])", "1.5, tf.constant([1, 2])",
-                                   "[1., 2.], [1., 2., 3.]", "'a', 1.", "None, 1."])
+@each("name", "add subtract multiply divide floordiv maximum pow less equal atan2 xlogy".split())
+@each("given", ["tf.constant([1, 2]), tf.constant([1., 2.])", "1.5, tf.constant([1, 2])",
+                "[1., 2.], [1., 2., 3.]", "'a', 1.", "None, 1."])
 def test_refusals(name, given):
     check(f"tf.math.{name}({given})", more=name in ("add", "equal", "pow", "xlogy"))
 
 
-@pytest.mark.parametrize("text", EXPRESSIONS.strip().split("\n"))
+@each("text", EXPRESSIONS.strip().split("\n"))
 def test_expression(text):
     check(text)
 
 
-@pytest.mark.parametrize("name", GRADIENTS)
+@each("name", GRADIENTS)
 def test_gradient(name):
     given = "[[1.3, 2.5]]" if name == "acosh" else "[[0.3, 0.6], [0.8, 0.2]]"
     check(f"""

@@ -1,13 +1,11 @@
 """Which names of TensorFlow there are: all of its modules' but those named here."""
 import functools
 import pickle
-import subprocess
-import sys
 
 import pytest
 
 from dragon.vm import tensorflow as ours
-from harness import genuine
+from harness import genuine, interpreter
 
 MISSING = {
     "": """
@@ -93,5 +91,5 @@ def test_special_functions_travel_in_pickles(tmp_path):
     path = tmp_path / "functions.pickle"
     path.write_bytes(pickle.dumps([ours.math.special.bessel_j0, ours.math.special.bessel_i0, ours.bitwise.invert]))
     program = f"import pickle, dragon; print([item.__name__ for item in pickle.load(open({str(path)!r}, 'rb'))])"
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = interpreter.run(["-c", program], tmp_path, timeout=120, preload="import pickle, dragon")
     assert done.stdout == "['bessel_j0', 'bessel_i0', 'invert']\n", done.stderr

@@ -3,6 +3,7 @@ import pytest
 
 from dragon.vm import tensorflow as dragon_tf
 from harness import genuine
+from harness.subresults import each
 from harness.twin import rows
 
 CALLS = """
@@ -72,8 +73,8 @@ def _compare(code, dtype, numbers, compiled=False):
             assert mine[1] == pytest.approx(told[1], rel=1e-6, nan_ok=True), said
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32"])
-@pytest.mark.parametrize("code", rows(CALLS))
+@each("dtype", ["uint8", "int8", "int32"])
+@each("code", rows(CALLS))
 def test_the_value_or_a_refusal(code, dtype):
     _compare(code, dtype, NUMBERS)
 

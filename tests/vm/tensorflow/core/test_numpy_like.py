@@ -1,12 +1,11 @@
 """`tf.experimental.numpy` beside the genuine one: numbers, dtypes, methods and the modes of promotion."""
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from dragon.vm import tensorflow as ours
-from harness import genuine
+from harness import genuine, interpreter
+from harness.subresults import each
 
 CALLS = """
 sum(X) | mean(X) | prod(B) | add(True, True) | add(I8, 1.0) | add(F, 1) | var(X) | std(F) | max([1, 2])
@@ -40,7 +39,7 @@ def run(tf, expression):
     return [np.asarray(part) for part in (found if isinstance(found, (list, tuple)) else [found])]
 
 
-@pytest.mark.parametrize("expression", EXPRESSIONS)
+@each("expression", EXPRESSIONS)
 def test_as_genuine(expression):
     for mine, theirs in zip(run(ours, expression), run(genuine.tf, expression), strict=True):
         assert mine.dtype == theirs.dtype and mine.shape == theirs.shape
@@ -69,8 +68,7 @@ import tensorflow.experimental.numpy as tnp
 
 def told(program, folder):
     """Return what a program prints, which runs apart since it changes tensors for good."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM + program], capture_output=True, text=True, timeout=120,
-                          cwd=folder)
+    done = interpreter.run(["-c", PROGRAM + program], folder, timeout=120, preload=PROGRAM)
     assert not done.returncode, done.stderr
     return done.stdout.split("\n")[:-1]
 

@@ -8,6 +8,7 @@ import pytest
 from dragon.vm import tensorflow as ours
 from dragon.vm.tensorflow.core.saved_model.arguments import Argument
 from harness import genuine
+from harness.subresults import each
 
 IMAGE = np.arange(32, dtype="float32").reshape(1, 4, 4, 2)
 CALLS = {
@@ -50,7 +51,7 @@ def flat(value):
     return [np.asarray(part.numpy()) for part in (value if isinstance(value, (list, tuple)) else [value])]
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_as_genuine(name):
     mine, theirs = getattr(ours.raw_ops, name)(**CALLS[name]), getattr(genuine.tf.raw_ops, name)(**CALLS[name])
     assert isinstance(mine, tuple) == isinstance(theirs, tuple) and getattr(mine, "_fields", 0) == getattr(

@@ -1,10 +1,10 @@
 """Values, dtypes and gradients of right calls where another rule than TensorFlow's lies near, beside genuine ones."""
 import numpy as np
-import pytest
 
 from dragon.vm import keras
 from dragon.vm import tensorflow as ours
 from harness import genuine
+from harness.subresults import each
 
 A, B = np.float32([[1, 2, 0, 3]]), np.float32([1, 1, -0.0, 4])
 LABELS, LOGITS = np.float32([[1, 2, 3], [0, 0.5, 0]]), np.float32([[0.5, -1, 2], [3, 0, -2]])
@@ -99,7 +99,7 @@ def run(tf, keras, program):
                                   for grad, x in zip(grads, arrays)]
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program[0])
+@each("program", PROGRAMS, ids=lambda program: program[0])
 def test_values_and_gradients(program):
     theirs, mine = run(genuine.tf, genuine.keras, program), run(ours, keras, program)
     for one, other in zip(theirs, mine):

@@ -4,6 +4,7 @@ import pytest
 
 import dragon.vm.tensorflow as mine
 from harness import genuine
+from harness.subresults import each
 
 KINDS = {
     "tuple": lambda tf: (2, 3),
@@ -82,7 +83,7 @@ def attempt(tf, name, shape):
     return tuple(found.shape), found.dtype
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_kinds_of_shapes(name):
     compared = 0
     for kind, shape in KINDS.items():
@@ -94,8 +95,8 @@ def test_kinds_of_shapes(name):
     assert compared >= 3
 
 
-@pytest.mark.parametrize("kind", WRONG)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("kind", WRONG)
+@each("name", FUNCTIONS)
 def test_no_shapes(name, kind):
     with pytest.raises((*REFUSALS, mine.errors.OpError)):
         FUNCTIONS[name](mine, WRONG[kind](mine))

@@ -1,6 +1,7 @@
 """`tf.signal` beside genuine one."""
 import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 C = "tf.complex(tf.reshape(tf.cos(tf.range(24.)), [2, 3, 4]), tf.reshape(tf.sin(tf.range(24.)), [2, 3, 4]))"
 R, S = "tf.reshape(tf.cos(tf.range(24.)), [2, 3, 4])", "tf.sin(tf.range(40.) * 0.7)"
@@ -62,7 +63,7 @@ tf.signal.mfccs_from_log_mel_spectrograms({R})
 """
 
 
-@pytest.mark.parametrize("text", EXPRESSIONS.strip().split("\n"))
+@each("text", EXPRESSIONS.strip().split("\n"))
 def test_expression(text):
     check(text, 2e-4)
 

@@ -3,6 +3,7 @@ import pytest
 
 from dragon.vm import tensorflow as ours
 from harness.expressions import check
+from harness.subresults import each
 
 NUMBERS = ("[1e-30, 1e-8, 0.01, 0.1, 0.19, 0.2, 0.21, 0.3725, 0.49, 0.5, 0.51, 0.99, 1., 1.01, 1.49, 1.5, 1.51, "
            "1.99, 2., 2.01, 2.5, 3., 4.7, 5., 7.5, 10., 20., 39.9, 40., 40.1, 60., 88.]")
@@ -19,8 +20,8 @@ tf.math.betainc(1, 1, tf.constant(1))
 """
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", NAMES)
+@each("dtype", ["float32", "float64"])
+@each("name", NAMES)
 def test_numbers(name, dtype):
     check(f"tf.math.special.{name}(tf.constant({NUMBERS}, tf.{dtype}))", 2e-6 if dtype == "float32" else 1e-11)
 

@@ -6,6 +6,7 @@ import pytest
 
 from dragon.vm import tensorflow as ours
 from harness.expressions import check
+from harness.subresults import each
 
 START = 'v = tf.Variable(["a", "bc"], name="w")\n'
 PROGRAMS = """
@@ -52,7 +53,7 @@ return [one.dtype.name for one in m.variables], tape.gradient(y, [m.w, m.names])
 }
 
 
-@pytest.mark.parametrize("text", PROGRAMS.strip().split("\n"))
+@each("text", PROGRAMS.strip().split("\n"))
 def test_expressions(text):
     check(f"{START}return {text}")
 

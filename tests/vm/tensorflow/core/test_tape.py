@@ -1,6 +1,6 @@
 """Tapes, functions with their own gradients, and variables beside genuine ones: whole little programs."""
-import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 PROGRAMS = {
     "variables are watched": """
@@ -314,6 +314,6 @@ return [v.name, v.trainable, v.shape.as_list(), v.dtype.name, v.is_initialized()
 }
 
 
-@pytest.mark.parametrize("title", PROGRAMS)
+@each("title", PROGRAMS)
 def test_program(title):
     check(PROGRAMS[title], tolerance=1e-4)

@@ -1,6 +1,6 @@
 """Tensors beside genuine ones: arithmetic, dtype rules, indexing, conversion, looks and errors."""
-import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 NAMES = "(lambda i, f, b, d, u, m, s: {})(tf.constant([1, 2]), tf.constant([1., 2.]), tf.constant([True, False]), " \
         "tf.constant([1., 2.], tf.float64), tf.constant([1, 2], tf.uint8), tf.reshape(tf.range(24), [2, 3, 4]), " \
@@ -264,12 +264,12 @@ tf.constant(1).ref()
 """
 
 
-@pytest.mark.parametrize("text", [line for table in (OPERATORS, INDEXING, CONVERSION, PROTOCOL)
-                                  for line in table.strip().split("\n")])
+@each("text", [line for table in (OPERATORS, INDEXING, CONVERSION, PROTOCOL)
+               for line in table.strip().split("\n")])
 def test_expression(text):
     check(NAMES.format(text))
 
 
-@pytest.mark.parametrize("text", LOOKS.strip().split("\n"))
+@each("text", LOOKS.strip().split("\n"))
 def test_looks(text):
     check(text, show=True)

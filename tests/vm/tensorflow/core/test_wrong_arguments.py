@@ -4,6 +4,7 @@ import pytest
 
 from dragon.vm import tensorflow as ours
 from harness import genuine
+from harness.subresults import each
 from harness.twin import rows
 
 REFUSALS = (ValueError, TypeError, IndexError)
@@ -61,7 +62,7 @@ class Box:
         return self.answer
 
 
-@pytest.mark.parametrize("code", rows(CALLS))
+@each("code", rows(CALLS))
 def test_refused(code):
     for tf in (genuine.tf, ours):
         refusals = (*REFUSALS, tf.errors.OpError)

@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 from harness import genuine
+from harness.subresults import each
 
 from dragon.vm import tensorflow as dtf
 from harness.waiting import wait_for
@@ -45,7 +46,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@each("name", MISTAKES)
 def test_mistakes_raise_what_genuine_ones_raise(name):
     with pytest.raises(Exception) as theirs:
         MISTAKES[name](genuine.tf)

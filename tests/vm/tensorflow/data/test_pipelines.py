@@ -4,6 +4,7 @@ import collections
 import numpy as np
 import pytest
 from harness import genuine
+from harness.subresults import each
 
 from dragon.vm import tensorflow as dtf
 
@@ -143,7 +144,7 @@ def spec_text(spec):
     return str(spec).replace("tf.", "").replace("TensorSpec", "Spec")
 
 
-@pytest.mark.parametrize("name", PIPELINES)
+@each("name", PIPELINES, size=25)
 def test_pipeline_is_as_genuine(name):
     ours, theirs = PIPELINES[name](dtf), PIPELINES[name](genuine.tf)
     expected = [plain_element(element) for element in theirs.as_numpy_iterator()]

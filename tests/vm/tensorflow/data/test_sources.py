@@ -6,6 +6,7 @@ import pytest
 from dragon.vm import tensorflow as ours
 from harness import genuine
 from harness.expressions import assert_same, check, evaluate, plain
+from harness.subresults import each
 
 PAIRS = """E, D = tf.data.experimental, tf.data.Dataset
 pairs = D.from_tensor_slices((["a", "b"], tf.constant([1, 2], tf.int64)))
@@ -49,7 +50,7 @@ QUERIES = {"select n, i, f from s order by n": "tf.string, tf.int32, tf.float64"
            "select n from s where i > 99": "tf.string,"}
 
 
-@pytest.mark.parametrize("text", PROGRAMS.strip().split("\n"))
+@each("text", PROGRAMS.strip().split("\n"))
 def test_expression(text):
     check(f"{PAIRS}return {text}")
 

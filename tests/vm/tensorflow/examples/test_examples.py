@@ -3,6 +3,7 @@ import pathlib
 
 import pytest
 
+from harness.interpreter import GUESTS
 from harness.printed import check_lines, genuine_lines, run_program
 
 FOLDER = pathlib.Path(__file__).parents[4] / "examples" / "tensorflow"
@@ -23,5 +24,5 @@ def test_prints_the_same(name, tmp_path):
     tolerance = LOOSER.get(name, USUAL)
     theirs = genuine_lines("tensorflow", script, tmp_path, tolerance, TF_CPP_MIN_LOG_LEVEL="3",
                            KERAS_BACKEND="tensorflow")
-    mine = run_program(["-m", "dragon", "run", script], tmp_path)
+    mine = run_program(["-m", "dragon", "run", script], tmp_path, f"{GUESTS}; import sklearn.datasets, keras")
     check_lines(mine, theirs, tolerance, "Keras")

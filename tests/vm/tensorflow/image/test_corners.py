@@ -7,6 +7,7 @@ import pytest
 import dragon.vm.tensorflow as mine
 from harness import genuine
 from harness.expressions import check
+from harness.subresults import each
 
 F = "tf.reshape(tf.cast(tf.range(2 * 7 * 9 * 3) * 37 % 256, tf.float32) / 255., [2, 7, 9, 3])"
 S = f"{F}[0]"
@@ -293,7 +294,7 @@ def fill(text):
     return "tf.image." + text
 
 
-@pytest.mark.parametrize("text", VALUES)
+@each("text", VALUES)
 def test_value(text):
     # Some genuine operators have no kernel for half precision, or none for this device.
     check(fill(text), 5e-3 if "{H}" in text else 1e-4, more="{H}" in text)
@@ -304,7 +305,7 @@ def test_stream(text):
     check(f"tf.random.set_seed(7)\nreturn [{fill(text)} for _ in range(3)]", 1e-4)
 
 
-@pytest.mark.parametrize("text", SMOOTH)
+@each("text", SMOOTH)
 def test_gradient(text):
     check(f"""
 v = tf.Variable({F})

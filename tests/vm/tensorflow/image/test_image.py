@@ -1,6 +1,7 @@
 """`tf.image` beside genuine one."""
 import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 F = "tf.reshape(tf.sin(tf.range(2 * 7 * 9 * 3.)) * 0.5 + 0.5, [2, 7, 9, 3])"
 U = "tf.cast(tf.reshape(tf.range(7 * 9 * 3) * 37 % 256, [7, 9, 3]), tf.uint8)"
@@ -94,7 +95,7 @@ tf.image.stateless_random_crop({F}, [2, 40, 5, 3], [1, 2])
 """.strip().split("\n")
 
 
-@pytest.mark.parametrize("text", EXPRESSIONS)
+@each("text", EXPRESSIONS)
 def test_expression(text):
     check(text, 1e-4 if "uint8" not in text else 1e-5)
 

@@ -4,6 +4,7 @@ import pytest
 
 import dragon.vm.tensorflow as mine
 from harness import genuine
+from harness.subresults import each
 
 KERNELS = ("lanczos1", "lanczos3", "lanczos5", "gaussian", "box", "triangle", "keyscubic", "mitchellcubic")
 PLACES = [((2, 7, 9, 3), (5, 12), (0.7, 1.4), (0.3, -1.2)), ((1, 7, 9, 64), (14, 4), (2, 0.5), (0, 0)),
@@ -19,8 +20,8 @@ def place(tf, x, size, scale, translation, kernel="triangle", smooth=True):
         translation=tf.constant(translation, "float32"), kernel_type=kernel, antialias=smooth)
 
 
-@pytest.mark.parametrize("smooth", [True, False])
-@pytest.mark.parametrize("kernel", KERNELS)
+@each("smooth", [True, False])
+@each("kernel", KERNELS)
 def test_values_and_gradients(kernel, smooth):
     random = np.random.default_rng(0)
     for shape, *where in PLACES:

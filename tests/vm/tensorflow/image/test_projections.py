@@ -6,6 +6,7 @@ import pytest
 
 import dragon.vm.tensorflow as mine
 from harness import genuine
+from harness.subresults import each
 
 OP = "ImageProjectiveTransformV3"
 DTYPES = ("uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64")
@@ -34,8 +35,8 @@ def project(tf, x, transforms, size, fill, way, dtype="float32", op=OP):
     return tf.cast(made, "float64").numpy()
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@each("dtype", DTYPES)
+@each("shape", SHAPES, ids=str, size=20)
 def test_to_the_bit(shape, dtype):
     random = np.random.default_rng(0)
     x = random.integers(0, 256, shape) if "int" in dtype else random.normal(size=shape) * 100
@@ -65,8 +66,8 @@ def test_without_a_fill():
     np.testing.assert_array_equal(made, wanted)
 
 
-@pytest.mark.parametrize("way", WAYS, ids="-".join)
-@pytest.mark.parametrize("count", [1, 2])
+@each("way", WAYS, ids="-".join)
+@each("count", [1, 2])
 def test_gradients_are_the_inverse_transforms(way, count):
     random = np.random.default_rng(2)
     x, moves = random.normal(size=(2, 5, 6, 3)), draw(random, count) + [0, 0, -3, 0, 0, 2, 0, 0]

@@ -8,6 +8,7 @@ from harness import genuine
 from dragon.io.pictures import jpeg_library
 from dragon.vm import tensorflow as dtf
 from harness.photographs import jpeg, photograph
+from harness.subresults import each
 
 PIXELS = (np.arange(12 * 10 * 3) * 7 % 256).astype(np.uint8).reshape(12, 10, 3)
 
@@ -55,7 +56,7 @@ def plain(value):
     return value.dtype.name, list(array.shape), array.tolist()
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_call_is_as_genuine(name):
     assert plain(CALLS[name](dtf)) == plain(CALLS[name](genuine.tf))
 
@@ -93,8 +94,8 @@ WAYS = {
 
 
 @pytest.mark.skipif(jpeg_library() is None, reason="Pillow's transform is the exact one")
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", JPEGS)
+@each("way", WAYS)
+@each("kind", JPEGS)
 def test_jpegs_are_decoded_to_the_same_bits(kind, way):
     pixels = photograph(45, 67)
     data = jpeg(pixels[:, :, 0]) if kind == "grey" else jpeg(pixels, **JPEGS[kind])

@@ -4,6 +4,7 @@ import pytest
 
 from dragon.vm import tensorflow as ours
 from harness import genuine
+from harness.subresults import each
 
 
 def examples_of(tf, text):
@@ -12,7 +13,7 @@ def examples_of(tf, text):
                                 np.ravel(np.asarray(found.numpy(), object))]
 
 
-@pytest.mark.parametrize("text", [
+@each("text", [
     '{"features":{"feature":{"a":{"int64List":{"value":["1",2,"-3"]}}}}}',
     '{"features":{"feature":{"b":{"bytesList":{"value":["aGk=", "aGk", ""]}}}}}',
     '{"features":{"feature":{"c":{"floatList":{"value":[1.5,"NaN",2,"Infinity","-Infinity","2.5"]}}}}}',

@@ -4,6 +4,7 @@ import pytest
 
 import dragon.vm.tensorflow as mine
 from harness import genuine
+from harness.subresults import each
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((2, 7, 6, 4)).astype("float32")
@@ -84,7 +85,7 @@ def evaluate(tf, name):
     return y.numpy(), tape.gradient(total, x).numpy()
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_equals_tensorflow(name):
     (y, dx), (wanted, d_wanted) = evaluate(mine, name), evaluate(genuine.tf, name)
     assert y.dtype == wanted.dtype and y.shape == wanted.shape

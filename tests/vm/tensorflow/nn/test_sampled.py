@@ -4,6 +4,7 @@ import pytest
 
 from dragon.vm import tensorflow as ours
 from harness import genuine
+from harness.subresults import each
 
 RNG = np.random.RandomState(0)
 TABLE, BIAS, X = RNG.randn(10, 4).astype("float32"), RNG.randn(10).astype("float32"), RNG.randn(3, 4).astype("float32")
@@ -69,7 +70,7 @@ def arrays(value):
     return [np.asarray(part) for part in (value if isinstance(value, (list, tuple)) else [value])]
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_as_genuine(name):
     for mine, theirs in zip(arrays(CALLS[name](ours)), arrays(CALLS[name](genuine.tf)), strict=True):
         assert mine.dtype == theirs.dtype and mine.shape == theirs.shape

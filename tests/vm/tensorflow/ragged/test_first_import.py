@@ -1,12 +1,11 @@
 """Whichever file of ragged and sparse tensors is read first, dense functions learn of them."""
 import pathlib
-import subprocess
-import sys
 import tempfile
 
 import pytest
 
 import dragon.vm.shared
+from harness import interpreter
 
 HOME = pathlib.Path(dragon.vm.shared.__path__[0])
 FILES = sorted(f"{folder}.{path.stem}" for folder in ("ragged", "sparse") for path in (HOME / folder).glob("[a-z]*.py"))
@@ -20,8 +19,8 @@ print(tf.abs(rows).to_list(), tf.concat([rows, rows], 0).nrows().numpy(), tf.red
 
 @pytest.mark.parametrize("name", FILES)
 def test_any_file_may_come_first(name):
-    done = subprocess.run([sys.executable, "-c", SCRIPT.format(name)], capture_output=True, text=True, timeout=300,
-                          cwd=tempfile.gettempdir())
+    done = interpreter.run(["-c", SCRIPT.format(name)], tempfile.gettempdir(), timeout=300,
+                           preload="import numpy, dragon.vm")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[[1], [2, 3]] 4 [-1, -1]"
 

@@ -2,6 +2,7 @@
 import pytest
 
 from harness.expressions import check
+from harness.subresults import each
 
 ROWS = """
 R.from_row_splits([0, 2, 2, 5])
@@ -59,7 +60,7 @@ return [p.nrows(), p.nvals(), p.row_splits(), p.row_lengths(), p.value_rowids(),
         p.static_uniform_row_length, p.uniform_row_length(), repr(p)]""")
 
 
-@pytest.mark.parametrize("text", REFUSED.strip().split("\n"))
+@each("text", REFUSED.strip().split("\n"))
 def test_what_is_refused(text):
     check(f"R, D = tf.experimental.RowPartition, tf.experimental.DynamicRaggedShape\nreturn {text}")
 

@@ -4,6 +4,7 @@ import pytest
 
 import dragon.vm.tensorflow as mine
 from harness import genuine
+from harness.subresults import each
 
 # What is drawn, by a module `tf`.
 DRAWS = {
@@ -38,7 +39,7 @@ def generator_draws(tf):
     return tf.concat([*parts, tf.cast(generator.state, tf.float32)], 0)
 
 
-@pytest.mark.parametrize("name", DRAWS)
+@each("name", DRAWS)
 def test_equals_tensorflow(name):
     found = []
     for tf in (mine, genuine.tf):

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from harness import genuine
+from harness.subresults import each
 
 from dragon.vm import tensorflow as dtf
 
@@ -81,7 +82,7 @@ def plain(value):
     return value.dtype.name, list(array.shape), array.tolist()
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_call_is_as_genuine(name):
     assert plain(CALLS[name](dtf, dtf.strings)) == plain(CALLS[name](genuine.tf, genuine.tf.strings))
 

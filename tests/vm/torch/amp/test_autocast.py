@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional  # noqa: F401
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 
 def inputs(T):
@@ -38,7 +39,7 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_policy(name):
     found = []
     for T in (torch, dt):

@@ -6,6 +6,7 @@ import torch
 
 from dragon.vm import torch as dt
 from harness.sides import outcome
+from harness.subresults import each
 
 SCENARIOS = []
 
@@ -279,7 +280,7 @@ def versions(T):
     return x._version - before
 
 
-@pytest.mark.parametrize("function", SCENARIOS, ids=lambda item: item.__name__)
+@each("function", SCENARIOS, ids=lambda item: item.__name__)
 def test_same_on_both(function):
     assert outcome(function, dt) == outcome(function, torch)
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 KINDS = [True, False]
 
@@ -156,8 +157,8 @@ def flat(value):
     return [leaf for item in value for leaf in flat(item)] if isinstance(value, (list, tuple)) else [value]
 
 
-@pytest.mark.parametrize("reentrant", KINDS, ids=["reentrant", "not reentrant"])
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda item: item.__name__)
+@each("reentrant", KINDS, ids=["reentrant", "not reentrant"])
+@each("scenario", SCENARIOS, ids=lambda item: item.__name__)
 def test_same_on_both(scenario, reentrant):
     expected, found = flat(run(scenario, torch, reentrant)), flat(run(scenario, dt, reentrant))
     assert len(expected) == len(found)

@@ -1,9 +1,9 @@
 """`torch.autograd.Function` in its two forms, beside genuine PyTorch."""
-import pytest
 import torch
 
 from dragon.vm import torch as dt
 from harness.sides import outcome
+from harness.subresults import each
 
 SCENARIOS = []
 
@@ -234,6 +234,6 @@ def function_twice(T):
     y.backward()
 
 
-@pytest.mark.parametrize("function", SCENARIOS, ids=lambda item: item.__name__)
+@each("function", SCENARIOS, ids=lambda item: item.__name__)
 def test_same_on_both(function):
     assert outcome(function, dt) == outcome(function, torch)

@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 
 SHAPES = [((3,), (2,)), ((3,), (1,)), ((3,), ()), ((3,), (3,)), ((3,), (2, 3)), ((3,), (1, 3)), ((2, 3), (3,)),
           ((2, 3), (6,)), ((1, 3), (3,)), ((1, 3), (2, 3)), ((), (1,)), ((), (3,)), ((1,), ()), ((3,), (0,)),
@@ -71,8 +72,8 @@ def test_shapes(way):
         assert mine == genuine, (shape, given)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "int64", "complex64"])
-@pytest.mark.parametrize("way", WAYS)
+@each("dtype", ["float64", "int64", "complex64"])
+@each("way", WAYS)
 def test_dtypes(way, dtype):
     mine, genuine = (outcome(t, way, (3,), lambda t: t.ones(3, dtype=getattr(t, dtype))) for t in (dragon_torch, torch))
     assert mine == genuine

@@ -1,11 +1,10 @@
 """`dragon check` finds what a program uses that Dragon lacks, and nothing else, without running the program."""
 import json
-import subprocess
-import sys
 
 import pytest
 
 from dragon.command import check, coverage
+from harness import interpreter
 
 # A line of a program: what is said to be missing in it, as "name" or "name(keyword)"; "?" before what is guarded.
 LINES = {
@@ -82,10 +81,9 @@ def test_command(tmp_path):
             (["package"], 1, "__init__.py:2:1: Dragon lacks torch.no_such"),
             (["json"], 0, "covered"), (["no_such_package"], 2, "expected a script, a folder or a package"),
             ([], 2, "got nothing"), (["--bad"], 2, "got --bad")):
-        result = subprocess.run([sys.executable, "-m", "dragon", "check", *words], cwd=tmp_path, capture_output=True,
-                                text=True)
+        result = interpreter.run(["-m", "dragon", "check", *words], tmp_path, preload="import dragon.command")
         assert result.returncode == status and said in result.stdout + result.stderr, result
-    result = subprocess.run([sys.executable, "-m", "dragon", "check", "--json", "package"], cwd=tmp_path,
-                            capture_output=True, text=True)
+    result = interpreter.run(["-m", "dragon", "check", "--json", "package"], tmp_path,
+                             preload="import dragon.command")
     report = json.loads(result.stdout)
     assert report["missing"][0]["line"] == 2 and report["unreadable"] and report["share"] < 1

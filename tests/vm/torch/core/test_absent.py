@@ -4,9 +4,10 @@ import importlib
 import pytest
 
 from dragon.vm.torch.core import absent
+from harness.subresults import each
 
 
-@pytest.mark.parametrize("name", absent.MODULES)
+@each("name", absent.MODULES)
 def test_every_name_can_be_imported(name):
     module = importlib.import_module(f"dragon.vm.torch.{name}")
     assert not [word for word in absent.MODULES[name] if word.rstrip("*@") not in vars(module)]

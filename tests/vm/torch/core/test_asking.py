@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 
 BOTH = (torch, dragon_torch)
 NAMES = {"divide": "div", "divide_": "div_"}  # one object here, which is called so
@@ -43,7 +44,7 @@ CALLS = {
         [x.requires_grad_(), x.register_hook(print), x._backward_hooks][-1])}
 
 
-@pytest.mark.parametrize("read", ATTRIBUTES)
+@each("read", ATTRIBUTES)
 def test_attributes(read):
     found = []
     for t in BOTH:
@@ -53,7 +54,7 @@ def test_attributes(read):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_calls(name):
     found = []
     for t in BOTH:
@@ -66,9 +67,9 @@ def test_calls(name):
     assert found[0] == found[1] or name in ("None", "text") and found[0][1:] == found[1][1:]  # who is not asked for ==
 
 
-@pytest.mark.parametrize("other", ["number", "plain", "same"])
-@pytest.mark.parametrize("name", "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift eq ne lt ge iadd "
-                         "isub imul ifloordiv ipow iand ior ixor ilshift irshift".split())
+@each("other", ["number", "plain", "same"])
+@each("name", "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift eq ne lt ge iadd "
+      "isub imul ifloordiv ipow iand ior ixor ilshift irshift".split())
 def test_operators(name, other):
     found = []
     for t in BOTH:
@@ -83,8 +84,8 @@ def test_operators(name, other):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("name", "add sub mul truediv mod and_ or_ xor lshift rshift lt ge".split())
-@pytest.mark.parametrize("other", [None, "a", [1, 2]])
+@each("name", "add sub mul truediv mod and_ or_ xor lshift rshift lt ge".split())
+@each("other", [None, "a", [1, 2]])
 def test_operators_of_what_is_no_operand(name, other):
     for t in BOTH:
         kind, _ = listening(t)
@@ -171,7 +172,7 @@ SHARED = {
     "x[...] = x": False, "x.copy_(x)": False, "x *= x": False, "x[:0] = x[1:1]": False}
 
 
-@pytest.mark.parametrize("code", SHARED)
+@each("code", SHARED)
 def test_writes_over_what_is_read(code):
     for t in BOTH:
         names = {"t": t, "x": t.arange(5.0), "m": t.arange(9.0).reshape(3, 3), "i": t.tensor([0, 1])}

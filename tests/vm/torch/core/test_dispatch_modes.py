@@ -6,6 +6,7 @@ import dragon.vm.torch as torch
 from dragon.vm.torch.core.dispatching import replaying
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.utils import _python_dispatch as dispatch
+from harness.subresults import each
 
 
 class Heard(dispatch.TorchDispatchMode):
@@ -65,8 +66,8 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize("program, told", TOLD, ids=[f"{place}-{told.replace(' ', '+')}" for place, (_, told)
-                                                     in enumerate(TOLD)])
+@each("program, told", TOLD, ids=[f"{place}-{told.replace(' ', '+')}" for place, (_, told)
+                                  in enumerate(TOLD)])
 def test_operators_are_told_as_pytorch_tells_them(program, told):
     assert heard(program, x()) == told.split()
 
@@ -80,7 +81,7 @@ def test_results_are_those_without_a_mode_at_the_edges(program):
     np.testing.assert_array_equal(answered.numpy(), program(x()).numpy())
 
 
-@pytest.mark.parametrize("program", [
+@each("program", [
     lambda x: x.narrow(0, 1, 5), lambda x: x.narrow(0, -9, 1), lambda x: x.narrow(0, -1, 2),
     lambda x: x.narrow(3, 0, 1), lambda x: x.narrow(0, 1, -1), lambda x: x.flatten(0, 9), lambda x: x.flatten(1, 0),
     lambda x: x.chunk(0), lambda x: x.chunk(-2), lambda x: x.chunk(2, 5), lambda x: x[0, 0].chunk(2),

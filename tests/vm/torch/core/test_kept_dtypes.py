@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dragon.vm import torch
+from harness.subresults import each
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 UNSIGNED = ("uint16", "uint32", "uint64")
@@ -20,9 +21,9 @@ def numbers(name, count=64, seed=0):
     return np.concatenate([np.array(EDGES[name], name), drawn])
 
 
-@pytest.mark.parametrize("name", UNSIGNED)
-@pytest.mark.parametrize("op", ["add", "subtract", "multiply", "bitwise_and", "bitwise_or", "bitwise_xor", "equal",
-                                "not_equal", "less", "less_equal", "greater", "greater_equal", "maximum", "minimum"])
+@each("name", UNSIGNED)
+@each("op", ["add", "subtract", "multiply", "bitwise_and", "bitwise_or", "bitwise_xor", "equal",
+             "not_equal", "less", "less_equal", "greater", "greater_equal", "maximum", "minimum"])
 def test_pairs_of_unsigned_integers_are_numpys(name, op):
     a, b = (x.ravel() for x in np.meshgrid(numbers(name), numbers(name, seed=1)))
     ours = getattr(torch, {"equal": "eq", "not_equal": "ne"}.get(op, op))(torch.from_numpy(a), torch.from_numpy(b))
@@ -155,8 +156,8 @@ def test_where_dtypes_meet(pair):
     assert torch.promote_types(a, b) == torch.promote_types(b, a) == getattr(torch, MEETINGS[pair])
 
 
-@pytest.mark.parametrize("pair", [*itertools.product(UNSIGNED, ("bool", "uint8", "int64", "complex64", "complex32")),
-                                  *itertools.combinations(UNSIGNED, 2)])
+@each("pair", [*itertools.product(UNSIGNED, ("bool", "uint8", "int64", "complex64", "complex32")),
+               *itertools.combinations(UNSIGNED, 2)])
 def test_wide_unsigned_integers_meet_floats_alone(pair):
     a, b = (getattr(torch, name) for name in pair)
     for first, second in ((a, b), (b, a)):
@@ -166,7 +167,7 @@ def test_wide_unsigned_integers_meet_floats_alone(pair):
             torch.ones(2).to(first) + torch.ones(2).to(second)
 
 
-@pytest.mark.parametrize("pair", [*itertools.product(FLOAT8, ("bool", "int64", "float32", "complex64", "uint16"))])
+@each("pair", [*itertools.product(FLOAT8, ("bool", "int64", "float32", "complex64", "uint16"))])
 def test_floats_of_8_bits_meet_nobody(pair):
     with pytest.raises(RuntimeError, match="Promotion for Float8 Types is not supported"):
         torch.promote_types(*(getattr(torch, name) for name in pair))

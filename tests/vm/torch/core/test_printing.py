@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 
 EXAMPLES = {
     "scalar": lambda t: t.tensor(1.5),
@@ -39,7 +40,7 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@each("name", EXAMPLES)
 def test_looks_the_same(name):
     assert repr(EXAMPLES[name](dragon_torch)) == repr(EXAMPLES[name](torch))
 

@@ -3,6 +3,7 @@ import numpy
 import pytest
 
 from dragon.vm import torch
+from harness.subresults import each
 
 WRONG = {
     "a bool for a tensor": (lambda: torch.imag(True), "imag: got 'bool' for argument 'self', expected a tensor"),
@@ -59,7 +60,7 @@ def test_the_class_of_a_refusal(call, kind):
         call()
 
 
-@pytest.mark.parametrize("call, words", WRONG.values(), ids=WRONG)
+@each("call, words", WRONG.values(), ids=WRONG)
 def test_an_argument_of_the_wrong_kind_is_named(call, words):
     with pytest.raises(TypeError, match=words):
         call()
@@ -96,9 +97,9 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("place", (0, 1, 2))
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+@each("place", (0, 1, 2))
+@each("change", CHANGES.values(), ids=CHANGES)
+@each("read", READERS.values(), ids=READERS)
 def test_lists_that_change_while_they_are_read(read, change, place):
     home = [0, 1]
     home.insert(place, Changing(home, change))

@@ -8,6 +8,7 @@ from dragon.vm import torch
 from dragon.vm.guest import Row, read_rows
 from dragon.vm.torch._api import FAMILIES, ROWS, functions_at
 from dragon.vm.torch.core.tensor import ops
+from harness.subresults import each
 
 PLACES = {"torch", "Tensor", "functional", "special", "linalg", "fft", "_nn"}
 SPACES = {"torch": torch, "Tensor": torch.Tensor, "functional": torch.nn.functional, "special": torch.special,
@@ -47,7 +48,7 @@ def test_every_name_is_told_once():
         assert not [operator for operator, count in operators.items() if count > 1], fact
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__.rpartition(".")[2])
+@each("family", FAMILIES, ids=lambda family: family.__name__.rpartition(".")[2])
 def test_names_are_where_rows_say(family):
     for row in read_rows(family.ROWS):
         for place in row.places:

@@ -1,9 +1,8 @@
 """Checkpoints: what several processes save is read by any number of them, here and under PyTorch."""
 import os
-import subprocess
-import sys
 
 import pytest
+from harness import interpreter
 from harness.ranks import Ranks, run_ranks
 
 HEAD = """
@@ -303,7 +302,7 @@ def test_a_kill_leaves_a_checkpoint_that_is_whole(run, tmp_path, seconds):
     import time
     ranks = Ranks(KILLED, 2, HEAD.format(folder=str(tmp_path / "saved"), ours=True, together=True))
     victim = ranks.processes[1]
-    assert victim.stdout.readline() == "first\n"
+    assert victim.has_written("first\n")
     time.sleep(seconds)
     victim.kill()
     (first, _, errors), (second, _, _) = ranks.finish()
@@ -362,14 +361,13 @@ def test_a_list_runs_no_code(run, tmp_path):
 
 
 def test_the_command_converts(tmp_path):
-    code = "import dragon.vm; dragon.vm.install(); import torch; torch.save({'a': torch.ones(2)}, 'a.pt')"
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, timeout=60)
-    command = [sys.executable, "-m", "dragon", "run", "-m", "torch.distributed.checkpoint.format_utils"]
-    said = subprocess.run([*command, "torch_to_dcp", "a.pt", "folder"], cwd=tmp_path, check=True, timeout=60,
-                          capture_output=True, text=True).stdout
+    def run(*words):
+        return interpreter.run(words, tmp_path, check=True, timeout=60, preload=f"{interpreter.GUESTS}; import torch")
+    run("-c", "import dragon.vm; dragon.vm.install(); import torch; torch.save({'a': torch.ones(2)}, 'a.pt')")
+    command = ["-m", "dragon", "run", "-m", "torch.distributed.checkpoint.format_utils"]
+    said = run(*command, "torch_to_dcp", "a.pt", "folder").stdout
     assert "Converting" in said and sorted(os.listdir(tmp_path / "folder")) == [".metadata", "__0_0.distcp"]
-    said = subprocess.run([*command, "dcp_to_torch", "nothing", "b.pt"], cwd=tmp_path, check=True, timeout=60,
-                          capture_output=True, text=True).stdout
+    said = run(*command, "dcp_to_torch", "nothing", "b.pt").stdout
     assert "No checkpoint found at nothing" in said
 
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 
 RATES = [[0.5, 1.5, 2.5], [3.0, 0.7, 1.2]]
 PROBS = [[0.2, 0.5, 0.9], [0.6, 0.3, 0.1]]
@@ -73,7 +74,7 @@ def test_every_class_has_a_case():
     assert classes - {"Distribution", "ExponentialFamily"} == {name.split()[0] for name in THEIRS}
 
 
-@pytest.mark.parametrize("name", THEIRS)
+@each("name", THEIRS)
 def test_draws_and_densities(name):
     theirs, mine = THEIRS[name], MINE[name]
     torch.manual_seed(3)
@@ -94,9 +95,9 @@ def test_draws_and_densities(name):
     same(mine.cdf(dragon_torch.from_numpy(drawn.numpy())), expected, 1e-4, 1e-5)
 
 
-@pytest.mark.parametrize("question", ["mean", "mode", "variance", "stddev", "entropy", "perplexity",
-                                      "enumerate_support"])
-@pytest.mark.parametrize("name", THEIRS)
+@each("question", ["mean", "mode", "variance", "stddev", "entropy", "perplexity",
+                   "enumerate_support"])
+@each("name", THEIRS)
 def test_answers(name, question):
     theirs, mine = answer(THEIRS[name], question), answer(MINE[name], question)
     if theirs is NotImplementedError:
@@ -105,7 +106,7 @@ def test_answers(name, question):
         same(mine, theirs, 1e-4, 1e-5)
 
 
-@pytest.mark.parametrize("name", THEIRS)
+@each("name", THEIRS)
 def test_forms(name):
     theirs, mine = cases(torch)[name], cases(dragon_torch)[name]  # new ones: what was asked before is shown too
     assert repr(mine) == repr(theirs)
@@ -173,7 +174,7 @@ def pairs():
             yield p, q
 
 
-@pytest.mark.parametrize("p, q", list(pairs()))
+@each("p, q", list(pairs()))
 def test_divergences(p, q):
     same(dragon_torch.distributions.kl_divergence(MINE[p], MINE[q]),
          torch.distributions.kl_divergence(THEIRS[p], THEIRS[q]), 1e-4, 2e-5)

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 
 
 def cases(t):
@@ -36,7 +37,7 @@ def same(mine, theirs):
     np.testing.assert_allclose(mine.numpy(), theirs.numpy(), 2e-5, 2e-6)
 
 
-@pytest.mark.parametrize("name", THEIRS)
+@each("name", THEIRS)
 def test_transforms(name):
     (theirs, x), (mine, z) = THEIRS[name], MINE[name]
     y, w = theirs(x), mine(z)
@@ -56,9 +57,9 @@ def test_transforms(name):
         assert repr(mine) == repr(theirs) or "object at" in repr(theirs)
 
 
-@pytest.mark.parametrize("table", ["biject_to", "transform_to"])
-@pytest.mark.parametrize("name", ["real", "positive", "nonnegative", "unit_interval", "simplex", "lower_cholesky",
-                                  "positive_definite", "corr_cholesky", "real_vector", "boolean"])
+@each("table", ["biject_to", "transform_to"])
+@each("name", ["real", "positive", "nonnegative", "unit_interval", "simplex", "lower_cholesky",
+               "positive_definite", "corr_cholesky", "real_vector", "boolean"])
 def test_tables(table, name):
     found = []
     for t in (torch, dragon_torch):

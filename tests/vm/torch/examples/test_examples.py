@@ -3,6 +3,7 @@ import pathlib
 
 import pytest
 
+from harness.interpreter import GUESTS
 from harness.printed import check_lines, genuine_lines, run_program
 
 FOLDER = pathlib.Path(__file__).parents[4] / "examples" / "torch"
@@ -25,5 +26,5 @@ def test_prints_the_same(name, tmp_path):
     script = str(FOLDER / f"{name}.py")
     tolerance = LOOSER.get(name, USUAL)
     theirs = genuine_lines("torch", script, tmp_path, tolerance)
-    mine = run_program(["-m", "dragon", "run", script], tmp_path)
+    mine = run_program(["-m", "dragon", "run", script], tmp_path, f"{GUESTS}; import sklearn.datasets, torch")
     check_lines(mine, theirs, tolerance, "PyTorch")

@@ -1,9 +1,9 @@
 """PyTorch's operators for gradients, called by name: the same numbers as there, for graphs that came from elsewhere."""
 import numpy
-import pytest
 import torch as genuine
 
 from dragon.vm import torch
+from harness.subresults import each
 
 ONES, IMAGE, WEIGHT = (2, 3), (2, 3, 5, 6), (4, 3, 3, 2)
 ALL = [True, True, True]
@@ -56,7 +56,7 @@ def called(t, name):
     return [one if one is None else one.numpy() for one in (found if isinstance(found, (tuple, list)) else [found])]
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_backward_operators(name):
     for mine, theirs in zip(called(torch, name), called(genuine, name), strict=True):
         assert (mine is None) == (theirs is None)

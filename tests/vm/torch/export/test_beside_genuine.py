@@ -5,6 +5,7 @@ import warnings
 import pytest
 
 from dragon.vm import torch
+from harness.subresults import each
 
 genuine = pytest.importorskip("torch")
 pytest.importorskip("torch.export")
@@ -76,7 +77,7 @@ def described(program):
     return lines, [str(spec) for spec in signature.input_specs], [spec.kind.name for spec in signature.output_specs]
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_calls_are_the_same_nodes(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

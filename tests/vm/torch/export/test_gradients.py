@@ -8,6 +8,7 @@ from dragon._C import op_names, schema
 from dragon.vm import torch
 from dragon.vm.torch.core.exporting.schemas import schema_of_engine
 from dragon.vm.torch.fx.experimental.proxy_tensor import make_fx
+from harness.subresults import each
 
 genuine = pytest.importorskip("torch")
 
@@ -139,7 +140,7 @@ def flat(t, value):
     return [numpy.array(item.detach().numpy()) for item in t.utils._pytree.tree_leaves(value)]
 
 
-@pytest.mark.parametrize("name", list(PROGRAMS))
+@each("name", list(PROGRAMS))
 def test_graphs_give_what_the_program_gives_and_pytorch_s_does(name):
     wanted, argument = PROGRAMS[name](genuine)
     wanted = flat(genuine, wanted(argument))

@@ -8,6 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from dragon.vm import torch as dt  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 DTYPES = "float64 float32 float16 bfloat16 int64 int32 int16 int8 uint8 bool complex64 complex128".split()
 # What a module `t`, genuine or ours, makes; whatever is made is to arrive on the other side.
@@ -65,8 +66,8 @@ def repacked(file, compression=zipfile.ZIP_STORED, change=lambda name, data: dat
     return target
 
 
-@pytest.mark.parametrize("archive, protocol", [(True, 2), (True, 4), (True, 5), (False, 2)])
-@pytest.mark.parametrize("name", OBJECTS)
+@each("archive, protocol", [(True, 2), (True, 4), (True, 5), (False, 2)])
+@each("name", OBJECTS)
 def test_files_written_here_are_read_there(name, archive, protocol):
     file = written(dt, OBJECTS[name](dt), _use_new_zipfile_serialization=archive, pickle_protocol=protocol)
     theirs = written(torch, OBJECTS[name](torch), _use_new_zipfile_serialization=archive)
@@ -76,8 +77,8 @@ def test_files_written_here_are_read_there(name, archive, protocol):
     assert show(dt.load(file)) == expected
 
 
-@pytest.mark.parametrize("archive", [True, False])
-@pytest.mark.parametrize("name", OBJECTS)
+@each("archive", [True, False])
+@each("name", OBJECTS)
 def test_files_written_there_are_read_here(name, archive):
     file = written(torch, OBJECTS[name](torch), _use_new_zipfile_serialization=archive)
     expected = show(torch.load(io.BytesIO(file.getvalue()), weights_only=False))

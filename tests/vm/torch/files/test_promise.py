@@ -20,6 +20,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from dragon.vm import torch as dt  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 
 class Call:
@@ -158,8 +159,8 @@ ENDLESS = {
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("weights_only", [True, False])
-@pytest.mark.parametrize("name", ENDLESS)
+@each("weights_only", [True, False])
+@each("name", ENDLESS)
 def test_small_files_take_little(name, weights_only):
     import tracemalloc
     tracemalloc.start()
@@ -234,8 +235,8 @@ HONEST = {
 }
 
 
-@pytest.mark.parametrize("protocol", [2, 4, 5])
-@pytest.mark.parametrize("name", HONEST)
+@each("protocol", [2, 4, 5])
+@each("name", HONEST)
 def test_honest_files_are_read(name, protocol):
     file = io.BytesIO()
     torch.save(HONEST[name], file, pickle_protocol=protocol)

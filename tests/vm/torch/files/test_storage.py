@@ -7,6 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from dragon.vm import torch as dt  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 # What is asked of both modules; the answers are compared as text.
 QUESTIONS = {
@@ -39,7 +40,7 @@ QUESTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@each("name", QUESTIONS)
 def test_answers_as_theirs(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

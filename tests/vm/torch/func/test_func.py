@@ -1,10 +1,10 @@
 """`torch.func` beside genuine PyTorch: each scenario on both shows the same numbers or error class."""
-import pytest
 import torch
 import torch.func  # noqa: F401
 
 from dragon.vm import torch as dt
 from harness.sides import outcome
+from harness.subresults import each
 
 SCENARIOS = []
 
@@ -305,7 +305,7 @@ def custom_function(T):
         T.func.grad(T.func.grad(Cube.apply))(T.tensor(2.0))
 
 
-@pytest.mark.parametrize("function", SCENARIOS, ids=lambda item: item.__name__)
+@each("function", SCENARIOS, ids=lambda item: item.__name__)
 def test_same_on_both(function):
     assert outcome(function, dt, 4, True) == outcome(function, torch, 4, True)
 

@@ -1,10 +1,10 @@
 """`torch.func.rearrange` beside genuine PyTorch."""
-import pytest
 import torch
 import torch.func  # noqa: F401
 
 from dragon.vm import torch as dt
 from harness.sides import outcome
+from harness.subresults import each
 
 PATTERNS = [
     ("a b c -> c a b", {}), ("a b c -> a (b c)", {}), ("a (x b) c -> x a b c", {"x": 3}), ("a ... -> ... a", {}),
@@ -16,7 +16,7 @@ PATTERNS = [
 ]
 
 
-@pytest.mark.parametrize("pattern, lengths", PATTERNS, ids=str)
+@each("pattern, lengths", PATTERNS, ids=str)
 def test_patterns(pattern, lengths):
     found, expected = (outcome(lambda T: T.func.rearrange(T.arange(24.0).reshape(2, 3, 4), pattern, **lengths), T,
                                whole=True) for T in (dt, torch))

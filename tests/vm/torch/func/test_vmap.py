@@ -8,6 +8,7 @@ import torch.func  # noqa: F401
 
 from dragon.vm import torch as dt
 from harness.sides import outcome, plain
+from harness.subresults import each
 
 SCENARIOS = []
 
@@ -28,6 +29,12 @@ def make(T, *shape, offset=0.0):
 @scenario
 def vmap_simple(T):
     return T.func.vmap(lambda x, y: x @ y)(make(T, 4, 3), make(T, 4, 3, offset=1)), T.vmap(T.sin)(make(T, 2, 2))
+
+
+@scenario
+def vmap_ranks(T):
+    # As many slices as places: a batch that is taken for one more axis fits as well.
+    return T.vmap(lambda x, y: x - y)(make(T, 3, 3), make(T, 3, 3, 3)), T.vmap(T.atan2)(make(T, 2, 2, 2), make(T, 2))
 
 
 @scenario
@@ -138,7 +145,7 @@ for _name, _call in ERRORS.items():
     scenario(_call)
 
 
-@pytest.mark.parametrize("function", SCENARIOS, ids=lambda item: item.__name__)
+@each("function", SCENARIOS, ids=lambda item: item.__name__)
 def test_same_on_both(function):
     assert outcome(function, dt, 4, True) == outcome(function, torch, 4, True)
 
@@ -231,7 +238,7 @@ def set_item(x):
     return x
 
 
-@pytest.mark.parametrize("name", ONCE)
+@each("name", ONCE)
 def test_called_once(name):
     make, expected = ONCE[name]
     calls = []

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from harness.subresults import each
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from dragon.vm import torch as dragon_torch
@@ -32,9 +33,9 @@ def attend(t, dtype, fill, place, kind, second):
     return [x.detach().double().numpy() for x in (y, *grads)]
 
 
-@pytest.mark.parametrize("kind", ["fixed", "learnt", "seen"])
-@pytest.mark.parametrize("place", ROWS)
-@pytest.mark.parametrize("dtype", TOLERANCE)
+@each("kind", ["fixed", "learnt", "seen"])
+@each("place", ROWS)
+@each("dtype", TOLERANCE)
 def test_the_same_as_the_formula(dtype, place, kind):
     lowest = torch.finfo(getattr(torch, dtype)).min
     for fill in {-1e3, -1e30, lowest, -math.inf} - ({-1e30} if dtype == "float16" else set()):

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 
 NORMS = [("batch_norm", shape) for shape in ((0, 3), (2, 3, 0), (0, 3, 4), (0, 3, 2, 2))] + [
     ("instance_norm", (2, 3, 0)), ("instance_norm", (2, 3, 0, 4))]
@@ -20,9 +21,9 @@ def normalised(t, name, shape, training, second):
     return [value.detach().numpy() for value in (y, mean, variance, *grads)]
 
 
-@pytest.mark.parametrize("second", [False, True])
-@pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("name, shape", NORMS)
+@each("second", [False, True])
+@each("training", [False, True])
+@each("name, shape", NORMS)
 def test_statistics_stay(name, shape, training, second):
     genuine = normalised(torch, name, shape, training, False)
     for mine, expected in zip(normalised(dragon_torch, name, shape, training, second), genuine):

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 SIZES = {"query": (2, 4, 12, 8), "key": (2, 4, 12, 8), "value": (2, 4, 12, 8)}
 SCORES = {
@@ -48,8 +49,8 @@ def test_scores(score):
     close(*(face(T).flex_attention(*operands(T), score_mod=SCORES[score](T)) for T in (dt, torch)))
 
 
-@pytest.mark.parametrize("size", [4, (2, 8), 128])
-@pytest.mark.parametrize("mask", MASKS)
+@each("size", [4, (2, 8), 128])
+@each("mask", MASKS)
 def test_masks(mask, size):
     made, masks = [], [block_mask(T, mask, size) for T in (dt, torch)]
     for T, one in zip((dt, torch), masks):

@@ -2,6 +2,7 @@
 import re
 
 import pytest
+from harness.subresults import each
 from harness.twin import on_genuine, rows, same, same_gradients
 
 from dragon.vm import torch as dragon_torch
@@ -236,23 +237,23 @@ def named(row, names):
     return [name for name in names if re.search(rf"\b{name}\b", row.replace("F.", ""))]
 
 
-@pytest.mark.parametrize("row", rows(ACTIVATIONS + OTHER_DTYPES + LOSSES + LOSS_ERRORS + LAYERS + VALUES
-                                     + LAYER_ERRORS))
+@each("row", rows(ACTIVATIONS + OTHER_DTYPES + LOSSES + LOSS_ERRORS + LAYERS + VALUES
+                  + LAYER_ERRORS))
 def test_value(row):
     same(PRELUDE + row)
 
 
-@pytest.mark.parametrize("row", [row for row in rows(ACTIVATIONS) if "nplace" not in row and "True)" not in row])
+@each("row", [row for row in rows(ACTIVATIONS) if "nplace" not in row and "True)" not in row])
 def test_gradient_of_activation(row):
     same_gradients(PRELUDE + row, *named(row, "xbv"))
 
 
-@pytest.mark.parametrize("row", [row for row in rows(LOSSES) if "ctc" not in row])
+@each("row", [row for row in rows(LOSSES) if "ctc" not in row])
 def test_gradient_of_loss(row):
     same_gradients(PRELUDE + row, *named(row, "xb"))
 
 
-@pytest.mark.parametrize("row", rows(LAYERS))
+@each("row", rows(LAYERS))
 def test_gradient_of_layer(row):
     same_gradients(PRELUDE + row, *named(row, "bmvxy"))
 

@@ -7,6 +7,7 @@ import torch
 
 import dragon
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 
 HUGE = 2 ** 31 - 1
 POOLS = [("max_pool1d", (1, 2, 6), {"stride": 1, "ceil_mode": True}), ("max_pool1d", (1, 20, 6), {}),
@@ -49,8 +50,8 @@ def test_columns(size, batch):
             call()
 
 
-@pytest.mark.parametrize("rows", [2 ** 31, 2 ** 40, 2 ** 62, 2 ** 63 - 1])
-@pytest.mark.parametrize("bias, residual", itertools.product([False, True], repeat=2))
+@each("rows", [2 ** 31, 2 ** 40, 2 ** 62, 2 ** 63 - 1])
+@each("bias, residual", itertools.product([False, True], repeat=2))
 def test_weights_are_not_packed_for_more_rows_than_there_are(rows, bias, residual):
     for shape in ((4, 4), (3, 5)):
         packed, layout = dragon.ops.pack_linear_weight(dragon.ops.ones(shape), rows, bias, residual)

@@ -1,6 +1,7 @@
 """Pools, resizing, grids, blocks, padding and attention of `torch.nn.functional`, line by line, with gradients."""
 import numpy as np
 import pytest
+from harness.subresults import each
 from harness.twin import on_genuine, rows, same, same_gradients
 
 from dragon.vm import torch as dt
@@ -155,17 +156,17 @@ F.scaled_dot_product_attention(b, b, b, x, is_causal=True)
 WIDE = "f = torch.cat([m, m.t(), m * 2]); "
 
 
-@pytest.mark.parametrize("row", rows(POOLS + INDICES + IMAGES + IMAGE_ERRORS))
+@each("row", rows(POOLS + INDICES + IMAGES + IMAGE_ERRORS))
 def test_value(row):
     same(PRELUDE + row)
 
 
-@pytest.mark.parametrize("row", rows(POOLS + IMAGES))
+@each("row", rows(POOLS + IMAGES))
 def test_gradient(row):
     same_gradients(PRELUDE + row, *(["d"] if "t," in row else ["x"] if "(x" in row else ["b"]))
 
 
-@pytest.mark.parametrize("row", rows(ATTENTION + ATTENTION_ERRORS))
+@each("row", rows(ATTENTION + ATTENTION_ERRORS))
 def test_attention(row):
     same(PRELUDE + WIDE + row)
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 INF, NAN = float("inf"), float("nan")
 C = [1 + 2j, -3 + 0.5j, 2 - 1j]
@@ -34,7 +35,7 @@ def run(t, code):
     return eval(code, {"t": t, "C": C, "D": D, "INF": INF, "NAN": NAN})
 
 
-@pytest.mark.parametrize("code", CODES)
+@each("code", CODES)
 def test_answers(code):
     ours, theirs = (run(t, code) for t in (dt, torch))
     assert str(ours.dtype) == str(theirs.dtype)

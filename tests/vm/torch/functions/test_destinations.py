@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from dragon.vm import torch
+from harness.subresults import each
 
 SQUARE = torch.tensor([[4.0, 1, 0, 2], [1, 5, 1, 0], [0, 1, 6, 1], [2, 0, 1, 7]])
 DOOMED = pytest.mark.filterwarnings("ignore:.*output with one or more elements was resized")
@@ -23,7 +24,7 @@ SEVERAL = {
 }
 
 
-@pytest.mark.parametrize("call, count", SEVERAL.values(), ids=SEVERAL)
+@each("call, count", SEVERAL.values(), ids=SEVERAL)
 def test_one_tensor_is_no_place_for_several_results(call, count):
     x = SQUARE.clone()
     with pytest.raises((TypeError, ValueError, RuntimeError)):

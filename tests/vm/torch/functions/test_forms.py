@@ -2,6 +2,7 @@
 import pytest
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 from harness.twin import rows, same
 
 QUESTIONS = """
@@ -124,7 +125,7 @@ torch.gather(x, 1, torch.zeros(3, 1, dtype=torch.int64), sparse_grad=False)
 """
 
 
-@pytest.mark.parametrize("code", rows(QUESTIONS + FOREACH + DESTINATIONS + FORMER))
+@each("code", rows(QUESTIONS + FOREACH + DESTINATIONS + FORMER))
 def test_the_same_as_genuine(code):
     same(code)
 

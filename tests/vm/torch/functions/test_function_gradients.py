@@ -1,6 +1,7 @@
 """Functions written in Python have the gradients that genuine PyTorch's have."""
 import pytest
 
+from harness.subresults import each
 from harness.twin import rows, same_gradients
 
 GRADIENTS = """
@@ -58,7 +59,7 @@ torch.stack(list(reversed(b))) | b
 """
 
 
-@pytest.mark.parametrize("line", rows(GRADIENTS))
+@each("line", rows(GRADIENTS))
 def test_the_same_gradients_as_genuine(line):
     code, names = line.split(" | ")
     same_gradients(code, *names.split())
@@ -224,7 +225,7 @@ torch.chain_matmul(x, m, y.T) | x m y
 """
 
 
-@pytest.mark.parametrize("line", rows(THROUGH_WRITES_AND_VIEWS))
+@each("line", rows(THROUGH_WRITES_AND_VIEWS))
 def test_gradients_through_writes_and_views(line):
     code, names = line.split(" | ")
     same_gradients(code, *names.split())

@@ -1,6 +1,6 @@
 """Reading and writing by index gives what genuine PyTorch gives, line by line."""
-import pytest
 
+from harness.subresults import each
 from harness.twin import rows, same
 
 INDEX = """
@@ -80,6 +80,6 @@ x[1:, ::2]
 """
 
 
-@pytest.mark.parametrize("code", rows(INDEX))
+@each("code", rows(INDEX))
 def test_the_same_as_genuine(code):
     same(code)

@@ -4,6 +4,7 @@ import pytest
 
 from dragon.vm import torch as dragon_torch
 from harness.answers import Raised
+from harness.subresults import each
 from harness.twin import on_genuine, rows
 
 # `x` and `w` (3, 4), I(...) a tensor of integers; `i` is the index that may lie outside.
@@ -107,7 +108,7 @@ def _compare(run, code):
             assert np.allclose(mine, genuine, rtol=1e-5), said
 
 
-@pytest.mark.parametrize("code", rows(CALLS))
+@each("code", rows(CALLS))
 def test_the_value_or_a_refusal(code):
     _compare(_result, code)
 

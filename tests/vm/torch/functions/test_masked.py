@@ -1,6 +1,6 @@
 """Reductions under a mask give what genuine PyTorch's give."""
-import pytest
 
+from harness.subresults import each
 from harness.twin import rows, same, same_gradients
 
 MASKED = """
@@ -32,7 +32,7 @@ torch.masked.sum(v, mask=q)
 """
 
 
-@pytest.mark.parametrize("code", rows(MASKED))
+@each("code", rows(MASKED))
 def test_the_same_as_genuine(code):
     same(code)
 

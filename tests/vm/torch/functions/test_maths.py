@@ -3,6 +3,7 @@ import pytest
 
 from dragon.vm import torch
 from dragon.vm.torch.core.functions import pointwise
+from harness.subresults import each
 from harness.twin import rows, same
 
 MATHS = """
@@ -199,7 +200,7 @@ torch.istft(torch.stft(torch.arange(32.), 8, window=torch.ones(8), return_comple
 """
 
 
-@pytest.mark.parametrize("code", rows(MATHS + WINDOWS))
+@each("code", rows(MATHS + WINDOWS))
 def test_the_same_as_genuine(code):
     same(code)
 

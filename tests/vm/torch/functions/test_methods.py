@@ -1,6 +1,6 @@
 """Tensors are made, asked, converted, drawn and written to as genuine PyTorch's, errors included."""
-import pytest
 
+from harness.subresults import each
 from harness.twin import rows, same
 
 LINES = """
@@ -450,6 +450,6 @@ x.scatter_(0, torch.tensor([[9]]), 1.)
 """
 
 
-@pytest.mark.parametrize("code", rows(LINES))
+@each("code", rows(LINES))
 def test_the_same_as_genuine(code):
     same(code)

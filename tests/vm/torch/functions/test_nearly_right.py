@@ -6,6 +6,7 @@ import pytest
 import torch as genuine
 
 from dragon.vm import torch as mine
+from harness.subresults import each
 
 LOSS = "torch.nn.functional.binary_cross_entropy_with_logits(row, row, "
 NAN = "float('nan')"
@@ -16,7 +17,7 @@ def names(torch):
     return {"torch": torch, "row": torch.arange(3.0), "x": torch.arange(9.0).reshape(3, 3), "i": torch.tensor([1])}
 
 
-@pytest.mark.parametrize("code", (
+@each("code", (
     "row.index_copy(0, i, torch.tensor(5.0))", "torch.index_copy(row, 0, i, torch.tensor(5.0))",
     "row.index_copy_(0, i, torch.tensor(5.0))", "torch.tensor(2.0 + 3.0j).adjoint().resolve_conj()",
     "torch.adjoint(torch.tensor(2.0))", "torch.adjoint(x)", f"torch.nn.functional.hardtanh(row, 0.0, {NAN})",

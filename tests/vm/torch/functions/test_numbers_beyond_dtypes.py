@@ -2,8 +2,8 @@
 import math
 import warnings
 
-import pytest
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 from harness.twin import on_genuine, rows
 
 # Every form in which a bare number meets a tensor of integers: `x` (2, 3), `m` (2, 2), `v` (2), `b` (1, 2, 2), the
@@ -222,7 +222,7 @@ def _numbers():
     return [eval(text, {"nan": math.nan, "inf": math.inf}) for text in NUMBERS]
 
 
-@pytest.mark.parametrize("code", rows(ARITHMETIC) + rows(CHECKED))
+@each("code", rows(ARITHMETIC) + rows(CHECKED))
 def test_the_value_or_a_refusal(code):
     wrong = []
     for dtype in DTYPES:

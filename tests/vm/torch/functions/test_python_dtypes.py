@@ -3,6 +3,7 @@ import pytest
 import torch as genuine
 
 from dragon.vm import torch
+from harness.subresults import each
 
 # What is asked of both, given a module and a type of Python.
 CALLS = {
@@ -32,8 +33,8 @@ FLOATS = {
 }
 
 
-@pytest.mark.parametrize("kind", [bool, int, float, complex], ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("name", CALLS)
+@each("kind", [bool, int, float, complex], ids=lambda kind: kind.__name__)
+@each("name", CALLS)
 def test_each_type(name, kind):
     mine, there = CALLS[name](torch, kind), CALLS[name](genuine, kind)
     assert str(mine.dtype) == str(there.dtype) and mine.tolist() == there.tolist()

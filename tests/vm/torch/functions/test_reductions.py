@@ -1,6 +1,6 @@
 """Reductions give what genuine PyTorch gives, line by line."""
-import pytest
 
+from harness.subresults import each
 from harness.twin import rows, same
 
 REDUCTION = """
@@ -98,6 +98,6 @@ v.cov()
 """
 
 
-@pytest.mark.parametrize("code", rows(REDUCTION))
+@each("code", rows(REDUCTION))
 def test_the_same_as_genuine(code):
     same(code)

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 
 RANDOM = np.random.default_rng(0)
 
@@ -63,7 +64,7 @@ def gradients(t, function, arrays):
     return [x.detach().resolve_conj().numpy() for x in (result, *first, *second)]
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_the_same_as_genuine(name):
     function, *arrays = CASES[name]
     for mine, genuine in zip(*(gradients(t, function, arrays) for t in (dragon_torch, torch))):

@@ -1,5 +1,6 @@
 """Views, splits and joins give what genuine PyTorch gives, line by line."""
 import pytest
+from harness.subresults import each
 from harness.twin import on_genuine, rows, same
 
 from dragon.vm import torch as dt
@@ -118,7 +119,7 @@ b.permute(0, 2, 1).dim_order()
 """
 
 
-@pytest.mark.parametrize("code", rows(SHAPE))
+@each("code", rows(SHAPE))
 def test_the_same_as_genuine(code):
     same(code)
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 
 NUMBERS = [0., -0., 1., -1., .5, -.5, 2., -2., 3., 1e-8, 10., -10., 100., 25., -8.1, 104., np.nan, np.inf, -np.inf]
 INTEGERS = [0, 1, 2, 3, 5, 10, 50, 100]
@@ -31,8 +32,8 @@ def test_edges(name):
         same(lambda t: getattr(t.special, name)(t.tensor(INTEGERS).to(getattr(t, dtype))), 1e-5)
 
 
-@pytest.mark.parametrize("degree", [-2, 0, 1, 2, 5, 7, 9, 40, 513, 5001])
-@pytest.mark.parametrize("name", POLYNOMIALS)
+@each("degree", [-2, 0, 1, 2, 5, 7, 9, 40, 513, 5001])
+@each("name", POLYNOMIALS)
 def test_polynomials(name, degree):
     same(lambda t: getattr(t.special, name)(t.tensor(PLACES, dtype=t.float64), degree), 1e-6)
     if degree < 513:
@@ -46,8 +47,8 @@ def test_a_degree_for_each_place(name):
     same(lambda t: getattr(t.special, name)(t.tensor(places), t.tensor(degrees)), 1e-6)
 
 
-@pytest.mark.parametrize("degree", [2 ** 32, 2 ** 62, float("inf"), float("nan")])
-@pytest.mark.parametrize("name", POLYNOMIALS)
+@each("degree", [2 ** 32, 2 ** 62, float("inf"), float("nan")])
+@each("name", POLYNOMIALS)
 def test_any_degree_ends(name, degree):
     """What has a closed form gives it; Laguerre's and Legendre's polynomials say how far they go."""
     function, places = getattr(dragon_torch.special, name), dragon_torch.tensor([0.3, 1.0, -1.0, 2.0])

@@ -6,6 +6,7 @@ import pytest
 import torch as genuine
 
 from dragon.vm import torch as mine
+from harness.subresults import each
 
 PLACES = {"": genuine, "special": genuine.special, "linalg": genuine.linalg, "fft": genuine.fft}
 # Ours take what NumPy takes, and make tensors of numbers; PyTorch refuses them.
@@ -69,8 +70,8 @@ def test_flags_are_bools_and_integers_integers():
     assert mine.sum(x, 1, True).shape == (2, 1) and mine.transpose(x, 0, 1).shape == (3, 2)
 
 
-@pytest.mark.parametrize("flag", (0, 1, 2.5, "text", None))
-@pytest.mark.parametrize("code", (
+@each("flag", (0, 1, 2.5, "text", None))
+@each("code", (
     "x.copy_(x, non_blocking=flag)", "torch.nonzero(x, as_tuple=flag)", "x.nonzero(as_tuple=flag)",
     "torch.max(x, 1, keepdim=flag)", "torch.max(x, 1, flag)", "torch.allclose(x, x, equal_nan=flag)",
     "torch.var(x, 1, keepdim=flag)", "torch.combinations(x[0], 2, flag)", "x.fill_diagonal_(1.0, wrap=flag)",

@@ -1,6 +1,8 @@
 """Writes into destinations, through views, subscripts and in-place twins reach what genuine PyTorch's reach."""
 import pytest
+
 from dragon.vm import torch as dt
+from harness.subresults import each
 from harness.twin import on_genuine, rows, same
 
 DESTINATIONS = """
@@ -172,7 +174,7 @@ x.sgn_()
 """
 
 
-@pytest.mark.parametrize("code", rows(DESTINATIONS + VIEWS_AND_TWINS))
+@each("code", rows(DESTINATIONS + VIEWS_AND_TWINS))
 def test_the_same_as_genuine(code):
     same(code)
 

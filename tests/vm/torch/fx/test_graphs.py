@@ -2,14 +2,13 @@
 import copy
 import operator
 import pickle
-import subprocess
-import sys
 import typing
 
 import pytest
 
 import dragon
 from dragon.vm import torch
+from harness import interpreter
 
 fx = torch.fx
 
@@ -119,8 +118,8 @@ def test_a_folder_is_a_package(tmp_path):
     code = "import torch, written; print(written.Written()(torch.ones(1, 3)).tolist())"
     wanted = str(module(torch.ones(1, 3)).tolist())
     (tmp_path / "use.py").write_text(code)
-    done = subprocess.run([sys.executable, "-m", "dragon", "run", "use.py"], cwd=tmp_path, capture_output=True,
-                          text=True, timeout=120)
+    done = interpreter.run(["-m", "dragon", "run", "use.py"], tmp_path, timeout=120,
+                           preload=f"{interpreter.GUESTS}; import torch")
     assert done.stdout.strip() == wanted, done.stderr
 
 

@@ -6,6 +6,7 @@ from dragon.vm import torch
 from dragon.vm.torch._decomp import core_aten_decompositions, get_decompositions, register_decomposition
 from dragon.vm.torch._decomp import remove_decompositions
 from dragon.vm.torch.fx.experimental.proxy_tensor import make_fx
+from harness.subresults import each
 
 genuine = pytest.importorskip("torch")
 make_theirs = pytest.importorskip("torch.fx.experimental.proxy_tensor").make_fx
@@ -67,8 +68,8 @@ def same_numbers(mine, theirs):
             assert one == another
 
 
-@pytest.mark.parametrize("mode", ["real", "fake"])
-@pytest.mark.parametrize("name", blocks(genuine))
+@each("mode", ["real", "fake"])
+@each("name", blocks(genuine))
 def test_code_and_numbers(name, mode):
     mine = make_fx(blocks(torch)[name], tracing_mode=mode)(*tensors(torch, name))
     function = blocks(genuine)[name]

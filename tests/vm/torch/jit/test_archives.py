@@ -2,6 +2,7 @@
 import io
 import pickle
 import zipfile
+from harness.subresults import each
 from typing import Dict, List, Optional, Tuple
 
 import numpy
@@ -108,9 +109,9 @@ def written(room, module, arguments, form):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("direction", ["there", "back"])
+@each("form", FORMS)
+@each("name", NAMES)
+@each("direction", ["there", "back"])
 def test_both_load_what_the_other_saves(name, form, direction):
     if form == "trace" and name == "control":
         pytest.skip("a trace has no branches")

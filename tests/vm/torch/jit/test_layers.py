@@ -5,6 +5,7 @@ import numpy
 import pytest
 
 import dragon.vm.torch as dt
+from harness.subresults import each
 
 torch = pytest.importorskip("torch")
 
@@ -92,8 +93,8 @@ def same(found, expected):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [*layers(dt), "RNN", "LSTM", "GRU"])
-@pytest.mark.parametrize("direction", ["there", "back"])
+@each("name", [*layers(dt), "RNN", "LSTM", "GRU"])
+@each("direction", ["there", "back"], size=25)
 def test_layers_are_scripts(name, direction):
     here, other = (dt, torch) if direction == "there" else (torch, dt)
     module, arguments = made(here, name)

@@ -2,6 +2,7 @@
 import enum
 import io
 import warnings
+from harness.subresults import each
 from typing import List, Union
 
 import pytest
@@ -56,7 +57,7 @@ def run(room, text, *arguments):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [*TAKES_X, *WITH_BODIES])
+@each("name", [*TAKES_X, *WITH_BODIES])
 def test_programs_give_what_pytorch_gives(name):
     body = WITH_BODIES.get(name) or f"return {TAKES_X[name]}"
     text = f"def f(x: Tensor):\n    {body}\n"

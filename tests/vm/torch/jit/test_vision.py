@@ -1,7 +1,5 @@
 """Scripts of torchvision's operators and of what its models are built from."""
 import io
-import subprocess
-import sys
 from typing import List
 
 import pytest
@@ -16,6 +14,7 @@ from dragon.vm.torchvision.models.shufflenetv2 import channel_shuffle
 from dragon.vm.torchvision.models.swin_transformer import PatchMerging, ShiftedWindowAttention, ShiftedWindowAttentionV2
 from dragon.vm.torchvision.models.vision_transformer import VisionTransformer
 from dragon.vm.torchvision.ops import nms, roi_align, stochastic_depth
+from harness import interpreter
 
 IMAGES = torch.linspace(-1, 1, 2 * 3 * 32 * 32).view(2, 3, 32, 32).sin()
 
@@ -69,7 +68,7 @@ def test_operators_of_detectors():
 
 def test_operators_are_there_without_a_word_of_torchvision(tmp_path):
     code = "import dragon.vm.torch as torch; print(torch.ops.torchvision.nms(torch.ones(2, 4), torch.ones(2), 0.5))"
-    found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    found = interpreter.run(["-c", code], tmp_path, preload="import numpy, dragon")
     assert found.stdout.strip() == "tensor([0, 1])", found.stderr  # boxes without a size have no overlap
 
 

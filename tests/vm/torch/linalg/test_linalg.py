@@ -2,6 +2,7 @@
 import pytest
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 from harness.twin import on_genuine, rows, run, same, same_gradients
 
 PRELUDE = ("L = torch.linalg; k = m.double(); o = b.double(); h = k @ k.T + 4 * torch.eye(4).double(); "
@@ -133,12 +134,12 @@ L.tensorinv(k, 0)
 """
 
 
-@pytest.mark.parametrize("row", rows(SMOOTH + VALUES + ERRORS))
+@each("row", rows(SMOOTH + VALUES + ERRORS))
 def test_value(row):
     same(PRELUDE + row)
 
 
-@pytest.mark.parametrize("row", rows(SMOOTH))
+@each("row", rows(SMOOTH))
 def test_gradient(row):
     # What is read from one array alone has no gradient by another.
     name = "b" if "(o" in row else "m"

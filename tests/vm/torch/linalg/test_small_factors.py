@@ -1,9 +1,9 @@
 """Factors of small matrices, which no LAPACK makes, beside genuine PyTorch's."""
 import numpy as np
-import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 
 def test_nearly_singular_matrices_have_tiny_pivots():
@@ -13,8 +13,8 @@ def test_nearly_singular_matrices_have_tiny_pivots():
     assert zeros[1] < 5 and zeros[0] < 5
 
 
-@pytest.mark.parametrize("kind", ["float32", "float64", "complex64", "complex128"])
-@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (3, 7), (7, 3), (32, 32), (33, 32), (0, 3)])
+@each("kind", ["float32", "float64", "complex64", "complex128"])
+@each("shape", [(1, 1), (4, 4), (3, 7), (7, 3), (32, 32), (33, 32), (0, 3)])
 def test_factors_of_small_matrices_give_them_back(shape, kind):
     draw = np.random.default_rng(1).standard_normal
     given = draw((5, *shape)) + (1j * draw((5, *shape)) if kind.startswith("complex") else 0)

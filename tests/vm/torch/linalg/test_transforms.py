@@ -1,6 +1,6 @@
 """`torch.fft`, `stft`, windows and `torch.special` give what genuine PyTorch gives, line by line."""
-import pytest
 
+from harness.subresults import each
 from harness.twin import rows, same, same_gradients
 
 PRELUDE = "f = torch.fft; s = torch.special; S = torch.signal.windows; o = x.double(); h = torch.hann_window(8); "
@@ -169,31 +169,31 @@ S.general_cosine({}, a=[0.5, 0.3, 0.2], sym=False)
 """
 
 
-@pytest.mark.parametrize("row", rows(SMOOTH + VALUES))
+@each("row", rows(SMOOTH + VALUES))
 def test_value(row):
     same(PRELUDE + row)
 
 
-@pytest.mark.parametrize("row", rows(SMOOTH))
+@each("row", rows(SMOOTH))
 def test_gradient(row):
     name = next(name for name in "xbwp" if f"({name}" in row or row.startswith(name) or f", {name})" in row)
     same_gradients(PRELUDE + row, name)
 
 
-@pytest.mark.parametrize("degree", DEGREES)
-@pytest.mark.parametrize("name", POLYNOMIALS)
+@each("degree", DEGREES)
+@each("name", POLYNOMIALS)
 def test_polynomial(name, degree):
     same(f"{PRELUDE}torch.special.{name}(o, {degree})", 1e-7)
 
 
-@pytest.mark.parametrize("row", rows(WINDOWS))
+@each("row", rows(WINDOWS))
 def test_window(row):
     for length in (0, 1, 2, 7, 8):
         same(PRELUDE + row.format(length), 2e-2 if "bfloat16" in row else 1e-6)
 
 
-@pytest.mark.parametrize("n", [1, 2, 6, 7, 31, 64, 100, 127, 202])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@each("n", [1, 2, 6, 7, 31, 64, 100, 127, 202])
+@each("dtype", ["float32", "float64"])
 def test_what_has_no_imaginary_part_has_exactly_none(n, dtype):
     import numpy
 

@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 ASKED = """
 cuda.is_available cuda.device_count cuda.is_initialized cuda.is_bf16_supported cuda.empty_cache cuda.memory_allocated
@@ -35,7 +36,7 @@ def ask(library, path):
         return type(error)
 
 
-@pytest.mark.parametrize("path", ASKED)
+@each("path", ASKED)
 def test_asked_the_same_answer(path):
     assert ask(dt, path) == ask(torch, path)
 

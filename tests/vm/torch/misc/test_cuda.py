@@ -8,6 +8,7 @@ import torch
 from dragon.core import accelerator, config
 from dragon.vm import torch as dt
 from dragon.vm.torch.core.nvidia import driver
+from harness.subresults import each
 
 STATS = {"current": 8, "peak": 16, "reserved": 32, "peak_reserved": 64, "allocations": 3, "frees": 2, "system_calls": 1}
 FREE, TOTAL = 3 * 2 ** 30, 80 * 2 ** 30
@@ -127,7 +128,7 @@ def test_old_classes(name):
             kind(2)
 
 
-@pytest.mark.parametrize("name, args", [
+@each("name, args", [
     ("utilization", ()), ("temperature", ()), ("list_gpu_processes", ()), ("Stream", ()), ("current_stream", ()),
     ("get_rng_state", ()), ("can_device_access_peer", (0, 1)), ("caching_allocator_alloc", (3,)), ("ipc_collect", ()),
     ("set_per_process_memory_fraction", (0.5,)), ("get_per_process_memory_fraction", ()), ("get_sync_debug_mode", ()),

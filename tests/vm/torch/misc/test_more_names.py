@@ -5,6 +5,7 @@ import pytest
 import torch as gt
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 FACES = (dt, gt)
 
@@ -138,12 +139,12 @@ def test_contexts_and_stand_ins():
     assert bool(dt.SymBool(type("Node", (), {"bool_": lambda self: True})())) is True
 
 
-@pytest.mark.parametrize("line", [
+@each("line", [
     "aten::f.x(Tensor(a!) self, int[2] y=1, *, float? z=None) -> (Tensor(a!), int[] q)", "f(Tensor x) -> ()",
     "f(Tensor[] x, str s='a', bool b=True) -> Tensor[]", "f(t x) -> t",
     "f(Scalar s, Device d, ScalarType? t=None) -> Tensor",
     "f(", "f(Tensor x)", "f(Tensor) -> Tensor", "aten::f(Tensor x -> Tensor", "", "1f(Tensor x) -> Tensor"])
-@pytest.mark.parametrize("variables", [True, False])
+@each("variables", [True, False])
 def test_lines_of_schemas(line, variables):
     answers = []
     for t in FACES:

@@ -3,6 +3,7 @@ import pytest
 import torch as gt
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 FACES = (dt, gt)
 NARROW = "t.float8_e4m3fn", "t.float8_e5m2", "t.float8_e4m3fnuz", "t.float8_e5m2fnuz"
@@ -29,21 +30,21 @@ def alike(*args):
     return answers[0]
 
 
-@pytest.mark.parametrize("a", [*NARROW, "t.float16"])
-@pytest.mark.parametrize("b", [*NARROW, "t.bfloat16"])
+@each("a", [*NARROW, "t.float16"])
+@each("b", [*NARROW, "t.bfloat16"])
 def test_dtypes(a, b):
     alike("t._scaled_mm(a, b, one, two)", (a, b))
     alike("t._scaled_mm(a, b, rows, columns, out_dtype=t.bfloat16)", (a, b))
 
 
-@pytest.mark.parametrize("out_dtype", OUTPUTS)
-@pytest.mark.parametrize("bias", ["None", "t.arange(8.0)", "t.arange(8).bfloat16()", "t.arange(8).reshape(1, 8)"])
+@each("out_dtype", OUTPUTS)
+@each("bias", ["None", "t.arange(8.0)", "t.arange(8).bfloat16()", "t.arange(8).reshape(1, 8)"])
 def test_results(out_dtype, bias):
     alike(f"t._scaled_mm(a, b, one, two, {bias}, t.tensor(4.0), {out_dtype}, True)")
     alike(f"t._scaled_mm(a, b, rows, columns, bias={bias}, out_dtype={out_dtype})")
 
 
-@pytest.mark.parametrize("call, right", [
+@each("call, right", [
     ("t._scaled_mm(a, b, one.reshape(1), two.reshape(1, 1))", True),
     ("t._scaled_mm(a, b.contiguous(), one, two)", True),
     ("t._scaled_mm(a[:, :15], b[:15, :7], one, two, out_dtype=t.float32)", True),

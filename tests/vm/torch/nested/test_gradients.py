@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import torch
 from harness.nested import samples
+from harness.subresults import each
 
 from dragon.vm import torch as dt
 
@@ -44,8 +45,8 @@ MADE = {"of samples": lambda t, parts: t.nested.as_nested_tensor(parts, layout=t
         "leaf": lambda t, parts: t.nested.nested_tensor(parts, layout=t.jagged, requires_grad=True)}
 
 
-@pytest.mark.parametrize("made", list(MADE))
-@pytest.mark.parametrize("name", list(COMPUTE))
+@each("made", list(MADE))
+@each("name", list(COMPUTE))
 def test_gradients_agree_with_genuine(name, made):
     for mine, genuine in zip(*(grads_of(t, COMPUTE[name], MADE[made]) for t in BOTH)):
         assert (mine is None) == (genuine is None) and (mine is None or np.allclose(mine, genuine))

@@ -6,6 +6,7 @@ import pickle
 import pytest
 import torch
 from harness.nested import agree, outcome, samples
+from harness.subresults import each
 
 from dragon.vm import torch as dt
 
@@ -53,7 +54,7 @@ MADE = [
     "n.nested_tensor_from_jagged(v, o) + n.nested_tensor_from_jagged(v, o.clone())"]
 
 
-@pytest.mark.parametrize("text", MADE)
+@each("text", MADE)
 def test_made_as_genuine(text):
     found = []
     for t in BOTH:

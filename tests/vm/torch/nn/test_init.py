@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 from dragon.vm import torch as mine
+from harness.subresults import each
 
 torch = pytest.importorskip("torch")
 SHAPES = [(5, 7), (7, 5), (4, 3, 3, 3)]
@@ -30,16 +31,16 @@ def fill(guest, name, shape, options, **more):
     return param.detach().numpy(), guest.rand(3).numpy()
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name, options", EXACT)
+@each("shape", SHAPES)
+@each("name, options", EXACT)
 def test_bit_for_bit(name, options, shape):
     """Fill with PyTorch's very numbers, and leave the stream where PyTorch leaves it."""
     for ours, theirs in zip(fill(mine, name, shape, options), fill(torch, name, shape, options)):
         numpy.testing.assert_array_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name, options", NEARLY)
+@each("shape", SHAPES)
+@each("name, options", NEARLY)
 def test_nearly(name, options, shape):
     """Fill with PyTorch's numbers up to rounding."""
     ours, theirs = fill(mine, name, shape, options), fill(torch, name, shape, options)

@@ -8,6 +8,7 @@ import numpy
 import pytest
 
 from dragon.vm import torch as mine
+from harness.subresults import each
 
 torch = pytest.importorskip("torch")
 SCENARIOS = []
@@ -440,7 +441,7 @@ def replaces_on_compile(g):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("play", SCENARIOS)
+@each("play", SCENARIOS)
 def test_scenario(play):
     """Play a scenario on both."""
     ours, theirs = plain(play(mine)), plain(play(torch))

@@ -6,6 +6,7 @@ import numpy
 import pytest
 
 from dragon.vm import torch as mine
+from harness.subresults import each
 
 torch = pytest.importorskip("torch")
 F32 = "float32"
@@ -243,7 +244,7 @@ def check_states(ours, theirs, nearly):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name, args, kwargs, wanted", ROWS)
+@each("name, args, kwargs, wanted", ROWS, size=40)
 def test_layer(name, args, kwargs, wanted):
     """Build, print, run, differentiate, save, load and copy a layer beside PyTorch's."""
     ours, theirs = build(mine, name, args, kwargs), build(torch, name, args, kwargs)

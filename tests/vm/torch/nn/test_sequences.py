@@ -5,6 +5,7 @@ import numpy
 import pytest
 
 from dragon.vm import torch as mine
+from harness.subresults import each
 
 torch = pytest.importorskip("torch")
 BOTH = (mine, torch)
@@ -154,10 +155,10 @@ def masks(g, kind):
             "each": (None, g.tensor(array(4, 4, 4)))}[kind]
 
 
-@pytest.mark.parametrize("kind", ["none", "padding", "causal", "both", "numbers", "each"])
-@pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("options", [{}, {"batch_first": True, "bias": False}, {"add_bias_kv": True},
-                                     {"add_zero_attn": True, "kdim": 3, "vdim": 5}])
+@each("kind", ["none", "padding", "causal", "both", "numbers", "each"])
+@each("training", [False, True])
+@each("options", [{}, {"batch_first": True, "bias": False}, {"add_bias_kv": True},
+                  {"add_zero_attn": True, "kdim": 3, "vdim": 5}])
 def test_attention(options, training, kind):
     """Attend under masks; weights averaged, for each head, or not asked for."""
     def play(g):
@@ -177,10 +178,10 @@ def test_attention(options, training, kind):
     agree(play)
 
 
-@pytest.mark.parametrize("kind", ["none", "padding", "causal", "both"])
-@pytest.mark.parametrize("mode", ["train", "eval", "no_grad"])
-@pytest.mark.parametrize("options", [{"batch_first": True}, {"norm_first": True},
-                                     {"batch_first": True, "activation": "gelu"}])
+@each("kind", ["none", "padding", "causal", "both"])
+@each("mode", ["train", "eval", "no_grad"])
+@each("options", [{"batch_first": True}, {"norm_first": True},
+                  {"batch_first": True, "activation": "gelu"}])
 def test_encoder(options, mode, kind):
     """Encode under masks; without gradients, PyTorch leaves zeros where the padding is."""
     def play(g):

@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 from dragon.vm import torch as mine
+from harness.subresults import each
 
 torch = pytest.importorskip("torch")
 BOTH = (mine, torch)
@@ -49,8 +50,8 @@ NORMALIZERS = [("parametrizations.weight_norm", {}), ("parametrizations.weight_n
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("sizes", [(4, 6), (4, 4), (4, 2)])
-@pytest.mark.parametrize("path, options", NORMALIZERS)
+@each("sizes", [(4, 6), (4, 4), (4, 2)])
+@each("path, options", NORMALIZERS)
 def test_normalized_weights(path, options, sizes):
     """Train a step, save, load, copy and evaluate with a weight that is computed."""
     notes = []
@@ -166,10 +167,11 @@ def test_clip_grad_corners():
         param.grad = guest.tensor(array(4)) * 3
         double = guest.nn.Parameter(guest.ones(2, dtype=guest.float64))
         double.grad = guest.full((2,), 5.0, dtype=guest.float64)
-        note = [utils.clip_grad_norm_(param, 1.0), param.grad, utils.clip_grad_norm_([], 1.0)]
+        note = [utils.clip_grad_norm_(param, 1.0), param.grad.clone(), utils.clip_grad_norm_([], 1.0)]
         note += [utils.get_total_norm([param.grad, double.grad]), utils.clip_grad_norm_([param, double], 0.5),
-                 double.grad]
+                 double.grad.clone(), utils.clip_grad_norm_([param, double], 100.0), double.grad.clone()]
         utils.clip_grads_with_norm_([param], 0.1, guest.tensor(2.0))
+        note.append(param.grad.clone())
         utils.clip_grad_value_(iter([param, double]), 0.01)
         note += [param.grad, double.grad]
         param.grad = guest.full((4,), float("inf"))

@@ -3,6 +3,7 @@ import pytest
 import torch as gt
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 CASES = [
     ("SGD", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1}),
@@ -34,8 +35,8 @@ def run(torch, name, options, steps):
     return param, torch.autograd.grad((param ** 2).sum(), leaves, allow_unused=True)
 
 
-@pytest.mark.parametrize("name, options", CASES, ids=str)
-@pytest.mark.parametrize("steps", [1, 6])
+@each("name, options", CASES, ids=str)
+@each("steps", [1, 6])
 def test_gradients_flow_through_steps(name, options, steps):
     ours = run(dt, name, options, steps)
     try:

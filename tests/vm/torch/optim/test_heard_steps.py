@@ -4,6 +4,7 @@ import pytest
 
 from dragon.vm import torch as dt
 from dragon.vm.torch.utils._python_dispatch import TorchDispatchMode
+from harness.subresults import each
 
 OPTIMIZERS = {
     "SGD": [{}, {"momentum": 0.9, "nesterov": True, "weight_decay": 0.1}], "Adam": [{}, {"amsgrad": True}],
@@ -38,8 +39,8 @@ def steps(name, options, heard):
     return weight.detach().numpy(), names
 
 
-@pytest.mark.parametrize("name, options", CASES)
-@pytest.mark.parametrize("heard", [range(7), (0, 2), (3, 4, 5)])
+@each("name, options", CASES)
+@each("heard", [range(7), (0, 2), (3, 4, 5)])
 def test_same_numbers(name, options, heard):
     unheard, nothing = steps(name, options, ())
     made, names = steps(name, options, heard)

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 CASES = [
     ("SGD", {}), ("SGD", {"lr": 0.1, "momentum": 0.9}), ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.2}),
@@ -96,7 +97,7 @@ def run(T, name, options, shapes, steps=10, dtype="float32"):
     return seen, values(optimizer.state_dict()), repr(optimizer)
 
 
-@pytest.mark.parametrize("name, options", CASES, ids=str)
+@each("name, options", CASES, ids=str)
 def test_trajectory(name, options):
     shapes = [(3, 4), (5,), (), (2, 3, 2)] if name != "Adafactor" else [(3, 4), (5,), (2, 3, 2)]
     close(run(dt, name, options, shapes), run(torch, name, options, shapes))
@@ -114,8 +115,8 @@ def test_trajectory_of_matrices(name, options):
     close(run(dt, name, options, [(3, 4), (4, 2)]), run(torch, name, options, [(3, 4), (4, 2)]), 2e-2)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "complex64", "bfloat16"])
-@pytest.mark.parametrize("name", ["SGD", "Adam", "RMSprop", "Adagrad", "ASGD", "Rprop"])
+@each("dtype", ["float64", "complex64", "bfloat16"])
+@each("name", ["SGD", "Adam", "RMSprop", "Adagrad", "ASGD", "Rprop"])
 def test_dtypes(name, dtype):
     found = []
     for T in (torch, dt):
@@ -151,7 +152,7 @@ def train(T, optimizer, params, steps=3):
         optimizer.step()
 
 
-@pytest.mark.parametrize("name, options", [case for case in CASES if case[0] != "Adafactor"][::2], ids=str)
+@each("name, options", [case for case in CASES if case[0] != "Adafactor"][::2], ids=str)
 def test_checkpoints_go_over(name, options):
     """A state dict of PyTorch goes on in Dragon, as it would there."""
     theirs = make(torch, [(3, 4), (5,)])
@@ -301,8 +302,8 @@ def sparse_adam(T):
     T.optim.SparseAdam(params).step()
 
 
-@pytest.mark.parametrize("T", [torch, dt], ids=["torch", "dragon"])
-@pytest.mark.parametrize("index", range(len(ERRORS)))
+@each("T", [torch, dt], ids=["torch", "dragon"])
+@each("index", range(len(ERRORS)))
 def test_errors(index, T):
     call, kind = ERRORS[index]
     if kind is None:
@@ -332,9 +333,9 @@ def test_pickle_and_copy():
         assert values(other.state_dict()) != expected
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("options", [{}, {"nesterov": False}, {"lr": 0.5, "weight_decay": 1.0}, {"momentum": 0.0}])
-@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (8, 8), (16, 4)])
+@each("dtype", ["float32", "float64"])
+@each("options", [{}, {"nesterov": False}, {"lr": 0.5, "weight_decay": 1.0}, {"momentum": 0.0}])
+@each("shape", [(3, 4), (4, 3), (8, 8), (16, 4)])
 def test_muon_keeps_every_bit(shape, options, dtype):
     """An update of 16 bits lets no other rounding pass unseen: one more turns into a step of its own."""
     ends = []

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 SIMPLE = [
     ("LambdaLR", {"lr_lambda": lambda step: 0.95 ** step}),
@@ -86,8 +87,8 @@ def describe(item):
     return re.sub(r" at 0x\w+", "", str(item))[:60]
 
 
-@pytest.mark.parametrize("kind", ["SGD", "Adam"])
-@pytest.mark.parametrize("name, options", SIMPLE, ids=describe)
+@each("kind", ["SGD", "Adam"])
+@each("name, options", SIMPLE, ids=describe)
 def test_rates(name, options, kind):
     def start(T, optimizer):
         return build(T, optimizer, name, options)
@@ -101,7 +102,7 @@ def test_composites(name):
     assert follow(dt, start) == follow(torch, start)
 
 
-@pytest.mark.parametrize("name, options", SIMPLE, ids=describe)
+@each("name, options", SIMPLE, ids=describe)
 def test_going_on_from_pytorch(name, options):
     """A schedule's state of PyTorch goes on in Dragon."""
     first = make(torch)
@@ -120,7 +121,7 @@ def test_going_on_from_pytorch(name, options):
         assert snapshot(second, mine) == snapshot(first, theirs)
 
 
-@pytest.mark.parametrize("name, options", [case for case in SIMPLE if case[0] in (
+@each("name, options", [case for case in SIMPLE if case[0] in (
     "StepLR", "MultiStepLR", "ConstantLR", "LinearLR", "ExponentialLR", "PolynomialLR", "CosineAnnealingLR",
     "CosineAnnealingWarmRestarts", "LambdaLR")], ids=describe)
 def test_named_steps(name, options):
@@ -131,7 +132,7 @@ def test_named_steps(name, options):
         seen = []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for step in (3, 9, 4, 30):
+            for step in (3, 9, 4, 30, *range(32)):  # back and forth, and at every bound
                 scheduler.step(step)
                 seen.append(snapshot(optimizer, scheduler))
         found.append(seen)
@@ -177,7 +178,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("index", range(len(ERRORS)))
+@each("index", range(len(ERRORS)))
 def test_errors(index):
     kinds = []
     for T in (torch, dt):

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 BOTH = dt, torch
 # `q` and `i` have one scale, `p` and `f` one for each row; `x` is what they were made of.
@@ -98,7 +99,7 @@ def outcome(t, text):
         return [kind for kind in (IndexError, ValueError, TypeError, RuntimeError) if isinstance(error, kind)]
 
 
-@pytest.mark.parametrize("text", ASKED + MOVED + COMPUTED + MADE + FAKED)
+@each("text", ASKED + MOVED + COMPUTED + MADE + FAKED)
 def test_results_agree_with_genuine(text):
     mine, genuine = (outcome(t, text) for t in BOTH)
     assert mine == genuine or isinstance(genuine, list) and isinstance(mine, list) and set(genuine) <= set(mine)

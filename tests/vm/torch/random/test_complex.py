@@ -3,6 +3,7 @@ import pytest
 import torch as genuine
 
 from dragon.vm import torch
+from harness.subresults import each
 
 DRAWS = {
     "normal_": lambda t, x: x.normal_(),
@@ -17,9 +18,9 @@ DRAWS = {
 }
 
 
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-@pytest.mark.parametrize("count", [3, 40])  # a few are drawn one by one, many in blocks
-@pytest.mark.parametrize("name", DRAWS)
+@each("dtype", ["complex64", "complex128"])
+@each("count", [3, 40])  # a few are drawn one by one, many in blocks
+@each("name", DRAWS)
 def test_as_pytorch(name, count, dtype):
     found = []
     for module in (torch, genuine):

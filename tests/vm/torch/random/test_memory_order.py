@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 
 ARRAY = np.arange(2 * 4 * 6 * 3, dtype=np.float32).reshape(2, 4, 6, 3) + 1
 LAYOUTS = {
@@ -36,8 +37,8 @@ CUTS = {**{name: layout for name, layout in LAYOUTS.items() if name != "expanded
         "a few": lambda x: x[0, :, :2, 0].t(), "one column": lambda x: x[:, 1, 2, 1], "none": lambda x: x[2:].mT}
 
 
-@pytest.mark.parametrize("cut", CUTS)
-@pytest.mark.parametrize("name", SAMPLERS)
+@each("cut", CUTS)
+@each("name", SAMPLERS)
 def test_writes_through_views(name, cut):
     """Also into memory with gaps, whose axes were exchanged."""
     found = []
@@ -49,8 +50,8 @@ def test_writes_through_views(name, cut):
     np.testing.assert_allclose(found[1], found[0], rtol=2e-5)
 
 
-@pytest.mark.parametrize("cut", CUTS)
-@pytest.mark.parametrize("name", ["rand_like", "randn_like"])
+@each("cut", CUTS)
+@each("name", ["rand_like", "randn_like"])
 def test_like_a_view(name, cut):
     found = []
     for t in (torch, dragon_torch):
@@ -61,9 +62,9 @@ def test_like_a_view(name, cut):
     assert found[0][1] == found[1][1] or not found[0][0].size
 
 
-@pytest.mark.parametrize("order", ["contiguous_format", "channels_last", "preserve_format"])
-@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "expanded"])
-@pytest.mark.parametrize("name", ["rand_like", "randn_like", "randint_like"])
+@each("order", ["contiguous_format", "channels_last", "preserve_format"])
+@each("layout", [name for name in LAYOUTS if name != "expanded"])
+@each("name", ["rand_like", "randn_like", "randint_like"])
 def test_like_in_a_format(name, layout, order):
     """Numbers fall in the order of the memory that is asked for."""
     found = []

@@ -4,6 +4,7 @@ import warnings
 import pytest
 import torch
 from harness.sparse import coordinates, outcome, same, strided
+from harness.subresults import each
 
 from dragon.vm import torch as dt
 
@@ -16,9 +17,9 @@ c.transpose(0, 1) | t.sparse.sampled_addmm(c, d @ b, b.t()) | c.stride() | c.cos
 c.to_sparse(layout=t.sparse_bsr, blocksize=(1, 5)) | c @ c.t() | c * d | c.sparse_dim() | c.dense_dim()"""
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
-@pytest.mark.parametrize("count", [0, 7, 20])
-@pytest.mark.parametrize("layout", ["csr", "csc", "bsr", "bsc"])
+@each("dtype", ["float64", "float32", "int64", "complex128"])
+@each("count", [0, 7, 20])
+@each("layout", ["csr", "csc", "bsr", "bsc"])
 def test_functions_agree_with_genuine(layout, count, dtype):
     wrong = []
     for call in CALLS.replace("\n", " ").split("|"):

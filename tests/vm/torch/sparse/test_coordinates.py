@@ -3,6 +3,7 @@ import pytest
 
 from dragon.vm import torch as dt
 from harness.sparse import coordinates, outcome, same, strided
+from harness.subresults import each
 from harness.twin import on_genuine
 
 SHAPES = [((4, 5), 7, 0), ((4, 5), 0, 0), ((0, 5), 0, 0), ((3, 4, 2), 6, 1), ((3, 2, 4), 9, 0), ((5,), 6, 0),
@@ -47,8 +48,8 @@ def outcomes(t, calls, shape, count, dense, dtype):
     return found
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape, count, dense", SHAPES)
+@each("dtype", DTYPES)
+@each("shape, count, dense", SHAPES)
 def test_functions_agree_with_genuine(shape, count, dense, dtype):
     calls = [call for call in calls_of(shape) if dtype.startswith("float") or not any(word in call for word in APART)]
     asked = calls, shape, count, dense, dtype

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 import torch
 from harness.sparse import strided
+from harness.subresults import each
 
 from dragon.vm import torch as dt
 
@@ -24,7 +25,7 @@ MORE = {"sin": (lambda x: x.sin(), lambda x: x.sin()), "rows": (lambda x: x[2], 
         "narrow": (lambda x: x.narrow(1, 1, 2), lambda x: x[:, 1:3]), "norm": (lambda x: x.norm(), lambda x: x.norm())}
 
 
-@pytest.mark.parametrize("name", list(COMPUTE))
+@each("name", list(COMPUTE))
 def test_gradients_of_values_agree_with_genuine(name):
     found = []
     for t in (dt, torch):

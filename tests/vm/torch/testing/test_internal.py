@@ -7,6 +7,7 @@ import pytest
 
 from dragon.vm import torch as dt
 from dragon.vm.torch.testing._internal import common_device_type as devices, common_dtype, common_utils as utils
+from harness.subresults import each
 
 
 class Number(enum.IntEnum):
@@ -27,7 +28,7 @@ def names(kind):
     return sorted(name for name in dir(kind) if name.startswith("test_"))
 
 
-@pytest.mark.parametrize("x, y", [
+@each("x, y", [
     (1, 1.0), (1, dt.tensor(1)), (1.0, 1.0 + 1e-6), (dt.ones(2), [1, 1]), ([1, 1], dt.ones(2)), (True, dt.tensor(True)),
     (dt.ones(2), np.ones(2, np.float32)), (True, 1), ("a", "a"), ({1}, {1}), ({"a": 1}, {"a": dt.tensor(1)}),
     ([1, 2], (1, 2)), (float("nan"), float("nan")), (Number.one, 1), (dt.nn.ModuleList(), []), (range(3), [0, 1, 2]),

@@ -8,6 +8,7 @@ import torch.testing._comparison as genuine
 
 from dragon.vm import torch as dt
 from dragon.vm.torch.testing import _comparison as ours
+from harness.subresults import each
 
 BOTH = ((ours, dt), (genuine, torch))
 
@@ -33,15 +34,15 @@ def differences(actual, expected, **options):
     return told(compare)
 
 
-@pytest.mark.parametrize("value", [lambda t: t.tensor(2.0), lambda t: t.tensor([1, 2, 3]), lambda t: [1.0, None, 3],
-                                   lambda t: {"a": t.zeros(2, 2), "b": 3}, lambda t: np.float32(3), lambda t: "word",
-                                   lambda t: t.zeros(0), lambda t: t.eye(2).to_sparse(), lambda t: None,
-                                   lambda t: t.eye(2).to_sparse_csr(), lambda t: t.tensor([1, 2], dtype=t.uint16)])
-@pytest.mark.parametrize("other", [lambda t: t.tensor(2.5), lambda t: t.tensor([1, 2, 4]), lambda t: [1.5, 0, 4],
-                                   lambda t: {"a": t.ones(2, 2), "b": 4}, lambda t: 3, lambda t: "words",
-                                   lambda t: (t.eye(2) * 2).to_sparse(), lambda t: t.ones(2, 2).to_sparse(),
-                                   lambda t: (t.eye(2) * 2).to_sparse_csr(),
-                                   lambda t: t.ones(2, 2).to_sparse_csr()])
+@each("value", [lambda t: t.tensor(2.0), lambda t: t.tensor([1, 2, 3]), lambda t: [1.0, None, 3],
+                lambda t: {"a": t.zeros(2, 2), "b": 3}, lambda t: np.float32(3), lambda t: "word",
+                lambda t: t.zeros(0), lambda t: t.eye(2).to_sparse(), lambda t: None,
+                lambda t: t.eye(2).to_sparse_csr(), lambda t: t.tensor([1, 2], dtype=t.uint16)])
+@each("other", [lambda t: t.tensor(2.5), lambda t: t.tensor([1, 2, 4]), lambda t: [1.5, 0, 4],
+                lambda t: {"a": t.ones(2, 2), "b": 4}, lambda t: 3, lambda t: "words",
+                lambda t: (t.eye(2) * 2).to_sparse(), lambda t: t.ones(2, 2).to_sparse(),
+                lambda t: (t.eye(2) * 2).to_sparse_csr(),
+                lambda t: t.ones(2, 2).to_sparse_csr()])
 def test_differences_are_the_same(value, other):
     for options in ({}, {"rtol": 0, "atol": 0, "check_dtype": False, "check_layout": False}):
         differences(value, other, **options)

@@ -8,6 +8,7 @@ import torch
 import torch.testing  # noqa: F401 the oracle
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 BOTH = (dt, torch)
 PAIRS = [
@@ -58,7 +59,7 @@ MAKES = [dict(), dict(low=0.5, high=3), dict(noncontiguous=True), dict(exclude_z
          dict(high=3, low=-3)]
 
 
-@pytest.mark.parametrize("dtype, options", list(itertools.product(DTYPES, MAKES)), ids=str)
+@each("dtype, options", list(itertools.product(DTYPES, MAKES)), ids=str)
 def test_make_tensor_gives_the_same_numbers(dtype, options):
     made = []
     for library in BOTH:

@@ -8,6 +8,7 @@ import torch.utils._pytree as theirs  # noqa: E402
 
 from dragon.vm import torch as dragon_torch  # noqa: E402
 from dragon.vm.torch.utils import _pytree as mine  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 Pair = collections.namedtuple("Pair", "a b")
 TREES = {
@@ -59,7 +60,7 @@ CALLS = [
 ]
 
 
-@pytest.mark.parametrize("place", range(len(CALLS)))
+@each("place", range(len(CALLS)))
 def test_calls(place):
     answers = []
     for module in (mine, theirs):

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from harness import genuine
 from harness.keras_layer import check_layer, guest
+from harness.subresults import each
 
 ROWS = [
     ("Activation", {"activation": "relu"}),
@@ -25,7 +26,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("name, config", ROWS)
+@each("name, config", ROWS)
 def test_activations(name, config):
     """All of them, forwards and backwards."""
     check_layer(name, (2, 3, 4, 2), config)

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from harness.keras_layer import array, check_layer, guest
+from harness.subresults import each
 
 Q, V = (2, 3, 6), (2, 4, 6)
 DRAW = np.random.default_rng(5)
@@ -23,8 +24,8 @@ HEADS = [{}, {"value_dim": 5, "output_shape": 7}, {"use_bias": False}, {"use_gat
          {"dropout": 0.3, "seed": 2}]
 
 
-@pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("config", HEADS)
+@each("call", CALLS)
+@each("config", HEADS)
 def test_heads(config, call):
     """Scores by the fused operator, or step by step where they are wanted or dropped."""
     check_layer("MultiHeadAttention", Q, {"num_heads": 2, "key_dim": 3, **config}, call={"value": VALUE, **call},
@@ -46,19 +47,19 @@ def test_attention_axes(axes, shapes):
                 call={"value": value}, symbolic=False, mixed=False, training=(False,))
 
 
-@pytest.mark.parametrize("call", [*CALLS, {"query_mask": Q_MASK, "value_mask": V_MASK}])
-@pytest.mark.parametrize("config", [{}, {"use_gate": True, "use_bias": False}, {"sliding_window": 2}])
+@each("call", [*CALLS, {"query_mask": Q_MASK, "value_mask": V_MASK}])
+@each("config", [{}, {"use_gate": True, "use_bias": False}, {"sliding_window": 2}])
 def test_grouped_heads(config, call):
     """Heads that share keys and values."""
     check_layer("GroupQueryAttention", Q, {"head_dim": 3, "num_query_heads": 4, "num_key_value_heads": 2, **config},
                 call={"value": VALUE, **call}, symbolic=False, mixed=False, training=(False,))
 
 
-@pytest.mark.parametrize("call", [{}, {"return_attention_scores": True}, {"use_causal_mask": True},
-                                  {"mask": [Q_MASK, V_MASK]}, {"mask": [None, V_MASK], "use_causal_mask": True}])
-@pytest.mark.parametrize("config", [{}, {"use_scale": True}, {"score_mode": "concat", "use_scale": True},
-                                    {"dropout": 0.3, "seed": 1}])
-@pytest.mark.parametrize("name", ["Attention", "AdditiveAttention"])
+@each("call", [{}, {"return_attention_scores": True}, {"use_causal_mask": True},
+               {"mask": [Q_MASK, V_MASK]}, {"mask": [None, V_MASK], "use_causal_mask": True}])
+@each("config", [{}, {"use_scale": True}, {"score_mode": "concat", "use_scale": True},
+                 {"dropout": 0.3, "seed": 1}])
+@each("name", ["Attention", "AdditiveAttention"])
 def test_plain(name, config, call):
     """Scores without projections."""
     if name == "AdditiveAttention":

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from harness.keras_programs import check, weights_of
+from harness.subresults import each
 
 X = np.linspace(-1, 1, 12).reshape(4, 3).astype("float32")
 
@@ -222,7 +223,7 @@ def _with_spec(keras, spec):
     return layer(tensor(keras))
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_programs(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

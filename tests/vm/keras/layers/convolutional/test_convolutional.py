@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from harness import genuine
 from harness.keras_layer import array, check_layer, guest, near, plain, random_inputs
+from harness.subresults import each
 
 IMAGE = {1: (2, 9, 4), 2: (2, 7, 8, 4), 3: (1, 5, 6, 5, 4)}
 
@@ -50,13 +51,13 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("name, config, shape", ROWS)
+@each("name, config, shape", ROWS)
 def test_channels_last(name, config, shape):
     """Channels behind."""
     check_layer(name, shape, config, mixed="2D" in name)
 
 
-@pytest.mark.parametrize("name, config, shape", ROWS)
+@each("name, config, shape", ROWS)
 def test_channels_first(name, config, shape):
     """Channels in front: what the layer with channels behind gives, with the axes moved."""
     keras = guest("keras")

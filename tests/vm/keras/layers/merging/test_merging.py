@@ -3,20 +3,21 @@ import numpy as np
 import pytest
 from harness import genuine
 from harness.keras_layer import array, check_layer, guest, near, random_inputs
+from harness.subresults import each
 
 MASKS = [np.array([[True, True, False], [True, False, False]]), np.array([[True, False, False], [True, True, False]])]
 SHAPES = [[(2, 3), (2, 3)], [(2, 3, 4), (2, 1, 4), (2, 3, 1)], [(2, 3, 4), (2, 4)]]
 
 
-@pytest.mark.parametrize("shapes", SHAPES)
-@pytest.mark.parametrize("name", ["Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"])
+@each("shapes", SHAPES)
+@each("name", ["Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"])
 def test_elementwise(name, shapes):
     """Element by element, broadcasting."""
     check_layer(name, shapes[:2] if name == "Subtract" else shapes)
 
 
-@pytest.mark.parametrize("masks", [MASKS, [MASKS[0], None], [None, MASKS[1]]])
-@pytest.mark.parametrize("name", ["Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract", "Concatenate"])
+@each("masks", [MASKS, [MASKS[0], None], [None, MASKS[1]]])
+@each("name", ["Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract", "Concatenate"])
 def test_masks(name, masks):
     """Masked steps, and the masks of results."""
     check_layer(name, [(2, 3, 4), (2, 3, 4)], masks=masks)

@@ -3,24 +3,25 @@ import numpy as np
 import pytest
 from harness import genuine
 from harness.keras_layer import array, check_layer, guest, near, random_inputs
+from harness.subresults import each
 
 IMAGE = {"1D": (2, 9, 3), "2D": (2, 7, 8, 3), "3D": (1, 5, 6, 7, 2)}
 WINDOWS = [{"pool_size": 2}, {"pool_size": 3, "strides": 2, "padding": "same"}, {"pool_size": 3, "strides": 1},
            {"pool_size": 2, "padding": "same"}, {"pool_size": 4, "strides": 3, "padding": "same"}]
 
 
-@pytest.mark.parametrize("config", WINDOWS)
-@pytest.mark.parametrize("rank", sorted(IMAGE))
-@pytest.mark.parametrize("kind", ["Average", "Max"])
+@each("config", WINDOWS)
+@each("rank", sorted(IMAGE))
+@each("kind", ["Average", "Max"])
 def test_windows(kind, rank, config):
     """Means and maxima of windows."""
     check_layer(f"{kind}Pooling{rank}", IMAGE[rank], config, mixed=rank != "3D")
 
 
-@pytest.mark.parametrize("keepdims", [False, True])
-@pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
-@pytest.mark.parametrize("rank", sorted(IMAGE))
-@pytest.mark.parametrize("kind", ["Average", "Max"])
+@each("keepdims", [False, True])
+@each("data_format", ["channels_last", "channels_first"])
+@each("rank", sorted(IMAGE))
+@each("kind", ["Average", "Max"])
 def test_everything(kind, rank, data_format, keepdims):
     """Means and maxima of whole images."""
     check_layer(f"Global{kind}Pooling{rank}", IMAGE[rank], {"data_format": data_format, "keepdims": keepdims})
@@ -33,9 +34,9 @@ def test_masked_average():
     check_layer("GlobalAveragePooling1D", (2, 4, 3), {"data_format": "channels_first", "keepdims": True}, masks=mask)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5])
-@pytest.mark.parametrize("rank", sorted(IMAGE))
-@pytest.mark.parametrize("kind", ["Average", "Max"])
+@each("size", [1, 2, 3, 5])
+@each("rank", sorted(IMAGE))
+@each("kind", ["Average", "Max"])
 def test_parts(kind, rank, size):
     """Means and maxima of nearly equal parts."""
     if kind == "Max" and size == 1:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness import genuine
 from harness.keras_layer import array, guest, plain
+from harness.subresults import each
 
 DRAW = np.random.default_rng(0)
 IMAGES = (DRAW.random((3, 12, 10, 3)) * 255).astype("float32")
@@ -72,8 +73,8 @@ def near(ours, theirs, what):
     assert apart.mean() <= 0.02, f"{what}: {apart.mean():.3f} apart, most {np.abs(ours - theirs).max()}"
 
 
-@pytest.mark.parametrize("images", [IMAGES, SMOOTH], ids=["noise", "smooth"])
-@pytest.mark.parametrize("name, config", ROWS)
+@each("images", [IMAGES, SMOOTH], ids=["noise", "smooth"])
+@each("name, config", ROWS, size=25)
 def test_images(name, config, images):
     """Batches in training, one call after another, and in inference; configurations."""
     def run(layer, tf):
@@ -90,7 +91,7 @@ def test_images(name, config, images):
 SINGLE = [row for row in ROWS if row[0] not in ("CutMix", "RandomErasing", "RandomHue", "RandomSaturation")]
 
 
-@pytest.mark.parametrize("name, config", SINGLE)
+@each("name, config", SINGLE)
 def test_single_images(name, config):
     """One image at a time."""
     def run(layer, tf):
@@ -99,7 +100,7 @@ def test_single_images(name, config):
     near(made[0], wanted[0], name)
 
 
-@pytest.mark.parametrize("name, config", [
+@each("name, config", [
     ("RandomFlip", {}), ("RandomTranslation", {"height_factor": 0.2, "width_factor": 0.3}),
     ("RandomZoom", {"height_factor": 0.3, "width_factor": 0.2}), ("RandomRotation", {"factor": 0.1}),
     ("RandomShear", {"x_factor": 0.2, "y_factor": 0.3}), ("CenterCrop", {"height": 7, "width": 6}),
@@ -109,7 +110,7 @@ def test_single_images(name, config):
     ("MaxNumBoundingBoxes", {"max_number": 3}), ("MaxNumBoundingBoxes", {"max_number": 1}),
     ("RandomPerspective", {"scale": 0.3}),
 ])
-@pytest.mark.parametrize("form", ["xyxy", "rel_xywh"])
+@each("form", ["xyxy", "rel_xywh"])
 def test_boxes(name, config, form):
     """Boxes move with their images, labels of lost ones become -1."""
     boxes = BOXES

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from harness import genuine
 from harness.keras_layer import array, flat, guest, plain
+from harness.subresults import each
 
 WORDS = np.array([["red", "green"], ["blue", "red"], ["red", "black"]], object)
 NUMBERS = np.array([[3, 7, 7], [9, 3, 100]], "int64")
@@ -50,10 +51,10 @@ def given(tf, data):
     return tf.constant(data.tolist() if data.dtype == object else data)
 
 
-@pytest.mark.parametrize("mode", ["int", "multi_hot", "one_hot", "count"])
-@pytest.mark.parametrize("config", [{}, {"mask_token": "green"}, {"num_oov_indices": 3},
-                                    {"salt": 5, "num_oov_indices": 4},
-                                    {"max_tokens": 9, "pad_to_max_tokens": True}])
+@each("mode", ["int", "multi_hot", "one_hot", "count"])
+@each("config", [{}, {"mask_token": "green"}, {"num_oov_indices": 3},
+                 {"salt": 5, "num_oov_indices": 4},
+                 {"max_tokens": 9, "pad_to_max_tokens": True}])
 def test_strings(mode, config):
     """Known, unknown and masked words in all forms."""
     def run(keras, tf):
@@ -63,9 +64,9 @@ def test_strings(mode, config):
     compare(run)
 
 
-@pytest.mark.parametrize("mode", ["int", "multi_hot", "one_hot", "count"])
-@pytest.mark.parametrize("config", [{}, {"mask_token": 7}, {"num_oov_indices": 3}, {"num_oov_indices": 3,
-                                                                                    "oov_method": "farmhash"}])
+@each("mode", ["int", "multi_hot", "one_hot", "count"])
+@each("config", [{}, {"mask_token": 7}, {"num_oov_indices": 3}, {"num_oov_indices": 3,
+                                                                 "oov_method": "farmhash"}])
 def test_integers(mode, config):
     """Known, unknown and masked numbers in all forms."""
     def run(keras, tf):
@@ -126,7 +127,7 @@ def test_inversion():
 TEXTS = ["The cat, the DOG!", "a b  c", "", "Ünï-code: the cat's"]
 
 
-@pytest.mark.parametrize("config", [
+@each("config", [
     {}, {"output_sequence_length": 3}, {"output_sequence_length": 9}, {"ngrams": 2}, {"ngrams": (1, 3)},
     {"split": "character"}, {"standardize": None}, {"standardize": "lower"}, {"standardize": "strip_punctuation"},
     {"output_mode": "multi_hot"}, {"output_mode": "count"}, {"output_mode": "tf_idf"},
@@ -245,7 +246,7 @@ def test_assets(config, tmp_path):
         np.testing.assert_allclose(value(again(constant(TEXTS))), value(layer(tf.constant(TEXTS))), rtol=1e-6)
 
 
-@pytest.mark.parametrize("make, message", [
+@each("make, message", [
     (lambda layers: layers.StringLookup(max_tokens=1), "max_tokens=1"),
     (lambda layers: layers.StringLookup(vocabulary=["a", "a"]), "'a'"),
     (lambda layers: layers.StringLookup(vocabulary=[]), "empty"),

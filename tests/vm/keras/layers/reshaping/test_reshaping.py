@@ -2,6 +2,7 @@
 import pytest
 from harness import genuine
 from harness.keras_layer import check_layer, guest
+from harness.subresults import each
 
 IMAGE = {1: (2, 6, 3), 2: (2, 6, 7, 3), 3: (1, 5, 6, 7, 2)}
 FORMATS = [{}, {"data_format": "channels_first"}]
@@ -35,7 +36,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("name, config, shape", ROWS)
+@each("name, config, shape", ROWS)
 def test_reshaping(name, config, shape):
     """All of them."""
     check_layer(name, shape, config)

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from harness.keras_layer import array, check_layer, flat, guest, near
+from harness.subresults import each
 
 X = (3, 5, 4)
 MASK = np.array([[1, 1, 1, 0, 0], [0, 1, 0, 1, 1], [1, 1, 1, 1, 1]], bool)
@@ -19,9 +20,9 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("options", OPTIONS)
-@pytest.mark.parametrize("name", KINDS)
+@each("masked", [False, True])
+@each("options", OPTIONS)
+@each("name", KINDS)
 def test_layers(name, options, masked):
     """Whole sequences at once, or step by step where activations want it."""
     check_layer(name, X, {"units": 6, **options}, masks=MASK if masked else None, training=(False,),
@@ -52,10 +53,10 @@ def test_dropout(name, config):
     check_layer(name, X, {"units": 6, "seed": 3, "return_sequences": True, **config}, training=(True,), mixed=False)
 
 
-@pytest.mark.parametrize("mask", [None, MASK])
-@pytest.mark.parametrize("backwards", [False, True])
-@pytest.mark.parametrize("zero", [False, True])
-@pytest.mark.parametrize("name", ["LSTM", "GRU", "SimpleRNN"])
+@each("mask", [None, MASK])
+@each("backwards", [False, True])
+@each("zero", [False, True])
+@each("name", ["LSTM", "GRU", "SimpleRNN"])
 def test_the_loop_is_the_oracle(name, zero, backwards, mask):
     """The fused form gives what the loop gives."""
     keras, tf = guest("keras"), guest("tensorflow")

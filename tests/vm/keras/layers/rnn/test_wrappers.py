@@ -2,14 +2,15 @@
 import numpy as np
 import pytest
 from harness.keras_layer import check_layer
+from harness.subresults import each
 
 X = (3, 5, 4)
 MASK = np.array([[1, 1, 1, 0, 0], [0, 1, 0, 1, 1], [1, 1, 1, 1, 1]], bool)
 
 
-@pytest.mark.parametrize("mode", ["concat", "sum", "ave", "mul", None])
-@pytest.mark.parametrize("masked", [False, True])
-@pytest.mark.parametrize("options", [{"return_sequences": True}, {"return_state": True}])
+@each("mode", ["concat", "sum", "ave", "mul", None])
+@each("masked", [False, True])
+@each("options", [{"return_sequences": True}, {"return_state": True}])
 def test_bidirectional(mode, masked, options):
     """Both directions, merged."""
     def make(keras, more):

@@ -1,0 +1,13 @@
+# Install the wheel in dist/ that was made of just these sources; status 1 where there is none.
+#   sh tools/install_wheel.sh PYTHON
+# `make wheel` writes what it was made of beside it.
+cd "$(dirname "$0")/.." || exit 1
+tree=$(sh tools/tree_hash.sh $(cat tools/wheel_inputs.txt)) || exit 1
+for wheel in dist/*.whl; do
+  if [ -f "$wheel.tree" ] && [ "$(cat "$wheel.tree")" = "$tree" ]; then
+    echo "dragon: installing $wheel, which was made of these sources"
+    "$1" -m pip --disable-pip-version-check install --quiet --force-reinstall --no-deps "$wheel" &&
+      exec "$1" -m pip --disable-pip-version-check install --quiet "$wheel"
+  fi
+done
+exit 1
