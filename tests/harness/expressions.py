@@ -24,13 +24,15 @@ def evaluate(text, tf, **names):
 
 
 def plain(value):
-    """Return a result as NumPy arrays in lists and tuples."""
+    """Return a result as NumPy arrays in lists, dtypes by their names."""
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)) and not hasattr(value, "as_list"):
         return [plain(item) for item in value]
     if hasattr(value, "as_list"):
         return value.as_list()
+    if hasattr(value, "as_numpy_dtype"):
+        return f"tf.{value.name}"
     return value.numpy() if hasattr(value, "numpy") else value
 
 
