@@ -154,7 +154,7 @@ BINDINGS = [
     Fault("strict_bool", "core/bindings/parse.cc",
           "if (!PyIndex_Check(object) || (place.strict && PyBool_Check(object))) Refuse(object, place);",
           "if (!PyIndex_Check(object)) Refuse(object, place);",
-          "tests/native tests/vm/torch/functions/test_strict_arguments.py",
+          "tests/vm/torch/functions/test_strict_arguments.py",
           "True taken for 1 where a face refuses it"),
 ]
 
