@@ -97,7 +97,7 @@ OPERATORS = [
     Fault("written_view", "core/framework/autograd/node.cc",
           "if (inner[i].defined()) own = own.defined() ? own + inner[i] : inner[i];",
           "if (inner[i].defined()) own = inner[i];",
-          "tests/native tests/vm/torch/autograd tests/vm/torch/functions/test_writes.py",
+          "tests/native/test_autograd.py tests/vm/torch/autograd",
           "only views that are written in place by a call that reads them twice"),
 ]
 
@@ -145,16 +145,16 @@ BINDINGS = [
     Fault("foreign_bytes", "core/bindings/arrays.cc",
           "if (*format == '@' || *format == '=' || *format == '<') ++format;",
           "if (std::strchr(\"@=<>\", *format)) ++format;",
-          "tests/native",
+          "tests/native/test_exchange.py",
           "arrays in the other byte order are taken for native ones"),
     Fault("dlpack_offset", "core/bindings/register_dlpack.cc",
           "static_cast<char*>(from.data) + from.byte_offset", "static_cast<char*>(from.data)",
-          "tests/native",
+          "tests/native/test_exchange.py tests/native/test_hostile_capsules.py",
           "only tensors of libraries that say where theirs begin by an offset"),
     Fault("strict_bool", "core/bindings/parse.cc",
           "if (!PyIndex_Check(object) || (place.strict && PyBool_Check(object))) Refuse(object, place);",
           "if (!PyIndex_Check(object)) Refuse(object, place);",
-          "tests/native tests/vm/torch/functions/test_strict_arguments.py",
+          "tests/vm/torch/functions/test_strict_arguments.py",
           "True taken for 1 where a face refuses it"),
 ]
 
