@@ -75,8 +75,8 @@ struct LogSumExpOf {
   }
 };
 
-[[maybe_unused]] const bool entered =
-    kernels::Enter(kernels::LogSumExp, Floating{}, []<typename T>(TypeTag<T>) { return &ReduceBy<LogSumExpOf<T>>; });
+[[maybe_unused]] const bool entered = kernels::Enter(
+    kernels::LogSumExp, Floating{}, []<typename T>(TypeTag<T>) { return &ReduceBy<LogSumExpOf<Loaded<T>>>; });
 
 }  // namespace
 }  // namespace dragon::DRAGON_DEVICE

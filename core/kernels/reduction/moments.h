@@ -11,7 +11,7 @@ struct Moments {
   A mean, m2, count;  // m2 is the sum of squared distances from the mean
 };
 
-/// `Out` is what results are stored as; y or mean may be null.
+/// `Out` is what results are stored as; y or `second` may be null.
 template <typename T, typename Out = T>
 struct VarOf {
   static constexpr bool kOrdered = false;
@@ -19,7 +19,7 @@ struct VarOf {
   using A = Accumulator<T>;
   using State = Moments<A>;
   Out* y;
-  Out* mean;
+  Out* second;  // the mean
   double correction;
   bool root;
 
@@ -39,7 +39,7 @@ struct VarOf {
     A value = s.m2 / static_cast<A>(free > 0 ? free : 0);
     if (count == 0) value = s.mean = std::numeric_limits<A>::quiet_NaN();
     y[offset] = static_cast<Out>(root ? std::sqrt(value) : value);
-    if (mean) mean[offset] = static_cast<Out>(s.mean);
+    if (second) second[offset] = static_cast<Out>(s.mean);
   }
 
   State Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t stride, int64_t) const {
