@@ -75,11 +75,11 @@ struct Elementwise {
     return x;
   }
 
-  /// Reduce n elements at a stride.
+  /// Reduce n neighbours.
   template <typename T>
-  static auto Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t stride, int64_t) {
+  static auto Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t) {
     using State = typename Self::State;
-    if (stride != 1 || n < 16) return Strided(x, n, stride);
+    if (n < 16) return FewOf(x, n);
     if constexpr (kIsComplex<State>) {
       return LaneFold<State>(
           n, [x](int64_t i) { return Self::Term(State(x[i])); },
@@ -142,24 +142,22 @@ struct Elementwise {
 
   /// Four chains hide the latency of Meet.
   template <typename T>
-  __attribute__((noinline)) static auto Strided(const T* x, int64_t n, int64_t stride) {
+  __attribute__((noinline)) static auto FewOf(const T* x, int64_t n) {
     using State = typename Self::State;
-    const auto value = [](T element) { return Self::Term(static_cast<State>(element)); };
-    State a = value(x[0]);
+    const auto at = [x](int64_t i) { return Self::Term(static_cast<State>(x[i])); };
+    State a = at(0);
     int64_t i = 1;
     if (n >= 8) {
-      const int64_t two = 2 * stride, three = 3 * stride, four = 4 * stride;
-      State b = value(x[stride]), c = value(x[two]), d = value(x[three]);
-      const T* at = x + four;
-      for (i = 4; i + 4 <= n; i += 4, at += four) {
-        a = Self::Meet(a, value(at[0]));
-        b = Self::Meet(b, value(at[stride]));
-        c = Self::Meet(c, value(at[two]));
-        d = Self::Meet(d, value(at[three]));
+      State b = at(1), c = at(2), d = at(3);
+      for (i = 4; i + 4 <= n; i += 4) {
+        a = Self::Meet(a, at(i));
+        b = Self::Meet(b, at(i + 1));
+        c = Self::Meet(c, at(i + 2));
+        d = Self::Meet(d, at(i + 3));
       }
       a = Self::Meet(Self::Meet(a, b), Self::Meet(c, d));
     }
-    for (; i < n; ++i) a = Self::Meet(a, value(x[i * stride]));
+    for (; i < n; ++i) a = Self::Meet(a, at(i));
     return a;
   }
 };
@@ -184,11 +182,11 @@ struct LoopsOf {
   static_assert(sizeof(State) <= kernels::kMostStateBytes && std::is_trivially_copyable_v<State>);
 
   static const R& Of(const void* reducer) { return *static_cast<const R*>(reducer); }
-  static void Rows(const void* reducer, const void* x, int64_t n, int64_t stride, int64_t index, int64_t rows,
-                   int64_t step, void* states) {
+  static void Rows(const void* reducer, const void* x, int64_t n, int64_t index, int64_t rows, int64_t step,
+                   void* states) {
     const R& r = Of(reducer);
     for (int64_t i = 0; i < rows; ++i) {
-      static_cast<State*>(states)[i] = r.Row(static_cast<const T*>(x) + i * step, n, stride, index);
+      static_cast<State*>(states)[i] = r.Row(static_cast<const T*>(x) + i * step, n, index);
     }
   }
   static void Columns(const void* reducer, const void* x, int64_t rows, int64_t stride, int64_t cols, int64_t index,
@@ -208,7 +206,13 @@ struct LoopsOf {
     R r = Of(reducer);
     r.y = static_cast<decltype(r.y)>(to[0]);
     if constexpr (requires { r.second; }) r.second = static_cast<decltype(r.second)>(to[1]);
-    for (int64_t j = 0; j < n; ++j) r.Store(j * step, static_cast<const State*>(states)[j], count);
+    const auto* state = static_cast<const State*>(states);
+    if (std::is_floating_point_v<State> && step == 1) {  // vectors of square roots and quotients
+#pragma omp simd
+      for (int64_t j = 0; j < n; ++j) r.Store(j, state[j], count);
+      return;
+    }
+    for (int64_t j = 0; j < n; ++j) r.Store(j * step, state[j], count);
   }
   static void Identity(const void* reducer, void* state) { *static_cast<State*>(state) = Of(reducer).Identity(); }
   static void Few(const void* reducer, const void* x, int64_t n, void* state) {
@@ -253,7 +257,7 @@ inline View As(View view, DType dtype) {
 /// strides are the same.
 template <typename R>
 void Reduce(Context& ctx, View y, View second, View x, const R& reducer) {
-  kernels::RunReduce(ctx, {&kLoopsOf<R>, &reducer, {y, second}, x});
+  kernels::RunReduce(ctx, {&kLoopsOf<R>, &reducer, {&y, &second}, &x});
 }
 
 #endif

@@ -24,6 +24,10 @@ constexpr int64_t kTileBytes = 32768;
 constexpr int64_t kRun = 64;
 constexpr int64_t kMostItem = 16;
 
+struct Pair {
+  uint64_t low, high;
+};
+
 /// About half of n, in whole blocks.
 int64_t Half(int64_t n, int64_t block) {
   const int64_t half = n / 2 / block * block;
@@ -36,7 +40,7 @@ class Loader {
   explicit Loader(const ReduceCall& call)
       : loops_(*call.loops),
         reducer_(call.reducer),
-        dtype_(call.x.dtype),
+        dtype_(call.x->dtype),
         size_(ItemSize(dtype_)),
         loaded_size_(ItemSize(loops_.element)),
         converts_(loops_.load || dtype_ != loops_.element) {}
@@ -46,16 +50,16 @@ class Loader {
 
   /// As ReduceLoops::rows, of rows in x's dtype. Strides count bytes.
   void Rows(const char* x, int64_t n, int64_t stride, int64_t index, int64_t rows, int64_t step, void* states) const {
-    if (!converts_) {
-      return loops_.rows(reducer_, x, n, stride / size_, index, rows, step / size_, states);
+    if (!converts_ && (stride == size_ || n == 1)) {
+      return loops_.rows(reducer_, x, n, index, rows, step / size_, states);
     }
-    alignas(64) char loaded[kRowBlock * 8];
+    alignas(64) char loaded[kRowBlock * kMostItem];
     const int64_t most = std::max<int64_t>(1, kRowBlock / n);
     char* at = static_cast<char*>(states);
     for (int64_t i = 0; i < rows; i += most) {
       const int64_t some = std::min(most, rows - i);
       Load(loaded, x + i * step, n, stride, some, step);
-      loops_.rows(reducer_, loaded, n, 1, index, some, n, at + i * loops_.state_size);
+      loops_.rows(reducer_, loaded, n, index, some, n, at + i * loops_.state_size);
     }
   }
 
@@ -85,8 +89,12 @@ class Loader {
     char gathered[kRowBlock * kMostItem];
     for (int64_t i = 0; i < rows; ++i) {
       const char* row = x + i * step;
-      if (stride != size_) CopyRun(gathered, size_, row, stride, size_, n);
-      Convert(to + i * n * loaded_size_, stride == size_ ? row : gathered, n);
+      char* place = to + i * n * loaded_size_;
+      if (stride != size_) {
+        Gather(converts_ ? gathered : place, row, stride, n);
+        row = gathered;
+      }
+      if (converts_) Convert(place, row, n);
     }
   }
 
@@ -96,6 +104,31 @@ class Loader {
   }
 
  private:
+  void Gather(void* to, const char* from, int64_t stride, int64_t n) const {
+    switch (size_) {
+      case 1:
+        return GatherItems(static_cast<uint8_t*>(to), from, stride, n);
+      case 2:
+        return GatherItems(static_cast<uint16_t*>(to), from, stride, n);
+      case 4:
+        return GatherItems(static_cast<uint32_t*>(to), from, stride, n);
+      case 8:
+        return GatherItems(static_cast<uint64_t*>(to), from, stride, n);
+      default:
+        return GatherItems(static_cast<Pair*>(to), from, stride, n);
+    }
+  }
+  template <typename T>
+  static void GatherItems(T* to, const char* from, int64_t stride, int64_t n) {
+    const auto item = [](const char* at) { return *reinterpret_cast<const T*>(at); };
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4, from += 4 * stride) {
+      const T a = item(from), b = item(from + stride), c = item(from + 2 * stride), d = item(from + 3 * stride);
+      to[i] = a, to[i + 1] = b, to[i + 2] = c, to[i + 3] = d;
+    }
+    for (; i < n; ++i, from += stride) to[i] = item(from);
+  }
+
   const ReduceLoops& loops_;
   const void* reducer_;
   DType dtype_;
@@ -107,7 +140,7 @@ class Loader {
 class Writer {
  public:
   Writer(const ReduceCall& call, int64_t count) : call_(call), loops_(*call.loops), count_(count) {
-    for (int k = 0; k < 2; ++k) converts_ |= call.outputs[k] && call.outputs[k].dtype != loops_.outputs[k];
+    for (int k = 0; k < 2; ++k) converts_ |= *call.outputs[k] && call.outputs[k]->dtype != loops_.outputs[k];
   }
 
   /// n outputs, at a step from `y` on.
@@ -121,7 +154,7 @@ class Writer {
 
  private:
   char* Address(int k, int64_t y) const {
-    const View& view = call_.outputs[k];
+    const View& view = *call_.outputs[k];
     return view ? view.as<char>() + y * ItemSize(view.dtype) : nullptr;
   }
 
@@ -131,10 +164,10 @@ class Writer {
     char narrow[kMost * kMostItem];
     for (int64_t first = 0; first < n; first += kMost) {
       const int64_t some = std::min(kMost, n - first);
-      void* const to[2] = {call_.outputs[0] ? stored[0] : nullptr, call_.outputs[1] ? stored[1] : nullptr};
+      void* const to[2] = {*call_.outputs[0] ? stored[0] : nullptr, *call_.outputs[1] ? stored[1] : nullptr};
       loops_.store(call_.reducer, to, 1, static_cast<const char*>(states) + first * loops_.state_size, some, count_);
       for (int k = 0; k < 2; ++k) {
-        const View& view = call_.outputs[k];
+        const View& view = *call_.outputs[k];
         if (!view) continue;
         const char* from = stored[k];
         if (view.dtype != loops_.outputs[k]) {
@@ -165,7 +198,7 @@ class ReduceRun {
       : plan_(plan),
         loops_(*call.loops),
         reducer_(call.reducer),
-        x_(call.x.as<const char>()),
+        x_(call.x->as<const char>()),
         load_(call),
         write_(call, plan.count),
         size_(load_.size()),
@@ -263,9 +296,6 @@ class ReduceRun {
         return ShortRowsOf<Pair>(begin, end);
     }
   }
-  struct Pair {
-    uint64_t low, high;
-  };
   template <typename T>
   void ShortRowsOf(int64_t begin, int64_t end) const {
     const int64_t n = plan_.count, step = plan_.reduced[0].x;
@@ -384,19 +414,20 @@ void Tiny(const ReduceCall& call) {
   const ReduceLoops& loops = *call.loops;
   const Loader load(call);
   alignas(16) char loaded[kShort * kMostItem], state[kMostStateBytes];
-  const void* x = call.x.data;
-  if (load.converts()) load.Convert(loaded, x, call.x.numel), x = loaded;
-  loops.few(call.reducer, x, call.x.numel, state);
-  Writer(call, call.x.numel).Put(0, 0, state, 1);
+  const View& x = *call.x;
+  const void* from = x.data;
+  if (load.converts()) load.Convert(loaded, from, x.numel), from = loaded;
+  loops.few(call.reducer, from, x.numel, state);
+  Writer(call, x.numel).Put(0, 0, state, 1);
 }
 
 }  // namespace
 
 void RunReduce(Context& ctx, const ReduceCall& call) {
-  const View& y = call.outputs[0] ? call.outputs[0] : call.outputs[1];
-  if (y.numel == 1 && call.x.numel > 0 && call.x.numel <= kShort && call.x.is_contiguous()) return Tiny(call);
+  const View &x = *call.x, &y = *call.outputs[0] ? *call.outputs[0] : *call.outputs[1];
+  if (y.numel == 1 && x.numel > 0 && x.numel <= kShort && x.is_contiguous()) return Tiny(call);
   ReducePlan plan;
-  cpu::MakeReducePlan(&plan, y, call.x, call.loops->ordered);
+  cpu::MakeReducePlan(&plan, y, x, call.loops->ordered);
   if (plan.outputs == 0) return;
   if (plan.count > 0) return ReduceRun(plan, call).Go(ctx);
   alignas(16) char state[kMostStateBytes];

@@ -20,13 +20,12 @@ struct ReduceLoops {
   bool ordered;  // reduced elements are visited in row-major order
   bool goes_on;  // `columns` can go on from states
 
-  /// states[i] = n elements from x + i * step on, at a stride; `index` is the first one's along the reduced axes.
-  void (*rows)(const void* reducer, const void* x, int64_t n, int64_t stride, int64_t index, int64_t rows, int64_t step,
-               void* states);
+  /// states[i] = n neighbours from x + i * step on; `index` is the first one's along the reduced axes.
+  void (*rows)(const void* reducer, const void* x, int64_t n, int64_t index, int64_t rows, int64_t step, void* states);
   /// states[j] = column j of `rows` rows of neighbours, or that and what states[j] was.
   void (*columns)(const void* reducer, const void* x, int64_t rows, int64_t stride, int64_t cols, int64_t index,
                   bool go_on, void* states);
-  /// a[i * step] = a[i * step] and b[i * step], in bytes.
+  /// a[i] becomes what a[i] and b[i] are together.
   void (*combine)(const void* reducer, void* a, const void* b, int64_t n);
   /// Write n outputs, each made from `count` elements. An address may be null.
   void (*store)(const void* reducer, void* const* to, int64_t step, const void* states, int64_t n, int64_t count);
@@ -41,8 +40,8 @@ struct ReduceLoops {
 struct ReduceCall {
   const ReduceLoops* loops;
   const void* reducer;
-  View outputs[2];
-  View x;
+  const View* outputs[2];
+  const View* x;
 };
 
 DRAGON_API void RunReduce(Context& ctx, const ReduceCall& call);

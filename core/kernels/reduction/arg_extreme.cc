@@ -57,11 +57,11 @@ struct ArgOf {
     if (y) y[offset] = static_cast<T>(s.value);
   }
 
-  State Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t stride, int64_t index) const {
-    if (stride == 1 && n >= 2 * kLaneCount<V>) return LongRow(x, n, index);
+  State Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t index) const {
+    if (n >= 2 * kLaneCount<V>) return LongRow(x, n, index);
     State best = Map(x[0], index);
     for (int64_t i = 1; i < n; ++i) {
-      const V value = static_cast<V>(x[i * stride]);
+      const V value = static_cast<V>(x[i]);
       if (Better(value, best.value)) best = {value, index + i};
     }
     return best;

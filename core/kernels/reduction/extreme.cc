@@ -32,6 +32,7 @@ DRAGON_FN V Further(V a, V b) {
   if constexpr (std::is_integral_v<T>) {
     return (kMax ? a > b : a < b) ? a : b;
   } else {
+    if constexpr (std::is_same_v<V, Wide<T>>) return (kMax ? a > b : a < b) || a != a ? a : b;
     const V further = (kMax ? a > b : a < b) ? a : b;
     return a != a ? a : further;
   }
@@ -84,8 +85,8 @@ template <typename T, bool kMax>
 struct FloatExtreme : ExtremeOf<T, kMax> {
   using W = Wide<T>;
 
-  static W Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t stride, int64_t index) {
-    if (stride != 1 || n < kItems<W>) return ExtremeOf<T, kMax>::Row(x, n, stride, index);
+  static W Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t index) {
+    if (n < kItems<W>) return ExtremeOf<T, kMax>::Row(x, n, index);
     return LongExtreme<W, kMax>(n, [x](int64_t i) { return LoadVector<W>(x + i); });
   }
 };
@@ -103,13 +104,40 @@ void Extreme(Context& ctx, View y, View x) {
 template <typename T, bool kMax>
 constexpr auto kExtreme = &Extreme<T, kMax>;
 
-/// Whatever the elements are, their loops are those of bool.
+/// Of bytes, of which the smallest is 0 where not all are true.
 template <bool kAny>
+struct TruthOfBytes : Elementwise<TruthOfBytes<kAny>> {
+  using Element = uint8_t;
+  using State = uint8_t;
+  uint8_t* y;
+
+  template <typename V>
+  DRAGON_FN static V Meet(V a, V b) {
+    if constexpr (kAny) return a | b;
+    return a < b ? a : b;
+  }
+  State Identity() const { return kAny ? 0 : 1; }
+  State Map(uint8_t x, int64_t) const { return x; }
+  State Combine(State a, State b) const { return Meet(a, b); }
+  void Store(int64_t offset, State s, int64_t) const { y[offset] = s != 0; }
+};
+
+/// Elements that are no bytes are made bools.
+template <typename T, bool kAny>
 void Truth(Context& ctx, View y, View x) {
-  ReduceBy<TruthOf<bool, kAny>>(ctx, As(y, DType::kUInt8), x);
+  static constexpr kernels::ReduceLoops kLoops = [] {
+    kernels::ReduceLoops loops = kLoopsOf<TruthOfBytes<kAny>>;
+    if (sizeof(T) > 1) loops.element = DType::kBool;
+    return loops;
+  }();
+  const TruthOfBytes<kAny> reducer{};
+  const View none;
+  if (sizeof(T) == 1) x.dtype = DType::kUInt8;
+  y.dtype = DType::kUInt8;
+  kernels::RunReduce(ctx, {&kLoops, &reducer, {&y, &none}, &x});
 }
 template <typename T, bool kAny>
-constexpr auto kTruth = &Truth<kAny>;
+constexpr auto kTruth = &Truth<T, kAny>;
 
 #endif
 

@@ -42,9 +42,13 @@ struct VarOf {
     if (second) second[offset] = static_cast<Out>(s.mean);
   }
 
-  State Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t stride, int64_t) const {
-    if (stride == 1) return RowOf(n, [x](int64_t i) { return static_cast<A>(x[i]); });
-    return RowOf(n, [x, stride](int64_t i) { return static_cast<A>(x[i * stride]); });
+  State Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t) const {
+    const A center = LaneSum<A>(n, [x](int64_t i) { return static_cast<A>(x[i]); }) / static_cast<A>(n);
+    const A squares = LaneSum<A>(n, [=](int64_t i) {
+      const A d = static_cast<A>(x[i]) - center;
+      return d * d;
+    });
+    return {center, squares, static_cast<A>(n)};
   }
   void Columns(const T* x, int64_t rows, int64_t stride, int64_t cols, int64_t, State* acc) const {
     A mean_of[kCols], m2_of[kCols];
@@ -58,17 +62,6 @@ struct VarOf {
  private:
   static constexpr int64_t kCols = 512;
 
-  template <typename Load>
-  DRAGON_FN static State RowOf(int64_t n, Load load) {
-    const A center = LaneSum<A>(n, load) / static_cast<A>(n);
-    return {center,
-            LaneSum<A>(n,
-                       [=](int64_t i) {
-                         const A d = load(i) - center;
-                         return d * d;
-                       }),
-            static_cast<A>(n)};
-  }
   static void ColumnsOf(const T* x, int64_t rows, int64_t stride, int64_t cols, A* DRAGON_RESTRICT mean_of,
                         A* DRAGON_RESTRICT m2_of) {
     for (int64_t j = 0; j < cols; ++j) mean_of[j] = m2_of[j] = A(0);

@@ -18,7 +18,7 @@ DRAGON_FN Wide<RealOf<T>> Magnitude(T x) {
   }
 }
 
-enum class Order { kZero, kOne, kTwo, kMax, kMin, kAny };
+enum class Order { kZero, kOne, kTwo, kMax, kMin, kAny, kSum };
 
 /// What one element adds to a norm.
 template <Order kOrder, typename T>
@@ -49,9 +49,11 @@ struct NormOf : Elementwise<NormOf<T, kOrder>> {
   template <typename V>
   DRAGON_FN static V Meet(V a, V b) {
     if constexpr (kOrder == Order::kMax) {
+      if constexpr (std::is_same_v<V, State>) return a > b || a != a ? a : b;
       const V further = a > b ? a : b;
       return a != a ? a : further;
     } else if constexpr (kOrder == Order::kMin) {
+      if constexpr (std::is_same_v<V, State>) return a < b || a != a ? a : b;
       const V further = a < b ? a : b;
       return a != a ? a : further;
     } else {
@@ -71,7 +73,7 @@ struct NormOf : Elementwise<NormOf<T, kOrder>> {
 
 #if !defined(DRAGON_GPU)
 
-/// The loops of norms of real numbers: of sums of what is there already (kZero), of magnitudes and of squares.
+/// The loops of norms of real numbers: of sums of what is there already (kSum), of magnitudes, of squares.
 template <typename T, Order kOrder>
 struct RealNorm : Elementwise<RealNorm<T, kOrder>> {
   using Element = T;
@@ -81,7 +83,8 @@ struct RealNorm : Elementwise<RealNorm<T, kOrder>> {
 
   template <typename V>
   DRAGON_FN static V Term(V x) {
-    if constexpr (kOrder == Order::kZero) return x;
+    if constexpr (kOrder == Order::kSum) return x;
+    if constexpr (kOrder == Order::kZero) return x != V{} ? V{} + 1 : V{};
     if constexpr (kOrder == Order::kTwo) return x * x;
     return Absolute<W>(x);
   }
@@ -94,13 +97,13 @@ struct RealNorm : Elementwise<RealNorm<T, kOrder>> {
   State Combine(State a, State b) const { return Meet(a, b); }
   void Store(int64_t offset, State s, int64_t count) const { NormOf<T, kOrder>{{}, y, W(0)}.Store(offset, s, count); }
 
-  static W Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t stride, int64_t index) {
+  static W Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t index) {
     if constexpr (kOrder == Order::kMax || kOrder == Order::kMin) {
-      if (stride == 1 && n >= kItems<W>) {
+      if (n >= kItems<W>) {
         return LongExtreme<W, kOrder == Order::kMax>(n, [x](int64_t i) { return Term(LoadVector<W>(x + i)); });
       }
     }
-    return Elementwise<RealNorm>::Row(x, n, stride, index);
+    return Elementwise<RealNorm>::Row(x, n, index);
   }
 };
 
@@ -109,7 +112,7 @@ template <typename T, Order kOrder>
 struct LoadedNorm : NormOf<T, kOrder> {
   static constexpr bool kSums = kOrder != Order::kMax && kOrder != Order::kMin;
   using Element = Wide<RealOf<T>>;
-  using Alike = RealNorm<Element, kSums ? Order::kZero : kOrder>;
+  using Alike = RealNorm<Element, kSums ? Order::kSum : kOrder>;
 
   void Load(Element* DRAGON_RESTRICT to, const void* from, int64_t n) const {
     const T* DRAGON_RESTRICT x = static_cast<const T*>(from);
@@ -126,7 +129,7 @@ void NormBy(Context& ctx, View y, View x, double p) {
 #if defined(DRAGON_GPU)
   using R = NormOf<T, kOrder>;
 #else
-  constexpr bool kLoaded = kIsComplex<T> || kOrder == Order::kZero || kOrder == Order::kAny;
+  constexpr bool kLoaded = kIsComplex<T> || kOrder == Order::kAny;
   using R = typename std::conditional_t<kLoaded, TypeTag<LoadedNorm<T, kOrder>>, TypeTag<RealNorm<T, kOrder>>>::type;
 #endif
   R reducer{};

@@ -142,8 +142,7 @@ struct TrueCount {
   State Combine(State a, State b) const { return a + b; }
   void Store(int64_t offset, State s, int64_t) const { y[offset] = s; }
 
-  static State Row(const bool* x, int64_t n, int64_t stride, int64_t) {
-    if (stride != 1) return Strided(x, n, stride);
+  static State Row(const bool* x, int64_t n, int64_t) {
     static_assert(kRowBlock / kBytes + kBytes / kVectorBytes < 256);
     constexpr int kCount = kBytes / kVectorBytes;
     Vector<uint8_t> lanes[kCount] = {};
@@ -182,16 +181,6 @@ struct TrueCount {
 
  private:
   static constexpr int kBytes = 256;
-
-  static State Strided(const bool* x, int64_t n, int64_t stride) {
-    State sums[4] = {};
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-      for (int k = 0; k < 4; ++k) sums[k] += x[(i + k) * stride];
-    }
-    for (; i < n; ++i) sums[0] += x[i * stride];
-    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  }
 };
 
 template <typename T>
