@@ -11,6 +11,8 @@ template <typename To, typename From>
 DRAGON_FN To Cast(From x) {
   if constexpr (std::is_same_v<To, From>) {
     return x;
+  } else if constexpr (std::is_same_v<To, bool> && kIsHalf<From>) {
+    return (x.bits & 0x7FFF) != 0;  // without a conversion, which GCC 12 leaves scalar
   } else if constexpr (std::is_same_v<To, bool>) {
     return x != From{};
   } else if constexpr (kIsComplex<From> && kIsComplex<To>) {

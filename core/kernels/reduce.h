@@ -1,279 +1,263 @@
-// One driver for every reduction: a kernel author writes what one element means and how two partial results meet.
+// Reductions: a kernel author writes what one element means and how two partial results meet.
 //
 // A reducer R offers:
 //   Element, State                                the input's type, and a partial result (trivially copyable)
+//   Out* y, and perhaps Out2* second              where results go
 //   State Identity()                              the result of nothing
 //   State Map(Element x, int64_t index)           the result of one element; index counts along the reduced axes
 //   State Combine(State a, State b)               associative; ties and NaN must not depend on the order of a and b
 //   void Store(int64_t offset, State s, int64_t count)   write output `offset`, made from `count` elements
-// and, for the CPU's inner loops, Row and Columns: derive from Elementwise<R> where State is one number, and the
-// compiler makes vectors of Map and Combine. All parts must be DRAGON_FN, so that they compile for a GPU too.
+// and, for the CPU's inner loops, Row and Columns: derive from Elementwise<R> where State is one number. All parts must
+// be DRAGON_FN, so that they compile for a GPU too.
+//
+// On a CPU one driver (reduce_run.cc) runs the loops of all of them. Views whose dtype is not Element's are converted
+// on their way to the loops, and results on their way out, so that few dtypes need loops of their own. What a reducer's
+// `using Alike = Other` names has the same loops, and `Load(Element* to, const void* from, n)` takes the conversion's
+// place.
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 
-#include "core/kernels/lanes.h"
 #include "core/kernels/reduce_plan.h"
 
 #if defined(DRAGON_GPU)
 #include "core/kernels/reduce_cuda.h"
 #else
-#include "core/device/parallel.h"
+#include "core/kernels/reduce_run.h"
+#include "core/kernels/vectors.h"
 #endif
 
 namespace dragon::DRAGON_DEVICE {
 
-/// Rounding errors grow with the logarithm of the size: this many elements are reduced in a row, then pairs meet.
-inline constexpr int64_t kRowBlock = 4096;
-inline constexpr int64_t kColumnBlock = 128;
+#if defined(DRAGON_GPU)
 
-/// The inner loops of a reducer whose State is one number.
-template <typename Self>
+template <typename Self, typename Lane = void>
 struct Elementwise {
   static constexpr bool kOrdered = false;
+  template <typename V>
+  DRAGON_FN static V Term(V x) {
+    return x;
+  }
+};
 
-  /// Reduce n elements at a stride.
-  template <typename T>
-  auto Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t stride, int64_t index) const {
-    const Self& self = static_cast<const Self&>(*this);
-    using State = decltype(self.Identity());
-    if (stride != 1 || n < 16) return Strided(x, n, stride);
-    return LaneFold<State>(
-        n, [x, self](int64_t i) { return self.Map(x[i], 0); },
-        [self](State a, State b) -> State { return self.Combine(a, b); });
+template <typename T>
+using Loaded = T;  // threads convert what they read
+
+/// Reduce `x` to `y` and `second`, one of which may be absent; they have x's shape with size 1 along reduced axes.
+template <typename R>
+void Reduce(Context& ctx, View y, View second, View x, R reducer) {
+  reducer.y = y.as<std::remove_pointer_t<decltype(R::y)>>();
+  if constexpr (requires { reducer.second; }) reducer.second = second.as<std::remove_pointer_t<decltype(R::second)>>();
+  Reduce(ctx, y ? y : second, x, reducer);
+}
+
+#else
+
+using kernels::kColumnBlock;
+using kernels::kRowBlock;
+
+/// What loops that the compiler makes vectors of read: GCC 12 leaves conversions of float16 in them scalar.
+template <typename T>
+using Loaded = std::conditional_t<std::is_same_v<T, float16>, float, T>;
+
+/// The inner loops of a reducer whose State is one number. It is made of two functions of vectors as well as of
+/// numbers:
+///   V Term(V x)           what an element that was made a State is worth; unless given, itself
+///   V Meet(V a, V b)      what two partial results are
+/// `Lane` is what vectors hold, where that is not State: if narrower, those of rows only.
+template <typename Self, typename Lane = void>
+struct Elementwise {
+  static constexpr bool kOrdered = false, kGoesOn = true;
+
+  template <typename V>
+  DRAGON_FN static V Term(V x) {
+    return x;
   }
 
-  /// Reduce `rows` rows of `cols` neighbouring columns into acc[cols].
+  /// Reduce n neighbours.
+  template <typename T>
+  static auto Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t) {
+    using State = typename Self::State;
+    if (n < 16) return FewOf(x, n);
+    if constexpr (kIsComplex<State>) {
+      return LaneFold<State>(
+          n, [x](int64_t i) { return Self::Term(State(x[i])); },
+          [](State a, State b) -> State { return Self::Meet(a, b); });
+    } else {
+      using A = std::conditional_t<std::is_void_v<Lane>, State, Lane>;
+      return static_cast<State>(VectorFold<A>(n, Terms<A, T>{x}, [](auto a, auto b) { return Self::Meet(a, b); }));
+    }
+  }
+
+  /// Reduce `rows` rows of `cols` neighbouring columns into acc[cols], or go on from what is there.
   template <typename T, typename State>
-  void Columns(const T* x, int64_t rows, int64_t stride, int64_t cols, int64_t index,
-               State* DRAGON_RESTRICT acc) const {
-    const Self& self = static_cast<const Self&>(*this);
-    for (int64_t j = 0; j < cols; ++j) acc[j] = self.Map(x[j], 0);
-    int64_t i = 1;
-    for (; i + 2 <= rows; i += 2) {  // two rows at a time: half the traffic on acc
-      const T* DRAGON_RESTRICT a = x + i * stride;
-      const T* DRAGON_RESTRICT b = a + stride;
-#pragma omp simd
-      for (int64_t j = 0; j < cols; ++j) {
-        acc[j] = self.Combine(acc[j], self.Combine(self.Map(a[j], 0), self.Map(b[j], 0)));
-      }
-    }
-    if (i < rows) {
-      const T* DRAGON_RESTRICT a = x + i * stride;
-#pragma omp simd
-      for (int64_t j = 0; j < cols; ++j) acc[j] = self.Combine(acc[j], self.Map(a[j], 0));
-    }
+  static void Columns(const T* x, int64_t rows, int64_t stride, int64_t cols, int64_t, bool go_on,
+                      State* DRAGON_RESTRICT acc) {
+    int64_t i = 0;
+    if (!go_on) AddRows<0>(x, stride, cols, acc), i = 1;
+    // Four rows at a time: a quarter of the traffic on acc. Rows meet in pairs, wherever they are cut.
+    for (; i + 4 <= rows; i += 4) AddRows<4>(x + i * stride, stride, cols, acc);
+    if (i + 2 <= rows) AddRows<2>(x + i * stride, stride, cols, acc), i += 2;
+    if (i < rows) AddRows<1>(x + i * stride, stride, cols, acc);
   }
 
  private:
-  /// Four chains hide the latency of Combine.
+  template <typename A, typename T>
+  struct Terms {
+    const T* x;
+    DRAGON_FN Vector<A> operator()(int64_t i) const { return Self::Term(LoadVector<A>(x + i)); }
+    DRAGON_FN Vector<A> operator()(int64_t i, int count) const { return Self::Term(LoadSome<A>(x + i, count)); }
+  };
+
+  /// Rows, of which `row` gets the elements of one column or of some, added to `acc`; with no rows the first begins it.
+  template <int kRows, typename V, typename Row>
+  DRAGON_FN static V Added(V acc, Row row) {
+    if constexpr (kRows == 0) return row(0);
+    if constexpr (kRows == 1) return Self::Meet(acc, row(0));
+    if constexpr (kRows >= 2) acc = Self::Meet(acc, Self::Meet(row(0), row(1)));
+    if constexpr (kRows == 4) acc = Self::Meet(acc, Self::Meet(row(2), row(3)));
+    return acc;
+  }
+  template <int kRows, typename T, typename State>
+  static void AddRows(const T* DRAGON_RESTRICT x, int64_t stride, int64_t cols, State* DRAGON_RESTRICT acc) {
+    const auto one = [=](int64_t j) {
+      acc[j] = Added<kRows>(acc[j], [=](int i) { return Self::Term(static_cast<State>(x[i * stride + j])); });
+    };
+    int64_t j = 0;
+    if constexpr (kIsComplex<State>) {
+#pragma omp simd
+      for (int64_t k = 0; k < cols; ++k) one(k);
+    } else {
+      using Whole = std::conditional_t<std::is_void_v<Lane>, State, Lane>;
+      using A = std::conditional_t<sizeof(Whole) == sizeof(State), Whole, State>;
+      A* lanes = reinterpret_cast<A*>(acc);
+      for (; j + kItems<A> <= cols; j += kItems<A>) {
+        StoreVector(lanes + j, Added<kRows>(LoadVector<A>(lanes + j),
+                                            [=](int i) { return Self::Term(LoadVector<A>(x + i * stride + j)); }));
+      }
+      for (; j < cols; ++j) one(j);
+    }
+  }
+
+  /// Four chains hide the latency of Meet.
   template <typename T>
-  auto Strided(const T* x, int64_t n, int64_t stride) const {
-    const Self& self = static_cast<const Self&>(*this);
-    auto a = self.Map(x[0], 0);
+  __attribute__((noinline)) static auto FewOf(const T* x, int64_t n) {
+    using State = typename Self::State;
+    const auto at = [x](int64_t i) { return Self::Term(static_cast<State>(x[i])); };
+    State a = at(0);
     int64_t i = 1;
     if (n >= 8) {
-      auto b = self.Map(x[stride], 0), c = self.Map(x[2 * stride], 0), d = self.Map(x[3 * stride], 0);
+      State b = at(1), c = at(2), d = at(3);
       for (i = 4; i + 4 <= n; i += 4) {
-        const T* at = x + i * stride;
-        a = self.Combine(a, self.Map(at[0], 0));
-        b = self.Combine(b, self.Map(at[stride], 0));
-        c = self.Combine(c, self.Map(at[2 * stride], 0));
-        d = self.Combine(d, self.Map(at[3 * stride], 0));
+        a = Self::Meet(a, at(i));
+        b = Self::Meet(b, at(i + 1));
+        c = Self::Meet(c, at(i + 2));
+        d = Self::Meet(d, at(i + 3));
       }
-      a = self.Combine(self.Combine(a, b), self.Combine(c, d));
+      a = Self::Meet(Self::Meet(a, b), Self::Meet(c, d));
     }
-    for (; i < n; ++i) a = self.Combine(a, self.Map(x[i * stride], 0));
+    for (; i < n; ++i) a = Self::Meet(a, at(i));
     return a;
   }
 };
 
-#if !defined(DRAGON_GPU)
-
-/// Walks one plan with one reducer. "Units" are what a long reduction is cut into: elements (or rows, in column mode)
-/// when there is a single reduced axis, positions on the outer reduced axes otherwise.
 template <typename R>
-class ReduceRun {
- public:
+struct AlikeTo {
+  using type = R;
+};
+template <typename R>
+  requires requires { typename R::Alike; }
+struct AlikeTo<R> {
+  using type = typename R::Alike;
+};
+template <typename R>
+using AlikeOf = typename AlikeTo<R>::type;
+
+/// A reducer's loops as the driver calls them.
+template <typename R>
+struct LoopsOf {
   using T = typename R::Element;
   using State = typename R::State;
-  static constexpr int64_t kTile = std::max<int64_t>(128, 4096 / static_cast<int64_t>(sizeof(State)));
-  static constexpr int64_t kShort = 16, kShortTile = 64;
+  static_assert(sizeof(State) <= kernels::kMostStateBytes && std::is_trivially_copyable_v<State>);
 
-  ReduceRun(const ReducePlan& plan, const R& reducer, const T* x) : plan_(plan), reducer_(reducer), x_(x) {
-    units_ = plan.reduced_count == 1 ? plan.reduced[0].size : plan.count / Inner().size;
-    columns_ = plan.columns();
-    width_ = columns_ ? plan.kept[plan.kept_count - 1].size : 1;
-    tiles_ = columns_ ? (width_ + kTile - 1) / kTile : 1;
+  static const R& Of(const void* reducer) { return *static_cast<const R*>(reducer); }
+  static void Rows(const void* reducer, const void* x, int64_t n, int64_t index, int64_t rows, int64_t step,
+                   void* states) {
+    const R& r = Of(reducer);
+    for (int64_t i = 0; i < rows; ++i) {
+      static_cast<State*>(states)[i] = r.Row(static_cast<const T*>(x) + i * step, n, index);
+    }
   }
-
-  void Go(Context& ctx) {
-    const int64_t tasks = plan_.outputs / width_ * tiles_, total = plan_.outputs * plan_.count;
-    const int64_t threads = total < 2 * kGrain ? 1 : std::min<int64_t>(NumThreads(), total / kGrain);
-    if (threads == 1) return Tasks(0, tasks, 0, units_, nullptr);
-    if (tasks >= 4 * threads || units_ < 2 * threads) {
-      const int64_t grain = std::max<int64_t>(1, kGrain * tasks / total);
-      ParallelFor(tasks, grain, [&](int64_t begin, int64_t end) { Tasks(begin, end, 0, units_, nullptr); });
+  static void Columns(const void* reducer, const void* x, int64_t rows, int64_t stride, int64_t cols, int64_t index,
+                      bool go_on, void* states) {
+    if constexpr (requires { R::kGoesOn; }) {
+      Of(reducer).Columns(static_cast<const T*>(x), rows, stride, cols, index, go_on, static_cast<State*>(states));
+    } else {
+      Of(reducer).Columns(static_cast<const T*>(x), rows, stride, cols, index, static_cast<State*>(states));
+    }
+  }
+  static void Combine(const void* reducer, void* a, const void* b, int64_t n) {
+    const R& r = Of(reducer);
+    auto* to = static_cast<State*>(a);
+    for (int64_t j = 0; j < n; ++j) to[j] = r.Combine(to[j], static_cast<const State*>(b)[j]);
+  }
+  static void Store(const void* reducer, void* const* to, int64_t step, const void* states, int64_t n, int64_t count) {
+    R r = Of(reducer);
+    r.y = static_cast<decltype(r.y)>(to[0]);
+    if constexpr (requires { r.second; }) r.second = static_cast<decltype(r.second)>(to[1]);
+    const auto* state = static_cast<const State*>(states);
+    if (std::is_floating_point_v<State> && step == 1) {  // vectors of square roots and quotients
+#pragma omp simd
+      for (int64_t j = 0; j < n; ++j) r.Store(j, state[j], count);
       return;
     }
-    Split(ctx, tasks, threads);
+    for (int64_t j = 0; j < n; ++j) r.Store(j * step, state[j], count);
+  }
+  static void Identity(const void* reducer, void* state) { *static_cast<State*>(state) = Of(reducer).Identity(); }
+  static void Few(const void* reducer, const void* x, int64_t n, void* state) {
+    const R& r = Of(reducer);
+    const T* data = static_cast<const T*>(x);
+    State all = r.Map(data[0], 0);
+    for (int64_t i = 1; i < n; ++i) all = r.Combine(all, r.Map(data[i], i));
+    *static_cast<State*>(state) = all;
   }
 
- private:
-  const ReduceAxis& Inner() const { return plan_.reduced[plan_.reduced_count - 1]; }
+  static void Load(const void* reducer, void* to, const void* from, int64_t n) {
+    Of(reducer).Load(static_cast<T*>(to), from, n);
+  }
 
-  /// Few outputs: every thread makes a partial result of all of them.
-  void Split(Context& ctx, int64_t tasks, int64_t threads) {
-    Scratch scratch = ctx.Allocate<State>(threads * plan_.outputs);
-    State* parts = scratch.template as<State>();
-    ParallelFor(threads, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        Tasks(0, tasks, units_ * i / threads, units_ * (i + 1) / threads, parts + i * plan_.outputs);
-      }
-    });
-    ReduceWalker at(plan_.kept, plan_.kept_count, 0);
-    for (int64_t j = 0; j < plan_.outputs; ++j, at.Next()) {
-      State state = parts[j];
-      for (int64_t i = 1; i < threads; ++i) state = reducer_.Combine(state, parts[i * plan_.outputs + j]);
-      reducer_.Store(at.y, state, plan_.count);
+  static constexpr kernels::ReduceLoops Make() {
+    kernels::ReduceLoops loops{};
+    if constexpr (!std::is_same_v<AlikeOf<R>, R>) {
+      loops = LoopsOf<AlikeOf<R>>::Make();
+    } else {
+      loops = {kDTypeOf<T>, {},       sizeof(State), R::kOrdered, false, &Rows,
+               &Columns,    &Combine, nullptr,       nullptr,     &Few,  nullptr};
+      if constexpr (requires { R::kGoesOn; }) loops.goes_on = true;
     }
+    loops.store = &Store;
+    loops.identity = &Identity;
+    loops.outputs[0] = kDTypeOf<std::remove_pointer_t<decltype(R::y)>>;
+    if constexpr (requires { R::second; }) loops.outputs[1] = kDTypeOf<std::remove_pointer_t<decltype(R::second)>>;
+    if constexpr (requires(const R& r) { r.Load(static_cast<T*>(nullptr), nullptr, int64_t{}); }) loops.load = &Load;
+    return loops;
   }
-
-  /// Reduce units [low, high) of tasks [begin, end), into `parts` if given, else into the output.
-  void Tasks(int64_t begin, int64_t end, int64_t low, int64_t high, State* parts) const {
-    if (begin >= end) return;
-    if (columns_) return ColumnTasks(begin, end, low, high, parts);
-    if (!parts && plan_.count <= kShort && plan_.reduced_count == 1 && end - begin >= kShortTile) {
-      return ShortRows(begin, end);
-    }
-    ReduceWalker at(plan_.kept, plan_.kept_count, begin);
-    for (int64_t task = begin; task < end; ++task, at.Next()) {
-      const State state = Rows(x_ + at.x, low, high);
-      if (parts) {
-        parts[task] = state;
-      } else {
-        reducer_.Store(at.y, state, plan_.count);
-      }
-    }
-  }
-
-  /// Rows of a few elements would leave vectors empty: they are turned into columns, some rows at a time.
-  void ShortRows(int64_t begin, int64_t end) const {
-    const int64_t n = plan_.count, step = plan_.reduced[0].x;
-    T block[kShort * kShortTile];
-    State acc[kShortTile];
-    int64_t places[kShortTile];
-    ReduceWalker at(plan_.kept, plan_.kept_count, begin);
-    for (int64_t first = begin; first < end; first += kShortTile) {
-      const int64_t rows = std::min(kShortTile, end - first);
-      for (int64_t j = 0; j < rows; ++j, at.Next()) {
-        for (int64_t i = 0; i < n; ++i) block[i * kShortTile + j] = x_[at.x + i * step];
-        places[j] = at.y;
-      }
-      reducer_.Columns(block, n, kShortTile, rows, 0, acc);
-      for (int64_t j = 0; j < rows; ++j) reducer_.Store(places[j], acc[j], n);
-    }
-  }
-
-  void ColumnTasks(int64_t begin, int64_t end, int64_t low, int64_t high, State* parts) const {
-    const ReduceAxis& column = plan_.kept[plan_.kept_count - 1];
-    ReduceWalker at(plan_.kept, plan_.kept_count - 1, begin / tiles_);
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t first = task % tiles_ * kTile, cols = std::min(kTile, width_ - first);
-      State acc[kTile];
-      Columns(x_ + at.x + first, cols, low, high, acc);
-      const int64_t y = at.y + first * column.y;
-      if (parts) {
-        std::copy(acc, acc + cols, parts + task / tiles_ * width_ + first);
-      } else {
-        for (int64_t j = 0; j < cols; ++j) reducer_.Store(y + j * column.y, acc[j], plan_.count);
-      }
-      if (first + cols == width_) at.Next();
-    }
-  }
-
-  /// Pairwise: halves until a piece is small enough to be reduced in a row.
-  State Rows(const T* x, int64_t low, int64_t high) const {
-    const ReduceAxis& inner = Inner();
-    if (plan_.reduced_count == 1) {
-      if (high - low <= kRowBlock) return reducer_.Row(x + low * inner.x, high - low, inner.x, low);
-    } else if (high - low <= 8) {
-      ReduceWalker at(plan_.reduced, plan_.reduced_count - 1, low);
-      State state = Row(x + at.x, 0, inner.size, low * inner.size);
-      for (int64_t unit = low + 1; unit < high; ++unit) {
-        at.Next();
-        state = reducer_.Combine(state, Row(x + at.x, 0, inner.size, unit * inner.size));
-      }
-      return state;
-    }
-    const int64_t middle = low + Half(high - low, kRowBlock);
-    const State left = Rows(x, low, middle);
-    return reducer_.Combine(left, Rows(x, middle, high));
-  }
-  State Row(const T* x, int64_t low, int64_t high, int64_t index) const {
-    const int64_t stride = Inner().x;
-    if (high - low <= kRowBlock) return reducer_.Row(x + low * stride, high - low, stride, index + low);
-    const int64_t middle = low + Half(high - low, kRowBlock);
-    const State left = Row(x, low, middle, index);
-    return reducer_.Combine(left, Row(x, middle, high, index));
-  }
-
-  void Columns(const T* x, int64_t cols, int64_t low, int64_t high, State* acc) const {
-    const ReduceAxis& inner = Inner();
-    if (plan_.reduced_count == 1) return Block(x, cols, low, high, 0, acc);
-    if (high - low == 1) {
-      const ReduceWalker at(plan_.reduced, plan_.reduced_count - 1, low);
-      return Block(x + at.x, cols, 0, inner.size, low * inner.size, acc);
-    }
-    const int64_t middle = low + (high - low) / 2;
-    State other[kTile];
-    Columns(x, cols, low, middle, acc);
-    Columns(x, cols, middle, high, other);
-    for (int64_t j = 0; j < cols; ++j) acc[j] = reducer_.Combine(acc[j], other[j]);
-  }
-  void Block(const T* x, int64_t cols, int64_t low, int64_t high, int64_t index, State* acc) const {
-    const int64_t stride = Inner().x;
-    if (high - low <= kColumnBlock) {
-      return reducer_.Columns(x + low * stride, high - low, stride, cols, index + low, acc);
-    }
-    const int64_t middle = low + Half(high - low, kColumnBlock);
-    State other[kTile];
-    Block(x, cols, low, middle, index, acc);
-    Block(x, cols, middle, high, index, other);
-    for (int64_t j = 0; j < cols; ++j) acc[j] = reducer_.Combine(acc[j], other[j]);
-  }
-
-  /// About half of n, in whole blocks.
-  static int64_t Half(int64_t n, int64_t block) {
-    const int64_t half = n / 2 / block * block;
-    return half ? half : n / 2;
-  }
-
-  const ReducePlan& plan_;
-  const R& reducer_;
-  const T* x_;
-  int64_t units_, width_, tiles_;
-  bool columns_;
 };
-
-/// Reduce `x` to `y`, whose shape is x's with size 1 along reduced axes.
 template <typename R>
-void Reduce(Context& ctx, View y, View x, const R& reducer) {
-  const auto* data = x.as<const typename R::Element>();
-  if (y.numel == 1 && x.numel > 0 && x.numel <= 16 && x.is_contiguous()) {  // tiny: no plan at all
-    auto state = reducer.Map(data[0], 0);
-    for (int64_t i = 1; i < x.numel; ++i) state = reducer.Combine(state, reducer.Map(data[i], i));
-    return reducer.Store(0, state, x.numel);
-  }
-  ReducePlan plan;
-  MakeReducePlan(&plan, y, x, R::kOrdered);
-  if (plan.outputs == 0) return;
-  if (plan.count == 0) {
-    ReduceWalker at(plan.kept, plan.kept_count, 0);
-    for (int64_t i = 0; i < plan.outputs; ++i, at.Next()) reducer.Store(at.y, reducer.Identity(), 0);
-    return;
-  }
-  ReduceRun<R>(plan, reducer, data).Go(ctx);
+inline constexpr kernels::ReduceLoops kLoopsOf = LoopsOf<R>::Make();
+
+/// The same bytes as another dtype.
+inline View As(View view, DType dtype) {
+  view.dtype = dtype;
+  return view;
+}
+
+/// Reduce `x` to `y` and `second`, one of which may be absent; their shape is x's with size 1 along reduced axes, their
+/// strides are the same.
+template <typename R>
+void Reduce(Context& ctx, View y, View second, View x, const R& reducer) {
+  kernels::RunReduce(ctx, {&kLoopsOf<R>, &reducer, {&y, &second}, &x});
 }
 
 #endif
@@ -281,9 +265,7 @@ void Reduce(Context& ctx, View y, View x, const R& reducer) {
 /// The whole kernel of a reducer that knows nothing but where its results go.
 template <typename R>
 void ReduceBy(Context& ctx, View y, View x) {
-  R reducer;
-  reducer.y = y.as<std::remove_pointer_t<decltype(R::y)>>();
-  Reduce(ctx, y, x, reducer);
+  Reduce(ctx, y, View{}, x, R{});
 }
 
 }  // namespace dragon::DRAGON_DEVICE

@@ -102,6 +102,15 @@ struct ReduceWalker {
       y -= axes[i].size * axes[i].y;
     }
   }
+  /// n steps at once, none of which but the last leaves the innermost axis.
+  void Skip(int64_t n) {
+    if (count == 0) return;
+    const ReduceAxis& axis = axes[count - 1];
+    x += (n - 1) * axis.x;
+    y += (n - 1) * axis.y;
+    index[count - 1] += n - 1;
+    Next();
+  }
 };
 
 }  // namespace dragon::DRAGON_DEVICE

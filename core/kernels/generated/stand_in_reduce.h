@@ -6,11 +6,17 @@
 
 namespace dragon::DRAGON_DEVICE {
 
-template <typename Self>
-struct Elementwise {};
+template <typename Self, typename Lane = void>
+struct Elementwise {
+  template <typename V>
+  DRAGON_FN static V Term(V x) {
+    return x;
+  }
+};
 
-template <typename T, typename... Args>
-T LaneFold(Args...);
+/// For tables of kernels, which nobody reads here.
+template <typename R>
+void ReduceBy();
 
 }  // namespace dragon::DRAGON_DEVICE
 

@@ -185,12 +185,8 @@ void ChannelMoments(Context& ctx, View mean, View var, View x) {
   shape[1] = x.shape[1];
   strides[1] = 1;
   const View result{var.data, shape.data(), strides.data(), x.shape[1], x.ndim, kDTypeOf<A>};
-  VarOf<T, A> reducer;
-  reducer.y = var.as<A>();
-  reducer.mean = mean.as<A>();
-  reducer.correction = 0;
-  reducer.root = false;
-  Reduce(ctx, result, x, reducer);
+  const View center{mean.data, shape.data(), strides.data(), x.shape[1], x.ndim, kDTypeOf<A>};
+  Reduce(ctx, result, center, x, VarOf<A>{});
 }
 DRAGON_KERNEL(ChannelMoments, Floating);
 

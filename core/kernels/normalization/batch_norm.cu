@@ -274,7 +274,7 @@ void ChannelMoments(Context& ctx, View mean, View var, View x) {
     const View result{var.data, shape.data(), strides.data(), x.shape[1], x.ndim, kDTypeOf<A>};
     VarOf<T, A> reducer;
     reducer.y = var.as<A>();
-    reducer.mean = mean.as<A>();
+    reducer.second = mean.as<A>();
     reducer.correction = 0;
     reducer.root = false;
     return Reduce(ctx, result, x, reducer);

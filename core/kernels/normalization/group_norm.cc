@@ -28,7 +28,7 @@ Moments<Accumulator<T>> MomentsOf(const T* x, int64_t n) {
   const VarOf<T, Accumulator<T>> reducer{};
   Moments<Accumulator<T>> total = reducer.Identity();
   for (int64_t first = 0; first < n; first += kRowBlock) {
-    total = reducer.Combine(total, reducer.Row(x + first, std::min(kRowBlock, n - first), 1, 0));
+    total = reducer.Combine(total, reducer.Row(x + first, std::min(kRowBlock, n - first), 0));
   }
   return total;
 }

@@ -27,7 +27,7 @@ struct ArgOf {
   using V = std::conditional_t<std::is_same_v<T, bool>, uint8_t, Wide<T>>;
   using State = Placed<V>;
   T* y;
-  int64_t* place;
+  int64_t* second;  // where it stands
 
   /// Strictly better; NaN is better than any number.
   DRAGON_FN static bool Better(V a, V b) {
@@ -53,15 +53,15 @@ struct ArgOf {
     return a.index <= b.index ? a : b;
   }
   DRAGON_FN void Store(int64_t offset, State s, int64_t) const {
-    place[offset] = s.index;
+    second[offset] = s.index;
     if (y) y[offset] = static_cast<T>(s.value);
   }
 
-  State Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t stride, int64_t index) const {
-    if (stride == 1 && n >= 2 * kLaneCount<V>) return LongRow(x, n, index);
+  State Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t index) const {
+    if (n >= 2 * kLaneCount<V>) return LongRow(x, n, index);
     State best = Map(x[0], index);
     for (int64_t i = 1; i < n; ++i) {
-      const V value = static_cast<V>(x[i * stride]);
+      const V value = static_cast<V>(x[i]);
       if (Better(value, best.value)) best = {value, index + i};
     }
     return best;
@@ -116,10 +116,13 @@ struct ArgOf {
 
 template <typename T, bool kMax>
 void Run(Context& ctx, View y, View index, View x) {
-  ArgOf<T, kMax> reducer;
-  reducer.y = y ? y.as<T>() : nullptr;
-  reducer.place = index.as<int64_t>();
-  Reduce(ctx, index, x, reducer);
+#if defined(DRAGON_GPU)
+  using Read = T;
+#else
+  using Read = std::conditional_t<std::is_same_v<T, bool>, uint8_t, Loaded<T>>;
+  if constexpr (std::is_same_v<T, bool>) x.dtype = y.dtype = DType::kUInt8;
+#endif
+  Reduce(ctx, y, index, x, ArgOf<Read, kMax>{});
 }
 
 const bool entered[] = {

@@ -34,9 +34,9 @@ struct LogSumExpOf {
   }
   DRAGON_FN void Store(int64_t offset, State s, int64_t) const { y[offset] = static_cast<T>(Log(s.sum) + Base(s.max)); }
 
-  State Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t stride, int64_t) const {
-    if (stride == 1) return RowOf(n, [x](int64_t i) { return static_cast<A>(x[i]); });
-    return RowOf(n, [x, stride](int64_t i) { return static_cast<A>(x[i * stride]); });
+  State Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t) const {
+    const A max = LaneMax<A>(n, [x](int64_t i) { return static_cast<A>(x[i]); }), base = Base(max);
+    return {max, LaneSum<A>(n, [=](int64_t i) { return Exp(static_cast<A>(x[i]) - base); })};
   }
   void Columns(const T* x, int64_t rows, int64_t stride, int64_t cols, int64_t, State* acc) const {
     constexpr int64_t kCols = 512;
@@ -50,11 +50,6 @@ struct LogSumExpOf {
 
  private:
   DRAGON_FN static A Part(State s, A base) { return s.sum == A(0) ? A(0) : s.sum * Exp(Base(s.max) - base); }
-  template <typename Load>
-  DRAGON_FN static State RowOf(int64_t n, Load load) {
-    const A max = LaneMax<A>(n, load), base = Base(max);
-    return {max, LaneSum<A>(n, [=](int64_t i) { return Exp(load(i) - base); })};
-  }
   static void ColumnsOf(const T* x, int64_t rows, int64_t stride, int64_t cols, A* DRAGON_RESTRICT max,
                         A* DRAGON_RESTRICT base, A* DRAGON_RESTRICT sum) {
     for (int64_t j = 0; j < cols; ++j) max[j] = static_cast<A>(x[j]);
@@ -75,8 +70,8 @@ struct LogSumExpOf {
   }
 };
 
-[[maybe_unused]] const bool entered =
-    kernels::Enter(kernels::LogSumExp, Floating{}, []<typename T>(TypeTag<T>) { return &ReduceBy<LogSumExpOf<T>>; });
+[[maybe_unused]] const bool entered = kernels::Enter(
+    kernels::LogSumExp, Floating{}, []<typename T>(TypeTag<T>) { return &ReduceBy<LogSumExpOf<Loaded<T>>>; });
 
 }  // namespace
 }  // namespace dragon::DRAGON_DEVICE

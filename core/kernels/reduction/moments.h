@@ -11,7 +11,7 @@ struct Moments {
   A mean, m2, count;  // m2 is the sum of squared distances from the mean
 };
 
-/// `Out` is what results are stored as; y or mean may be null.
+/// `Out` is what results are stored as; y or `second` may be null.
 template <typename T, typename Out = T>
 struct VarOf {
   static constexpr bool kOrdered = false;
@@ -19,7 +19,7 @@ struct VarOf {
   using A = Accumulator<T>;
   using State = Moments<A>;
   Out* y;
-  Out* mean;
+  Out* second;  // the mean
   double correction;
   bool root;
 
@@ -39,12 +39,16 @@ struct VarOf {
     A value = s.m2 / static_cast<A>(free > 0 ? free : 0);
     if (count == 0) value = s.mean = std::numeric_limits<A>::quiet_NaN();
     y[offset] = static_cast<Out>(root ? std::sqrt(value) : value);
-    if (mean) mean[offset] = static_cast<Out>(s.mean);
+    if (second) second[offset] = static_cast<Out>(s.mean);
   }
 
-  State Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t stride, int64_t) const {
-    if (stride == 1) return RowOf(n, [x](int64_t i) { return static_cast<A>(x[i]); });
-    return RowOf(n, [x, stride](int64_t i) { return static_cast<A>(x[i * stride]); });
+  State Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t) const {
+    const A center = LaneSum<A>(n, [x](int64_t i) { return static_cast<A>(x[i]); }) / static_cast<A>(n);
+    const A squares = LaneSum<A>(n, [=](int64_t i) {
+      const A d = static_cast<A>(x[i]) - center;
+      return d * d;
+    });
+    return {center, squares, static_cast<A>(n)};
   }
   void Columns(const T* x, int64_t rows, int64_t stride, int64_t cols, int64_t, State* acc) const {
     A mean_of[kCols], m2_of[kCols];
@@ -58,17 +62,6 @@ struct VarOf {
  private:
   static constexpr int64_t kCols = 512;
 
-  template <typename Load>
-  DRAGON_FN static State RowOf(int64_t n, Load load) {
-    const A center = LaneSum<A>(n, load) / static_cast<A>(n);
-    return {center,
-            LaneSum<A>(n,
-                       [=](int64_t i) {
-                         const A d = load(i) - center;
-                         return d * d;
-                       }),
-            static_cast<A>(n)};
-  }
   static void ColumnsOf(const T* x, int64_t rows, int64_t stride, int64_t cols, A* DRAGON_RESTRICT mean_of,
                         A* DRAGON_RESTRICT m2_of) {
     for (int64_t j = 0; j < cols; ++j) mean_of[j] = m2_of[j] = A(0);

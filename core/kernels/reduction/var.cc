@@ -6,12 +6,10 @@ namespace dragon::DRAGON_DEVICE {
 
 template <typename T>
 void Var(Context& ctx, View y, View mean, View x, double correction, bool root) {
-  VarOf<T> reducer;
-  reducer.y = y.as<T>();
-  reducer.mean = mean ? mean.as<T>() : nullptr;
+  VarOf<Loaded<T>> reducer{};
   reducer.correction = correction;
   reducer.root = root;
-  Reduce(ctx, y, x, reducer);
+  Reduce(ctx, y, mean, x, reducer);
 }
 DRAGON_KERNEL(Var, Floating);
 
