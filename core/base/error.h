@@ -5,6 +5,8 @@
 #pragma once
 
 #include <exception>
+#include <initializer_list>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -26,13 +28,27 @@ class DRAGON_API Error : public std::exception {
   const char* what() const noexcept override { return message_.c_str(); }
 
  protected:
-  template <typename... Words>
-  void Append(const Words&... words) {
-    std::ostringstream out;
-    out << std::boolalpha;
-    (out << ... << words);
-    message_ += out.str();
+  /// A word of a message and how it is written. Thousands of letters differ in the types of their words: what puts them
+  /// together does not know these.
+  struct Word {
+    const void* what;
+    void (*write)(std::ostream& out, const void* what);
+  };
+  template <typename T>
+  static void Write(std::ostream& out, const void* what) {
+    out << *static_cast<const T*>(what);
   }
+  static void WriteText(std::ostream& out, const void* what);
+  template <typename T>
+  static Word WordOf(const T& word) {
+    return {std::addressof(word), &Write<T>};
+  }
+  template <size_t kSize>
+  static Word WordOf(const char (&text)[kSize]) {
+    return {text, &WriteText};
+  }
+
+  [[gnu::cold]] void Append(std::initializer_list<Word> words);
   ErrorKind kind_;
   std::string message_;
 };
@@ -43,27 +59,27 @@ class ErrorOf : public Error {
  public:
   template <typename... Words>
   explicit ErrorOf(const Words&... who) : Error(kKind, "") {
-    Append(who...);
+    Append({WordOf(who)...});
   }
   template <typename... Words>
   ErrorOf&& Got(const Words&... words) && {
-    Append(": got ", words...);
+    Append({WordOf(": got "), WordOf(words)...});
     return std::move(*this);
   }
   template <typename... Words>
   ErrorOf&& Expected(const Words&... words) && {
-    Append(", expected ", words...);
+    Append({WordOf(", expected "), WordOf(words)...});
     return std::move(*this);
   }
   /// A whole sentence instead of got/expected: "who: sentence".
   template <typename... Words>
   ErrorOf&& Says(const Words&... words) && {
-    Append(": ", words...);
+    Append({WordOf(": "), WordOf(words)...});
     return std::move(*this);
   }
   template <typename... Words>
   ErrorOf&& Hint(const Words&... words) && {
-    Append(" (", words..., ")");
+    Append({WordOf(" ("), WordOf(words)..., WordOf(")")});
     return std::move(*this);
   }
 };

@@ -26,6 +26,19 @@ View Run::FromElsewhere(const Tensor& x) const {
   return view;
 }
 
+// Not in the header: two thousand calls are made by these.
+CallBuilder::~CallBuilder() = default;
+void CallBuilder::Add(const char* text) { Add(Value(text)); }
+void CallBuilder::Add(const std::string& text) { Add(Value(text)); }
+void CallBuilder::Add(const Dims& dims) { Add(Value(dims)); }
+void CallBuilder::Add(DType dtype) { Add(Value(dtype)); }
+void CallBuilder::Add(Device device) { Add(Value(device)); }
+void CallBuilder::Add(std::initializer_list<int64_t> dims) { Add(Value(Dims(dims))); }
+void CallBuilder::AddNumber(bool value) { Add(Value(value)); }
+void CallBuilder::AddNumber(double value) { Add(Value(value)); }
+void CallBuilder::AddNumber(int64_t value) { Add(Value(value)); }
+Tensor CallBuilder::ApplyForOne() { return std::move(Apply()[0]); }
+
 const Argument& CallBuilder::Next(bool tensor) {
   const auto& arguments = op_.schema.arguments();
   if (position_ >= arguments.size()) {

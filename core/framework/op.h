@@ -25,6 +25,7 @@ struct OpName {
 class DRAGON_API CallBuilder {
  public:
   explicit CallBuilder(const Operator& op) : op_(op) {}
+  ~CallBuilder();
   void Add(const Tensor& tensor);
   void Add(std::span<const Tensor> tensors);
   void Add(const std::vector<Tensor>& tensors) { Add(std::span<const Tensor>(tensors)); }
@@ -35,19 +36,19 @@ class DRAGON_API CallBuilder {
     requires std::is_arithmetic_v<T>
   void Add(T value) {
     if constexpr (std::is_same_v<T, bool>) {
-      Add(Value(value));
+      AddNumber(value);
     } else if constexpr (std::is_floating_point_v<T>) {
-      Add(Value(static_cast<double>(value)));
+      AddNumber(static_cast<double>(value));
     } else {
-      Add(Value(static_cast<int64_t>(value)));
+      AddNumber(static_cast<int64_t>(value));
     }
   }
-  void Add(const char* text) { Add(Value(text)); }
-  void Add(const std::string& text) { Add(Value(text)); }
-  void Add(const Dims& dims) { Add(Value(dims)); }
-  void Add(DType dtype) { Add(Value(dtype)); }
-  void Add(Device device) { Add(Value(device)); }
-  void Add(std::initializer_list<int64_t> dims) { Add(Value(Dims(dims))); }
+  void Add(const char* text);
+  void Add(const std::string& text);
+  void Add(const Dims& dims);
+  void Add(DType dtype);
+  void Add(Device device);
+  void Add(std::initializer_list<int64_t> dims);
   template <typename T>
   void Add(const std::optional<T>& value) {
     if (value) {
@@ -58,9 +59,14 @@ class DRAGON_API CallBuilder {
   }
   /// Fill in defaults and go through the door.
   Tensors Apply(std::span<const Tensor> outs = {});
+  /// The same, and its first result.
+  Tensor ApplyForOne();
 
  private:
   const Argument& Next(bool tensor);
+  void AddNumber(bool value);
+  void AddNumber(double value);
+  void AddNumber(int64_t value);
 
   const Operator& op_;
   size_t position_ = 0;
@@ -86,7 +92,9 @@ Tensors OpN(const Args&... args) {
 /// Apply an operator and return its first result.
 template <OpName name, typename... Args>
 Tensor Op(const Args&... args) {
-  return OpN<name>(args...)[0];
+  CallBuilder builder(OpNamed<name>());
+  (builder.Add(args), ...);
+  return builder.ApplyForOne();
 }
 
 /// Tell an operator that is another one, of the same arguments, under a further name.

@@ -1,6 +1,8 @@
 // The conversions between every two dtypes, each a loop over contiguous elements.
 #include "core/kernels/convert.h"
 
+#include <algorithm>
+
 #if defined(__F16C__) && !defined(DRAGON_GPU)
 #include <immintrin.h>
 #endif
@@ -9,8 +11,38 @@
 
 namespace dragon::DRAGON_DEVICE {
 
+/// Dtypes that numbers are only kept in go by way of the one that they are computed in.
+template <typename T>
+using Stop = std::conditional_t<kIsFloat8<T>, float, std::conditional_t<std::is_same_v<T, complex32>, complex64, T>>;
+
 template <typename To, typename From>
-void Convert(Context&, void* to, const void* from, int64_t n) {
+void Convert(Context& ctx, void* to, const void* from, int64_t n);
+
+/// The same by way of numbers of another dtype, which hold all of either.
+template <typename To, typename By, typename From>
+void ConvertBy(Context& ctx, void* to, const void* from, int64_t n) {
+  constexpr int64_t kPiece = 1024;
+  By piece[kPiece];
+  for (int64_t i = 0; i < n; i += kPiece) {
+    const int64_t count = std::min(kPiece, n - i);
+    Convert<By, From>(ctx, piece, static_cast<const From*>(from) + i, count);
+    Convert<To, By>(ctx, static_cast<To*>(to) + i, piece, count);
+  }
+}
+
+template <typename To, typename From>
+__attribute__((noinline)) void Convert(Context& ctx, void* to, const void* from, int64_t n) {
+#if !defined(DRAGON_GPU)
+  using StopTo = Stop<To>;
+  using StopFrom = Stop<From>;
+  if constexpr (std::is_same_v<To, From>) {
+    return std::copy_n(static_cast<const From*>(from), n, static_cast<To*>(to)), void();
+  } else if constexpr (!std::is_same_v<StopFrom, From> && !std::is_same_v<StopFrom, To>) {
+    return ConvertBy<To, StopFrom, From>(ctx, to, from, n);
+  } else if constexpr (!std::is_same_v<StopTo, To> && !std::is_same_v<StopTo, From>) {
+    return ConvertBy<To, StopTo, From>(ctx, to, from, n);
+  }
+#endif
   auto* y = static_cast<To*>(to);
   auto* x = static_cast<const From*>(from);
   int64_t i = 0;

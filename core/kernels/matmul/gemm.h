@@ -54,17 +54,19 @@ struct VectorOf {
   typedef R Unaligned __attribute__((vector_size(kLanes * sizeof(R)), aligned(alignof(R)), may_alias));
 };
 
-/// The register tile of T: MR x NR elements, NR in whole vectors.
-template <typename T>
-struct TileOf {
-  using Real = typename GemmType<T>::Real;
-  static constexpr int kParts = GemmType<T>::kParts;
+/// The register tile of elements of so many reals: MR x NR of them, NR in whole vectors.
+template <typename R, int the_parts>
+struct TileBy {
+  using Real = R;
+  static constexpr int kParts = the_parts;
   static constexpr int kLanes = kVectorBytes / sizeof(Real);
   static constexpr int kVectors = kParts == 2 ? 2 : kTileVectors;
   static constexpr int kRows = kTileRows / kParts;
   static constexpr int kCols = kVectors * kLanes;
   static constexpr int kSize = kParts * kRows * kCols;
 };
+template <typename T>
+using TileOf = TileBy<typename GemmType<T>::Real, GemmType<T>::kParts>;
 
 template <typename T>
 DRAGON_FN void SplitInto(const T& x, typename GemmType<T>::Real* at, int64_t part_stride) {
@@ -78,7 +80,8 @@ DRAGON_FN void SplitInto(const T& x, typename GemmType<T>::Real* at, int64_t par
 
 /// Pack `count` of at most `width` lines of length k: out[p][part][line], short panels padded with zeros.
 template <int kWidth, typename T>
-void PackPanel(const T* x, int64_t line, int64_t along, int64_t count, int64_t k, typename GemmType<T>::Real* out) {
+__attribute__((noinline)) void PackPanel(const T* x, int64_t line, int64_t along, int64_t count, int64_t k,
+                                         typename GemmType<T>::Real* out) {
   constexpr int kParts = GemmType<T>::kParts;
   if (count < kWidth) std::fill(out, out + k * kWidth * kParts, typename GemmType<T>::Real(0));
   if (count == kWidth && line == 1) {
@@ -97,10 +100,9 @@ void PackPanel(const T* x, int64_t line, int64_t along, int64_t count, int64_t k
 }
 
 /// acc[part][row][col] = sum over p of packed a[p] (x) packed b[p].
-template <typename T>
-void MultiplyTile(int64_t k, const typename GemmType<T>::Real* a, const typename GemmType<T>::Real* b,
-                  typename GemmType<T>::Real* out) {
-  using Tile = TileOf<T>;
+template <typename Tile>
+__attribute__((noinline)) void MultiplyTile(int64_t k, const typename Tile::Real* a, const typename Tile::Real* b,
+                                            typename Tile::Real* out) {
   using Vector = typename VectorOf<typename Tile::Real, Tile::kLanes>::Type;
   constexpr int kRows = Tile::kRows, kVectors = Tile::kVectors, kParts = Tile::kParts;
   Vector acc[kParts][kRows][kVectors] = {};
@@ -184,9 +186,8 @@ class SerialGemm {
       const Real* b = b_.template as<Real>() + j * depth_ * Tile::kParts;
       const int64_t width = std::min<int64_t>(Tile::kCols, cols - j);
       for (int64_t i = 0; i < rows; i += Tile::kRows) {
-        MultiplyTile<T>(depth_, a_.template as<Real>() + i * depth_ * Tile::kParts, b, acc);
-        const int64_t height = std::min<int64_t>(Tile::kRows, rows - i);
-        for (int64_t r = 0; r < height; ++r) Store(acc, r, i0 + i + r, j, width, y, epilogue, column + j);
+        MultiplyTile<Tile>(depth_, a_.template as<Real>() + i * depth_ * Tile::kParts, b, acc);
+        Store(acc, std::min<int64_t>(Tile::kRows, rows - i), i0 + i, j, width, y, epilogue, column + j);
       }
     }
   }
@@ -199,18 +200,20 @@ class SerialGemm {
     }
   }
 
-  void Store(const Real* acc, int64_t r, int64_t i, int64_t j, int64_t width, Matrix<T> y, const Epilogue<T>& epilogue,
-             int64_t column) {
-    if constexpr (kSumsInPlace) {
-      T* out = &y(i, j);
-      if (y.col == 1) {
-        StoreRow(acc, r, width, out, 1, out, epilogue, column);
+  __attribute__((noinline)) void Store(const Real* acc, int64_t height, int64_t i, int64_t j, int64_t width,
+                                       Matrix<T> y, const Epilogue<T>& epilogue, int64_t column) {
+    for (int64_t r = 0; r < height; ++r) {
+      T* out = &y(i + r, j);
+      if constexpr (kSumsInPlace) {
+        if (y.col == 1) {
+          StoreRow(acc, r, width, out, 1, out, epilogue, column);
+        } else {
+          StoreRow(acc, r, width, out, y.col, out, epilogue, column);
+        }
       } else {
-        StoreRow(acc, r, width, out, y.col, out, epilogue, column);
+        Sum* sums = sums_.template as<Sum>() + (first_ && last_ ? 0 : (i + r) * block_n_ + j);
+        StoreRow(acc, r, width, out, y.col, sums, epilogue, column);
       }
-    } else {
-      Sum* sums = sums_.template as<Sum>() + (first_ && last_ ? 0 : i * block_n_ + j);
-      StoreRow(acc, r, width, &y(i, j), y.col, sums, epilogue, column);
     }
   }
 

@@ -33,7 +33,7 @@ class PackedWeights {
     for (int64_t j = 0; j < n_; j += Tile::kCols) {
       const int64_t width = std::min<int64_t>(Tile::kCols, n_ - j);
       for (int64_t i = 0; i < rows; i += Tile::kRows) {
-        MultiplyTile<T>(k_, scratch + i * k_, panels_.template as<const Real>() + j * k_, acc);
+        MultiplyTile<Tile>(k_, scratch + i * k_, panels_.template as<const Real>() + j * k_, acc);
         const int64_t height = std::min<int64_t>(Tile::kRows, rows - i);
         for (int64_t r = 0; r < height; ++r) {
           Store(acc + r * Tile::kCols, width, bias ? bias + j : nullptr, beta, y + (i + r) * n_ + j);

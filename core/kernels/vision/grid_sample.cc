@@ -92,21 +92,25 @@ struct Tile {
   /// A point that is not finite reads NaN where zeros lie outside (`poison`), and gives its gradient to nobody.
   template <typename T>
   void Find(const Space& space, const T* grid, int64_t points, bool poison, bool slopes) {
+    for (int i = 0; i < space.axes; ++i) {
+      for (int64_t p = 0; p < points; ++p) coordinate_[i][p] = static_cast<W>(grid[p * space.axes + i]);
+    }
+    FindWide(space, points, poison, slopes);
+  }
+
+ private:
+  /// Once for all who call: ten modes and paddings of three axes are most of what this file compiles to.
+  __attribute__((noinline)) void FindWide(const Space& space, int64_t points, bool poison, bool slopes) {
     count = points;
     const int per_axis = space.taps_per_axis(), deep = space.axes == 3 ? per_axis : 1;
     taps = per_axis * per_axis * deep;
-    for (int i = 0; i < space.axes; ++i) {
-      for (int64_t p = 0; p < points; ++p) coordinate_[i][p] = static_cast<W>(grid[p * space.axes + i]);
-      axes_[i].Find(space, i, coordinate_[i], points);
-    }
+    for (int i = 0; i < space.axes; ++i) axes_[i].Find(space, i, coordinate_[i], points);
     for (int tap = 0; tap < taps; ++tap) {
       const int k[3] = {tap % per_axis, tap / per_axis % per_axis, tap / (per_axis * per_axis)};
       space.axes == 3 ? SetTap<3>(space, k, tap, slopes) : SetTap<2>(space, k, tap, slopes);
     }
     if (poison && space.padding == GridPadding::kZeros && space.mode != GridMode::kNearest) Poison(space);
   }
-
- private:
   void Poison(const Space& space) {
     for (int i = 0; i < space.axes; ++i) {
       for (int64_t p = 0; p < count; ++p) {
