@@ -61,7 +61,7 @@ class Progress:
     def __init__(self, jobs, show):
         self.jobs, self.show = jobs, show
         self.total = self.done = 0.0
-        self.begin = self.shown = None
+        self.count, self.begin, self.shown = 0, None, None
 
     def read(self, line):
         """Take a line that the build said; return whether it is one of its steps."""
@@ -76,10 +76,16 @@ class Progress:
             self.begin = self.shown = now
             self.start(count)
         self.done += weigh(path)
-        if number == count or now - self.shown >= (0.5 if sys.stdout.isatty() else EVERY):
+        self.count = count
+        if now - self.shown >= (0.5 if sys.stdout.isatty() else EVERY):
             self.shown = now
             self.tell(number, count, now - self.begin)
         return True
+
+    def finish(self):
+        """Say what it took, if anything was compiled."""
+        if self.begin is not None:
+            self.show(f"dragon: {self.count} files in {words(time.monotonic() - self.begin)}")
 
     def start(self, count):
         """Estimate a build of so many steps; of one that goes on where it was, what is left is of average weight."""
@@ -94,8 +100,7 @@ class Progress:
         """Show how far it is; the time left is measured on what was done."""
         share = min(1.0, max(self.done / self.total, 1e-6))
         left = "" if share < 0.05 else f", {words(seconds / share - seconds)} left"
-        self.show(f"dragon: {number} of {count} files{left}" if number < count else
-                  f"dragon: {count} files in {words(seconds)}")
+        self.show(f"dragon: {number} of {count} files{left}")
 
 
 def words(seconds):
@@ -124,6 +129,8 @@ def run(command):
         child.terminate()
         child.wait()
         raise
+    if status == 0:
+        progress.finish()
     if terminal and progress.begin is not None:
         print()
     if status and not os.environ.get("VERBOSE"):
