@@ -130,8 +130,8 @@ RUNTIME = [
     Fault("size_quotient", "core/runtime/fit.cc",
           "greatest = std::min(greatest, numbers[i] * divisor - atom.numbers[i] + divisor - 1);",
           "greatest = std::min(greatest, numbers[i] * divisor - atom.numbers[i] + divisor);",
-          "tests/vm/torch/export/test_sizes.py tests/onnx/test_onnx_sizes.py",
-          "only exported graphs of any size in which a size is a quotient that was rounded"),
+          "tests/graph/test_kept_graphs.py",
+          "only graphs of any size that are kept, where a size is a quotient that was rounded"),
 ]
 
 BINDINGS = [
