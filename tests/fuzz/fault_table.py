@@ -1,4 +1,4 @@
-"""The faults of `faults.py`: what a refactoring may break, one each, and the tests that are to notice.
+"""The faults of `faults.py`: what a refactoring may break, and the tests that are to notice.
 
 Where a file changes under an entry, the entry follows: `old` occurs in the file once. Tests are named as narrowly as is
 fair: a file or folder, and of the operator table, whose checks move together now and then, the folder and an operator.
