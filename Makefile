@@ -36,7 +36,7 @@ help:
 	@echo "make hunt-interrupts  an exception from a signal handler at every moment of small programs; MOMENTS, TIMERS, PROGRAMS"
 	@echo "make hunt-levels the operator table at each level of this processor: the same numbers, within bounds that are written"
 	@echo "make hunt-leaks  thousands of steps, models, compiles, epochs, errors and threads: nothing grows"
-	@echo "make hunt-faults  40 faults are put into the sources one by one; tests must catch each; HUNT_ONLY"
+	@echo "make hunt-faults  faults are put into the sources one by one; the tests must catch each; HUNT_ONLY"
 	@echo "make ci-full   all that must pass before a change lands, with what was not changed since it passed"
 	@echo "make ray       trainers on clusters of Ray's, which pip brings"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"

@@ -28,7 +28,7 @@ def test_an_entry_fits_the_sources(fault):
 
 
 def test_names_differ():
-    assert len({fault.name for fault in table.FAULTS}) == len(table.FAULTS) == 40
+    assert len({fault.name for fault in table.FAULTS}) == len(table.FAULTS) >= 40
 
 
 def test_an_entry_that_does_not_fit_is_named():
