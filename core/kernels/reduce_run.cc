@@ -71,7 +71,7 @@ class Loader {
     alignas(64) char loaded[kTileBytes];
     const int64_t fit = kTileBytes / loaded_size_;
     const int64_t width = loops_.goes_on ? std::min(cols, fit / 4) : std::min(cols, std::max<int64_t>(1, fit / rows));
-    const int64_t height = loops_.goes_on ? std::max<int64_t>(2, fit / 4 / width / 2 * 2) : rows;
+    const int64_t height = loops_.goes_on ? std::max<int64_t>(2, (fit / width - 1) / 2 * 2) : rows;
     for (int64_t first = 0; first < cols; first += width) {
       const int64_t some = std::min(width, cols - first);
       for (int64_t i = 0; i < rows;) {
@@ -118,13 +118,28 @@ class Loader {
         return GatherItems(static_cast<Pair*>(to), from, stride, n);
     }
   }
+  /// Items are put together in a register: memory takes fewer of these than of items.
   template <typename T>
   static void GatherItems(T* to, const char* from, int64_t stride, int64_t n) {
     const auto item = [](const char* at) { return *reinterpret_cast<const T*>(at); };
     int64_t i = 0;
-    for (; i + 4 <= n; i += 4, from += 4 * stride) {
-      const T a = item(from), b = item(from + stride), c = item(from + 2 * stride), d = item(from + 3 * stride);
-      to[i] = a, to[i + 1] = b, to[i + 2] = c, to[i + 3] = d;
+    if constexpr (sizeof(T) < 8) {
+      constexpr int kItems = 8 / sizeof(T);
+      for (; i + kItems <= n; i += kItems, from += kItems * stride) {
+        uint64_t word = 0;
+#pragma GCC unroll 8
+        for (int k = 0; k < kItems; ++k) {
+          word |= static_cast<uint64_t>(item(from + k * stride)) << (8 * static_cast<int>(sizeof(T)) * k);
+        }
+        std::memcpy(to + i, &word, sizeof(word));
+      }
+    } else if constexpr (sizeof(T) == 8) {
+      typedef T Two __attribute__((vector_size(16)));
+      for (; i + 4 <= n; i += 4, from += 4 * stride) {
+        const Two a = {item(from), item(from + stride)}, b = {item(from + 2 * stride), item(from + 3 * stride)};
+        std::memcpy(to + i, &a, sizeof(a));
+        std::memcpy(to + i + 2, &b, sizeof(b));
+      }
     }
     for (; i < n; ++i, from += stride) to[i] = item(from);
   }
@@ -412,13 +427,20 @@ class ReduceRun {
 /// A few elements to one result: no plan at all.
 void Tiny(const ReduceCall& call) {
   const ReduceLoops& loops = *call.loops;
-  const Loader load(call);
-  alignas(16) char loaded[kShort * kMostItem], state[kMostStateBytes];
-  const View& x = *call.x;
-  const void* from = x.data;
-  if (load.converts()) load.Convert(loaded, from, x.numel), from = loaded;
-  loops.few(call.reducer, from, x.numel, state);
-  Writer(call, x.numel).Put(0, 0, state, 1);
+  const View &x = *call.x, &y = *call.outputs[0], &second = *call.outputs[1];
+  alignas(16) char state[kMostStateBytes];
+  if (x.dtype == loops.element && !loops.load) {
+    loops.few(call.reducer, x.data, x.numel, state);
+  } else {
+    alignas(16) char loaded[kShort * kMostItem];
+    Loader(call).Convert(loaded, x.data, x.numel);
+    loops.few(call.reducer, loaded, x.numel, state);
+  }
+  if ((y && y.dtype != loops.outputs[0]) || (second && second.dtype != loops.outputs[1])) {
+    return Writer(call, x.numel).Put(0, 0, state, 1);
+  }
+  void* const to[2] = {y ? y.data : nullptr, second ? second.data : nullptr};
+  loops.store(call.reducer, to, 1, state, 1, x.numel);
 }
 
 }  // namespace

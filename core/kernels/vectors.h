@@ -168,14 +168,30 @@ DRAGON_FN Vector<LaneIndex<A>> LanesFrom(int first) {
   return LanesOf<A>(first, std::make_integer_sequence<int, kItems<A>>{});
 }
 
-/// Halves of one vector meet, until one number is left.
-template <typename A, typename Meet>
-DRAGON_FN A FoldVector(Vector<A> value, Meet meet) {
-#pragma GCC unroll 8
-  for (int half = kItems<A> / 2; half > 0; half /= 2) {
-    value = meet(value, __builtin_shuffle(value, LanesFrom<A>(half)));
-  }
+/// Halves of one vector meet, until one number is left: narrower registers are quicker to shuffle.
+template <typename V, typename Meet, int... kLane>
+DRAGON_FN auto MeetHalves(V value, Meet meet, std::integer_sequence<int, kLane...>) {
+  constexpr int kHalf = sizeof...(kLane);
+  return meet(__builtin_shufflevector(value, value, kLane...),
+              __builtin_shufflevector(value, value, (kLane + kHalf)...));
+}
+template <typename V, typename Meet, int... kLane>
+DRAGON_FN auto FoldLast(V value, Meet meet, std::integer_sequence<int, kLane...>) {
+  constexpr int kCount = sizeof...(kLane);
+  if constexpr (kCount >= 16) value = meet(value, __builtin_shufflevector(value, value, (kLane + 8) % kCount...));
+  if constexpr (kCount >= 8) value = meet(value, __builtin_shufflevector(value, value, (kLane + 4) % kCount...));
+  if constexpr (kCount >= 4) value = meet(value, __builtin_shufflevector(value, value, (kLane + 2) % kCount...));
+  value = meet(value, __builtin_shufflevector(value, value, (kLane + 1) % kCount...));
   return value[0];
+}
+template <typename A, typename V, typename Meet>
+DRAGON_FN A FoldVector(V value, Meet meet) {
+  constexpr int kCount = sizeof(V) / sizeof(A);
+  if constexpr (sizeof(V) > 16) {
+    return FoldVector<A>(MeetHalves(value, meet, std::make_integer_sequence<int, kCount / 2>{}), meet);
+  } else {
+    return FoldLast(value, meet, std::make_integer_sequence<int, kCount>{});
+  }
 }
 
 /// Only the first `count` lanes meet.

@@ -58,7 +58,7 @@ struct ArgOf {
   }
 
   State Row(const T* DRAGON_RESTRICT x, int64_t n, int64_t index) const {
-    if (n >= 2 * kLaneCount<V>) return LongRow(x, n, index);
+    if (n >= 64) return LongRow(x, n, index);
     State best = Map(x[0], index);
     for (int64_t i = 1; i < n; ++i) {
       const V value = static_cast<V>(x[i]);
