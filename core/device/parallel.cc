@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <mutex>
 #include <string>
@@ -148,6 +149,28 @@ int TeamOf(int64_t wanted) {
   const int threads = NumThreads();
   if (DRAGON_UNLIKELY(threads != t_team) && !StartTeam(threads)) return 1;
   return static_cast<int>(std::min<int64_t>(wanted, threads));
+}
+
+int64_t TeamFor(int64_t count, int64_t grain) {
+  if (count <= 0) return 0;
+  return TeamOf(grain > 0 ? (count + grain - 1) / grain : count);
+}
+
+void RunOnTeam(int64_t count, int64_t threads, TeamCall call, const void* body) {
+  std::exception_ptr error;
+  // The whole team, if only to pass by: OpenMP ends the threads that a smaller one leaves out, and starts them anew.
+#pragma omp parallel num_threads(NumThreads())
+  {
+    const int64_t team = std::min<int64_t>(threads, omp_get_num_threads()), me = omp_get_thread_num();
+    const int64_t begin = std::min(count, count * me / team), end = std::min(count, count * (me + 1) / team);
+    try {
+      if (begin < end) call(body, begin, end);
+    } catch (...) {
+#pragma omp critical(dragon_parallel_error)
+      if (!error) error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
 }
 
 bool WorkAlone(bool alone) {

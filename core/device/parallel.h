@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <memory>
+#include <type_traits>
 
 #include "core/base/macros.h"
 
@@ -23,29 +25,29 @@ DRAGON_API int TeamOf(int64_t wanted);
 /// Elements of cheap work (a load, an add, a store) that are worth a thread: waking one costs 2 to 5 microseconds.
 inline constexpr int64_t kGrain = 32768;
 
-/// Call `body(begin, end)` over [0, count) in parallel pieces of at least `grain`. Exceptions reach the caller.
+/// Threads for work over [0, count) in pieces of at least `grain`; 0 where there is none.
+DRAGON_API int64_t TeamFor(int64_t count, int64_t grain);
+/// Call `call(body, begin, end)` from so many threads. Exceptions reach the caller.
+using TeamCall = void (*)(const void* body, int64_t begin, int64_t end);
+DRAGON_API void RunOnTeam(int64_t count, int64_t threads, TeamCall call, const void* body);
+
+/// Call `body(begin, end)` over [0, count) in parallel pieces of at least `grain`. Exceptions reach the caller. What
+/// wakes threads and catches their errors knows bodies by their address: there are a thousand.
 template <typename F>
 void ParallelFor(int64_t count, int64_t grain, F&& body) {
-  if (count <= 0) return;
-  const int64_t threads = TeamOf(grain > 0 ? (count + grain - 1) / grain : count);
-  if (threads <= 1) {
+  const int64_t threads = TeamFor(count, grain);
+  if (threads == 0) return;
+  if (threads == 1) {
     body(static_cast<int64_t>(0), count);
     return;
   }
-  std::exception_ptr error;
-  // The whole team, if only to pass by: OpenMP ends the threads that a smaller one leaves out, and starts them anew.
-#pragma omp parallel num_threads(NumThreads())
-  {
-    const int64_t team = std::min<int64_t>(threads, omp_get_num_threads()), me = omp_get_thread_num();
-    const int64_t begin = std::min(count, count * me / team), end = std::min(count, count * (me + 1) / team);
-    try {
-      if (begin < end) body(begin, end);
-    } catch (...) {
-#pragma omp critical(dragon_parallel_error)
-      if (!error) error = std::current_exception();
-    }
-  }
-  if (error) std::rethrow_exception(error);
+  using Body = std::remove_reference_t<F>;
+  RunOnTeam(
+      count, threads,
+      [](const void* the_body, int64_t begin, int64_t end) {
+        (*static_cast<Body*>(const_cast<void*>(the_body)))(begin, end);
+      },
+      std::addressof(body));
 }
 
 }  // namespace dragon

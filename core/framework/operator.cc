@@ -172,4 +172,21 @@ std::span<const Tensor> CallReader::list(int slot) const {
   return call_.inputs.subspan(schema.BeginOf(slot, call_.list_sizes), call_.list_sizes[lists]);
 }
 
+void Infer::y(int i, Dims shape, DType dtype) {
+  if (outputs.size() <= static_cast<size_t>(i)) outputs.resize(i + 1);
+  outputs[i].shape = std::move(shape);
+  outputs[i].dtype = dtype;
+}
+
+void Infer::y(int i, Dims shape, DType dtype, Dims strides) {
+  y(i, std::move(shape), dtype);
+  outputs[i].strides = std::move(strides);
+  outputs[i].free_layout = true;
+}
+
+void Run::set_y(int i, Tensor tensor) {
+  if (outputs_.size() <= static_cast<size_t>(i)) outputs_.resize(i + 1);
+  outputs_[i] = std::move(tensor);
+}
+
 }  // namespace dragon

@@ -80,17 +80,9 @@ struct OutputSpec {
 class DRAGON_API Infer : public CallReader {
  public:
   using CallReader::CallReader;
-  void y(int i, Dims shape, DType dtype) {
-    if (outputs.size() <= static_cast<size_t>(i)) outputs.resize(i + 1);
-    outputs[i].shape = std::move(shape);
-    outputs[i].dtype = dtype;
-  }
+  void y(int i, Dims shape, DType dtype);
   /// The same, with strides the engine chose for speed.
-  void y(int i, Dims shape, DType dtype, Dims strides) {
-    y(i, std::move(shape), dtype);
-    outputs[i].strides = std::move(strides);
-    outputs[i].free_layout = true;
-  }
+  void y(int i, Dims shape, DType dtype, Dims strides);
   InlineVector<OutputSpec, 2> outputs;
   /// Where the results will be; the device of the first defined input unless said otherwise.
   Device device;
@@ -143,10 +135,7 @@ class DRAGON_API Run : public CallReader {
     return DRAGON_LIKELY(x.device() == ctx_.device) ? x.view() : FromElsewhere(x);
   }
   /// For operators whose result shapes depend on numbers (`Dynamic`): set the results here.
-  void set_y(int i, Tensor tensor) {
-    if (outputs_.size() <= static_cast<size_t>(i)) outputs_.resize(i + 1);
-    outputs_[i] = std::move(tensor);
-  }
+  void set_y(int i, Tensor tensor);
 
  private:
   View FromElsewhere(const Tensor& x) const;

@@ -90,16 +90,21 @@ void Each([[maybe_unused]] const Context& ctx, const F& f, const View& y, const 
 #endif
 }
 
+/// f(i) from `begin` to `end`: compiled once, and with a functor that nothing it writes can be a part of.
+template <typename F>
+__attribute__((noinline)) void RunFor(const F f, int64_t begin, int64_t end) {
+#pragma omp simd
+  for (int64_t i = begin; i < end; ++i) f(i);
+}
+
 /// f(i) for every i below n, in no order. `cost` counts additions per call.
 template <typename F>
 void ForEach([[maybe_unused]] const Context& ctx, int64_t n, int64_t cost, const F& f) {
 #if defined(DRAGON_GPU)
   LaunchForEach(ctx, n, f);
 #else
-  ParallelFor(n, std::max<int64_t>(kGrain / std::max<int64_t>(cost, 1), 1), [&](int64_t begin, int64_t end) {
-#pragma omp simd
-    for (int64_t i = begin; i < end; ++i) f(i);
-  });
+  ParallelFor(n, std::max<int64_t>(kGrain / std::max<int64_t>(cost, 1), 1),
+              [&f](int64_t begin, int64_t end) { RunFor<F>(f, begin, end); });
 #endif
 }
 

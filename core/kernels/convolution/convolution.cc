@@ -95,11 +95,11 @@ class Dense {
     }
   }
   template <typename U>
-  void CopyFrom(const View& x) {
+  __attribute__((noinline)) void CopyFrom(const View& x) {
     Zip<U>(x, [](T& to, const U& from) { to = static_cast<T>(from); });
   }
   template <typename U>
-  void CopyTo(const View& x) {
+  __attribute__((noinline)) void CopyTo(const View& x) {
     Zip<U>(x, [](const T& from, U& to) { to = static_cast<U>(from); });
   }
 
@@ -141,7 +141,8 @@ OwnedView Positions(const View& y, const Windows& win, int64_t n, int64_t group,
 }
 
 template <typename T>
-void Gather(const Windows& win, const T* x, int64_t channel_step, int64_t begin, int64_t end, T* columns) {
+__attribute__((noinline)) void Gather(const Windows& win, const T* x, int64_t channel_step, int64_t begin, int64_t end,
+                                      T* columns) {
   std::fill(columns, columns + win.rows() * (end - begin), T(0));
   win.ForEach(channel_step, begin, end,
               [&](int64_t row, int64_t column, int64_t offset) { columns[row * (end - begin) + column] = x[offset]; });
@@ -227,7 +228,7 @@ void Fill(const View& dense, T value) {
 
 /// y[n, c, ...] = activation(y + bias[c])
 template <typename T>
-void AddBias(const View& y, const View& bias, Activation activation) {
+__attribute__((noinline)) void AddBias(const View& y, const View& bias, Activation activation) {
   MatmulPost post;
   post.activation = activation;
   const Epilogue<T> epilogue(bias, post);
@@ -301,7 +302,7 @@ void ConvBackwardData(Context& ctx, View dx, View dy, View w, View bias, const C
 
 /// dbias[c] = sum of dy (of type U) over everything but channels.
 template <typename T, typename U = T>
-void SumOverPositions(const View& dbias, const View& dy) {
+__attribute__((noinline)) void SumOverPositions(const View& dbias, const View& dy) {
   const int64_t channels = dy.shape[1], positions = channels && dy.shape[0] ? dy.numel / (dy.shape[0] * channels) : 0;
   const int64_t step = PositionStep(dy);
   ParallelFor(channels, std::max<int64_t>(1, kGrain / std::max<int64_t>(dy.shape[0] * positions, 1)),

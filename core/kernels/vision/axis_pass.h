@@ -37,12 +37,12 @@ struct AxisPass {
   }
   /// Results [begin, end) of one line, of which x holds the inputs from `shift` on.
   template <typename In, typename Out>
-  void RunPart(const In* x, int64_t shift, Out* y, int64_t begin, int64_t end) const {
+  __attribute__((noinline)) void RunPart(const In* x, int64_t shift, Out* y, int64_t begin, int64_t end) const {
     for (int64_t i = begin; i < end; ++i, y += inner) Row(x - shift * inner, y, i, inner);
   }
   /// All results of `outer` lines; `buffer` has room for BufferSize() numbers.
   template <typename In, typename Out>
-  void Run(const In* x, Out* y, int64_t outer, W* buffer) const {
+  __attribute__((noinline)) void Run(const In* x, Out* y, int64_t outer, W* buffer) const {
     const int64_t in = size * inner, out = rows() * inner;
     if (inner == 1 && !copies) {
       for (int64_t o = 0; o < outer; o += kLong) Turned(x + o * in, y + o * out, std::min(kLong, outer - o), buffer);

@@ -70,8 +70,8 @@ struct Piece {
   }
 };
 
-void FindPiece(Piece* piece, const float* t, int64_t row, int64_t column, int64_t count, const View& x,
-               const ProjectSpec& spec) {
+__attribute__((noinline)) void FindPiece(Piece* piece, const float* t, int64_t row, int64_t column, int64_t count,
+                                         const View& x, const ProjectSpec& spec) {
   switch (spec.outside) {
     case ProjectOutside::kConstant:
       return piece->Find<ProjectOutside::kConstant>(t, row, column, count, x, spec.nearest);
@@ -93,7 +93,8 @@ struct Reader {
 
   int64_t Channels() const { return channels ? channels : count; }
 
-  void Nearest(const Piece& piece, int64_t pixels, T* to, int64_t pixel_step, int64_t plane_step) const {
+  __attribute__((noinline)) void Nearest(const Piece& piece, int64_t pixels, T* to, int64_t pixel_step,
+                                         int64_t plane_step) const {
     for (int64_t p = 0; p < pixels; ++p, to += pixel_step) {
       const int32_t y = piece.down.low[p], x = piece.across.low[p];
       const bool inside = (y | x) >= 0 && !piece.nowhere[p];
@@ -101,7 +102,8 @@ struct Reader {
       for (int64_t c = 0; c < Channels(); ++c) to[c * plane_step] = inside ? from[c * plane] : fill;
     }
   }
-  void Bilinear(const Piece& piece, int64_t pixels, T* to, int64_t pixel_step, int64_t plane_step) const {
+  __attribute__((noinline)) void Bilinear(const Piece& piece, int64_t pixels, T* to, int64_t pixel_step,
+                                          int64_t plane_step) const {
     for (int64_t p = 0; p < pixels; ++p, to += pixel_step) {
       const int32_t top = piece.down.low[p], bottom = piece.down.high[p];
       const int32_t left = piece.across.low[p], right = piece.across.high[p];
