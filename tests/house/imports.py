@@ -13,6 +13,7 @@ Names that come from a file or a caller are data: who imports by them is listed 
 """
 import ast
 import functools
+import gc
 import pathlib
 from typing import NamedTuple
 
@@ -25,8 +26,42 @@ ENGINE = "dragon._C"
 
 @functools.cache
 def parse(path):
-    """Return the syntax tree of a file."""
-    return ast.parse(path.read_text(encoding="utf-8"))
+    """Return the syntax tree of a file; looking for garbage meanwhile would take longer the more trees there are."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@functools.cache
+def list_nodes(path):
+    """Return the nodes of a file's syntax tree as `ast.walk` does, in half the time: without how names are used."""
+    nodes = [parse(path)]
+    for node in nodes:
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if value.__class__ is list:
+                nodes += [item for item in value if isinstance(item, ast.AST)]
+            elif field != "ctx" and isinstance(value, ast.AST):
+                nodes.append(value)
+    return nodes
+
+
+def list_calls(path):
+    """Return [(the name of what is called, "a.b" or "" where it has none, the call)] of a file."""
+    return [(name_of(node.func), node) for node in list_nodes(path) if isinstance(node, ast.Call)]
+
+
+def name_of(node):
+    """Return the dotted name that an expression is, "a.b"; "" for others."""
+    words = []
+    while isinstance(node, ast.Attribute):
+        words.insert(0, node.attr)
+        node = node.value
+    return ".".join([node.id, *words]) if isinstance(node, ast.Name) else ""
 
 
 class Arrow(NamedTuple):
@@ -73,17 +108,16 @@ class Reader:
     def __init__(self, name, path, modules):
         self.name, self.modules = name, modules
         self.package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        self.tree = parse(path)
+        self.nodes = list_nodes(path)
         self.arrows = []
         self.bound = {}  # what a name of this file stands for, where it is a module
 
     def read(self):
         """Return the arrows, in the order of the lines."""
-        nodes = list(ast.walk(self.tree))
-        documents = {id(node.body[0].value) for node in nodes
+        documents = {id(node.body[0].value) for node in self.nodes
                      if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and node.body
                      and isinstance(node.body[0], ast.Expr)}
-        for node in nodes:
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 self.read_import(node)
             elif isinstance(node, ast.ImportFrom):
@@ -92,7 +126,7 @@ class Reader:
                 self.read_table(node)
             elif isinstance(node, ast.Constant) and id(node) not in documents:
                 self.read_string(node)
-        for node in nodes:
+        for node in self.nodes:
             if isinstance(node, ast.Attribute):
                 self.read_words(node)
         return sorted(self.arrows, key=lambda arrow: arrow.line)

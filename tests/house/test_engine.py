@@ -1,9 +1,10 @@
 """What remembers has one home: state of the engine is read and changed from one file of dragon/core each."""
 import ast
 import collections
+import functools
 
 from dragon import _C
-from house.imports import list_modules, parse
+from house.imports import list_modules, list_nodes, name_of
 
 # Functions that work on their arguments alone, and tables that never change: whoever needs them takes them. All types
 # of the engine are open as well.
@@ -22,21 +23,26 @@ OPEN = {
 }
 
 
-def list_names(tree):
-    """Return the names of the engine that a file speaks of."""
-    nodes = list(ast.walk(tree))
+def list_names(nodes):
+    """Return the names of the engine that the nodes of a file's tree speak of."""
     imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and not node.level]
     found = {alias.name for node in imports if node.module == "dragon._C" for alias in node.names}
     bound = {alias.asname or "_C" for node in imports if node.module == "dragon" for alias in node.names
              if alias.name == "_C"} | {"dragon._C"}
-    return found | {node.attr for node in nodes if isinstance(node, ast.Attribute) and ast.unparse(node.value) in bound}
+    return found | {node.attr for node in nodes if isinstance(node, ast.Attribute) and name_of(node.value) in bound}
+
+
+@functools.cache
+def read_names():
+    """Return {module: names of the engine that it speaks of}."""
+    return {module: list_names(list_nodes(path)) for module, path in list_modules().items()}
 
 
 def list_homes():
     """Return {name of the engine's state: modules that speak of it}."""
     homes = collections.defaultdict(set)
-    for module, path in list_modules().items():
-        for name in list_names(parse(path)) - OPEN:
+    for module, names in read_names().items():
+        for name in names - OPEN:
             if not isinstance(getattr(_C, name), type):
                 homes[name].add(module)
     return homes
@@ -49,10 +55,10 @@ def test_what_the_engine_remembers_has_one_home():
 
 
 def test_the_list_of_open_functions_is_no_longer_than_needed():
-    used = set().union(*(list_names(parse(path)) for path in list_modules().values()))
+    used = set().union(*read_names().values())
     assert not OPEN - used
 
 
 def test_state_is_seen_however_it_is_spelt():
     tree = ast.parse("import dragon\nfrom dragon import _C as e\nfrom dragon._C import a\ne.b()\ndragon._C.c\n")
-    assert list_names(tree) == {"a", "b", "c"}
+    assert list_names(list(ast.walk(tree))) == {"a", "b", "c"}

@@ -6,6 +6,8 @@ import re
 import pytest
 from harness.subresults import each
 
+from house.imports import list_nodes
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # A room of core/ and the rooms it may include, besides itself.
@@ -105,7 +107,7 @@ def list_modules():
 def read_imports(module, path):
     """Yield the dotted names below dragon that a module imports, wherever in the file it does."""
     package = module.split(".")[:-1]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in list_nodes(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level:

@@ -1,9 +1,12 @@
 """Habits a machine can check: sizes, openings, no `__all__`, no path of somebody's machine."""
 import ast
+import functools
 import pathlib
 import re
 
 import pytest
+
+from house.imports import list_nodes, name_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("core", "dragon", "tests", "benchmarks", "examples", "tools", "docs")
@@ -55,15 +58,29 @@ def test_no_all():
     assert not [str(path) for path in list_files({".py"}) if re.search(r"^__all__\b", read(path), re.MULTILINE)]
 
 
-def test_no_python_function_is_too_long():
-    long = []
+@functools.cache
+def survey():
+    """Return what is told of functions that are too long, and of tests' children that start here."""
+    long, here = [], []
     for path in list_files({".py"}):
-        for node in ast.walk(ast.parse(read(path))):
+        for node in list_nodes.__wrapped__(ROOT / path):  # which are many: nobody keeps those of all files
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 length = node.end_lineno - node.lineno + 1
                 if length > LONGEST_FUNCTION:
                     long.append(f"{path}:{node.lineno} {node.name} has {length} lines")
-    assert not long
+            elif isinstance(node, ast.Call) and path.parts[0] == "tests" and starts_here(node):
+                here.append(f"{path}:{node.lineno}")
+    return long, here
+
+
+def starts_here(call):
+    """Return whether a call starts Python and does not say where."""
+    return (name_of(call.func) in ("subprocess.run", "subprocess.Popen") and "sys.executable" in ast.unparse(call)
+            and not any(word.arg == "cwd" for word in call.keywords))
+
+
+def test_no_python_function_is_too_long():
+    assert not survey()[0]
 
 
 @pytest.mark.parametrize("word", ["TO" + "DO", "FIX" + "ME", "XX" + "X"])
@@ -73,11 +90,4 @@ def test_nothing_is_left_for_later(word):
 
 def test_children_of_tests_start_outside_the_checkout():
     """A child that starts in the checkout imports its sources, not the installed Dragon."""
-    here = []
-    for path in list_files({".py"}):
-        calls = ast.walk(ast.parse(read(path))) if path.parts[0] == "tests" else ()
-        for call in calls:
-            name = ast.unparse(call.func) if isinstance(call, ast.Call) else ""
-            if name in ("subprocess.run", "subprocess.Popen") and "sys.executable" in ast.unparse(call):
-                here += [f"{path}:{call.lineno}"] if not any(word.arg == "cwd" for word in call.keywords) else []
-    assert not here
+    assert not survey()[1]

@@ -3,7 +3,7 @@ import ast
 
 import pytest
 
-from house.imports import list_modules, parse
+from house.imports import list_calls, list_modules, list_nodes
 
 from harness import interpreter
 
@@ -11,13 +11,11 @@ from harness import interpreter
 def test_every_warning_is_told_by_one_home():
     astray = []
     for name, path in list_modules().items():
-        tree = parse(path)
         if name == "dragon.core.warnings":
             continue
         plain = any(isinstance(node, ast.Import) and any(alias.name == "warnings" for alias in node.names)
-                    for node in ast.walk(tree))
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)
-                 and ast.unparse(node.func) in ("warnings.warn", "warnings.warn_explicit")]
+                    for node in list_nodes(path))
+        calls = [node for called, node in list_calls(path) if called in ("warnings.warn", "warnings.warn_explicit")]
         astray += [f"{name}:{call.lineno}" for call in calls if plain or any(
             word.arg in ("stacklevel", "skip_file_prefixes") for word in call.keywords) or len(call.args) > 2]
     assert not astray
