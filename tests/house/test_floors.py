@@ -3,7 +3,6 @@ import ast
 import pathlib
 import re
 
-import pytest
 from harness.subresults import each
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -123,7 +122,7 @@ def test_every_room_of_core_has_a_rule():
     assert rooms <= set(CORE)
 
 
-@pytest.mark.parametrize("room", sorted(CORE))
+@each("room", sorted(CORE))
 def test_core_includes_point_down(room):
     allowed = CORE[room] | {room}
     upward = [

@@ -10,7 +10,6 @@ genuine = pytest.importorskip("torch")
 
 from harness import exported  # noqa: E402
 from harness.programs import REJECTED, Program  # noqa: E402
-from harness.subresults import each  # noqa: E402
 
 from dragon import onnx  # noqa: E402
 from dragon.onnx.capture import leaves  # noqa: E402
@@ -47,8 +46,8 @@ def check(seed):
     return None
 
 
-@each("group", [pytest.param(group, marks=[] if group < 2 else [pytest.mark.slow])
-                for group in range(20)])
+@pytest.mark.parametrize("group", [pytest.param(group, marks=[] if group < 2 else [pytest.mark.slow])
+                                   for group in range(20)])
 def test_programs_equal_eager(group):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,5 +1,4 @@
 """Indices outside their axis: refused, and counted from the end only where genuine PyTorch counts so."""
-import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
@@ -108,6 +107,6 @@ def test_the_value_or_a_refusal(code):
     _compare(_result, code)
 
 
-@pytest.mark.parametrize("code", rows(GRADIENTS))
+@each("code", rows(GRADIENTS))
 def test_the_gradient_or_a_refusal(code):
     _compare(_gradient, code)

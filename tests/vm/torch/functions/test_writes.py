@@ -196,7 +196,7 @@ torch.where(m > 0, m, m, out=m[1:])
 """
 
 
-@pytest.mark.parametrize("call", [line for line in PARTLY.splitlines() if line])
+@each("call", [line for line in PARTLY.splitlines() if line])
 def test_what_is_read_while_it_is_written_is_refused(call):
     import torch as genuine
 
