@@ -19,12 +19,12 @@ using cpu::ReduceWalker;
 
 constexpr int64_t kShort = 16, kShortTile = 64;
 /// Bytes of converted elements that wait for a loop.
-constexpr int64_t kTileBytes = 32768;
+constexpr int64_t kStateBytes = 32768;
 /// Rows that one call of a loop reduces.
 constexpr int64_t kRun = 64;
 constexpr int64_t kMostItem = 16;
 
-struct Pair {
+struct StatePair {
   uint64_t low, high;
 };
 
@@ -35,9 +35,9 @@ int64_t Half(int64_t n, int64_t block) {
 }
 
 /// Elements on their way to the loops: gathered, and made the dtype that these read.
-class Loader {
+class ElementLoader {
  public:
-  explicit Loader(const ReduceCall& call)
+  explicit ElementLoader(const ReduceCall& call)
       : loops_(*call.loops),
         reducer_(call.reducer),
         dtype_(call.x->dtype),
@@ -68,8 +68,8 @@ class Loader {
     if (!converts_) {
       return loops_.columns(reducer_, x, rows, stride / size_, cols, index, false, states);
     }
-    alignas(64) char loaded[kTileBytes];
-    const int64_t fit = kTileBytes / loaded_size_;
+    alignas(64) char loaded[kStateBytes];
+    const int64_t fit = kStateBytes / loaded_size_;
     const int64_t width = loops_.goes_on ? std::min(cols, fit / 4) : std::min(cols, std::max<int64_t>(1, fit / rows));
     const int64_t height = loops_.goes_on ? std::max<int64_t>(2, (fit / width - 1) / 2 * 2) : rows;
     for (int64_t first = 0; first < cols; first += width) {
@@ -115,7 +115,7 @@ class Loader {
       case 8:
         return GatherItems(static_cast<uint64_t*>(to), from, stride, n);
       default:
-        return GatherItems(static_cast<Pair*>(to), from, stride, n);
+        return GatherItems(static_cast<StatePair*>(to), from, stride, n);
     }
   }
   /// Items are put together in a register: memory takes fewer of these than of items.
@@ -152,9 +152,9 @@ class Loader {
 };
 
 /// Results on their way out.
-class Writer {
+class StateWriter {
  public:
-  Writer(const ReduceCall& call, int64_t count) : call_(call), loops_(*call.loops), count_(count) {
+  StateWriter(const ReduceCall& call, int64_t count) : call_(call), loops_(*call.loops), count_(count) {
     for (int k = 0; k < 2; ++k) converts_ |= *call.outputs[k] && call.outputs[k]->dtype != loops_.outputs[k];
   }
 
@@ -308,7 +308,7 @@ class ReduceRun {
       case 8:
         return ShortRowsOf<uint64_t>(begin, end);
       default:
-        return ShortRowsOf<Pair>(begin, end);
+        return ShortRowsOf<StatePair>(begin, end);
     }
   }
   template <typename T>
@@ -418,8 +418,8 @@ class ReduceRun {
   const ReduceLoops& loops_;
   const void* reducer_;
   const char* x_;
-  const Loader load_;
-  const Writer write_;
+  const ElementLoader load_;
+  const StateWriter write_;
   int64_t size_, state_, units_, width_, tile_, tiles_;
   bool columns_;
 };
@@ -433,11 +433,11 @@ void Tiny(const ReduceCall& call) {
     loops.few(call.reducer, x.data, x.numel, state);
   } else {
     alignas(16) char loaded[kShort * kMostItem];
-    Loader(call).Convert(loaded, x.data, x.numel);
+    ElementLoader(call).Convert(loaded, x.data, x.numel);
     loops.few(call.reducer, loaded, x.numel, state);
   }
   if ((y && y.dtype != loops.outputs[0]) || (second && second.dtype != loops.outputs[1])) {
-    return Writer(call, x.numel).Put(0, 0, state, 1);
+    return StateWriter(call, x.numel).Put(0, 0, state, 1);
   }
   void* const to[2] = {y ? y.data : nullptr, second ? second.data : nullptr};
   loops.store(call.reducer, to, 1, state, 1, x.numel);
@@ -454,7 +454,7 @@ void RunReduce(Context& ctx, const ReduceCall& call) {
   if (plan.count > 0) return ReduceRun(plan, call).Go(ctx);
   alignas(16) char state[kMostStateBytes];
   call.loops->identity(call.reducer, state);
-  const Writer write(call, 0);
+  const StateWriter write(call, 0);
   ReduceWalker at(plan.kept, plan.kept_count, 0);
   for (int64_t i = 0; i < plan.outputs; ++i, at.Next()) write.Put(at.y, 0, state, 1);
 }

@@ -4,6 +4,7 @@ import textwrap
 import pytest
 
 from harness import page_claims, page_process, pages
+from harness.subresults import each
 
 
 def run(text, folder):
@@ -130,7 +131,7 @@ def test_options_of_directives_are_no_code():
     assert (file.kind, file.name, file.text) == ("file", "a.py", "y = 2\n")
 
 
-@pytest.mark.parametrize("expected, actual, same", [
+@each("expected, actual, same", [
     ("1.0", "1.04", True), ("1.00", "1.04", False), ("2", "2", True), ("2", "3", False), ("x.y", "xzy", False),
     ("[0.5, ...]", "[0.51, 7]", True), ("a  b\n", "a b", True), ("loss 1e-3", "loss 0.0012", True),
     ("loss 1e-3", "loss 0.2", False)])
@@ -138,7 +139,7 @@ def test_numbers_count_as_far_as_they_are_written(expected, actual, same):
     assert page_claims.agrees(expected, actual) is same
 
 
-@pytest.mark.parametrize("comment, claim", [
+@each("comment, claim", [
     (" 3.5", True), (" [1, 2]", True), (" tensor([1.])", True), (" None", True), (" 2 x", False), (" the sum", False),
     (" word", False), (" a, b", False), ("'text'", True)])
 def test_values_are_claims_and_words_are_not(comment, claim):

@@ -4,6 +4,7 @@ import re
 import pytest
 
 from harness import page_process, pages
+from harness.subresults import each
 
 TUTORIALS = [path for path in pages.list_pages(pages.TUTORIALS) if not path.endswith("/index.md")]
 BEGINNING = "import dragon.vm\ndragon.vm.install()\n"
@@ -24,7 +25,7 @@ def test_tutorial_runs(path, tmp_path):
     assert found["figures"], f"{path}: expected a plot"
 
 
-@pytest.mark.parametrize("path", TUTORIALS, ids=name_of)
+@each("path", TUTORIALS, ids=name_of)
 def test_tutorial_has_the_form_of_one(path):
     text, blocks = (pages.ROOT / path).read_text(encoding="utf-8"), pages.read_page(path)
     assert text.startswith("---\njupytext:\n") and "\nkernelspec:\n" in text and text.count("\n# ") >= 1
@@ -34,7 +35,7 @@ def test_tutorial_has_the_form_of_one(path):
     assert "\n## Where next\n" in text
 
 
-@pytest.mark.parametrize("path", TUTORIALS, ids=name_of)
+@each("path", TUTORIALS, ids=name_of)
 def test_links_of_a_tutorial_lead_somewhere(path):
     for target in re.findall(r"\]\(((?!https?:)[^)#]+)\)", (pages.ROOT / path).read_text(encoding="utf-8")):
         assert ((pages.ROOT / path).parent / target).exists(), target

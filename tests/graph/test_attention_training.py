@@ -7,6 +7,7 @@ import pytest
 import dragon
 from dragon.core.capture.function import Function
 from dragon.vm import torch
+from harness.subresults import each
 
 BATCH, HEADS, LENGTH, WIDTH = 2, 3, 9, 8
 HIDDEN = torch.rand(LENGTH, LENGTH) > 0.6
@@ -132,8 +133,8 @@ def test_other_formulas_stay(formula):
     assert "attention" not in check(formula, operands())
 
 
-@pytest.mark.parametrize("formula", [divided, added, three_axes])
-@pytest.mark.parametrize("dtype, tolerance", [("float64", 1e-12), ("float16", 1e-2), ("bfloat16", 6e-2)])
+@each("formula", [divided, added, three_axes])
+@each("dtype, tolerance", [("float64", 1e-12), ("float16", 1e-2), ("bfloat16", 6e-2)])
 def test_other_dtypes(formula, dtype, tolerance):
     found = check(formula, operands(dtype=dtype), tolerance)
     assert "attention_backward" in found

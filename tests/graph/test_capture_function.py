@@ -67,7 +67,7 @@ def write_row(y):
     return y
 
 
-@pytest.mark.parametrize("name", STRUCTURES)
+@each("name", STRUCTURES)
 def test_results_have_their_structure(name):
     plain = STRUCTURES[name]
     captured = function(plain)
@@ -385,7 +385,7 @@ def test_many_variants_are_told_of():
     assert len(captured.variants) == 3 and len(said) == 1 and "was 2, now 3" in said[0]
 
 
-@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "RAdam", "Adadelta", "Adamax"])
+@each("kind", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "RAdam", "Adadelta", "Adamax"])
 def test_schedules_cause_no_retrace(kind):
     def make():
         torch.manual_seed(0)
@@ -434,8 +434,8 @@ BATCHES = {
 NET = nn.Sequential(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2), nn.ReLU(), nn.Flatten(), nn.Linear(8, 3))
 
 
-@pytest.mark.parametrize("name", BATCHES)
-@pytest.mark.parametrize("recorded", [False, True])
+@each("name", BATCHES)
+@each("recorded", [False, True])
 def test_one_graph_for_all_sizes(name, recorded):
     calls = []
     plain = BATCHES[name]

@@ -11,6 +11,7 @@ from dragon.core.capture import codes
 from dragon.core.capture.function import function
 from dragon.core.capture.walk import Walk
 from dragon.vm import torch
+from harness.subresults import each
 
 
 class Forbidden:
@@ -184,7 +185,7 @@ def asking(thing, name, flag):
     }
 
 
-@pytest.mark.parametrize("way", asking(None, None, None))
+@each("way", asking(None, None, None))
 def test_names_given_as_they_stand_are_told_from_computed_ones(way):
     fixed = {"as it stands": {"a"}, "with a default": {"a"}, "of a call": {"a", "b", "c"}, "set": {"a", "b"},
              "within another": {"a", "b", "c"}}

@@ -1,11 +1,11 @@
 """At which sizes a program is the same: what probes find is what the program decides."""
 import types
 
-import pytest
 
 from dragon.core.capture.probes import Bounds, Probes, phantoms_at
 from dragon.core.capture.procedure import write_down
 from dragon.vm import torch
+from harness.subresults import each
 
 AXES = {"batch": {(0, 0)}, "n": {(0, 1)}}
 
@@ -22,7 +22,7 @@ def probe(function, size):
     return Probes(refusal, {"batch": 2, "n": size}, procedure.conditions)
 
 
-@pytest.mark.parametrize("decides, size, low, high, multiple", [
+@each("decides, size, low, high, multiple", [
     (lambda n: True, 8, 0, None, 1), (lambda n: n > 20, 8, 0, 20, 1), (lambda n: n > 20, 21, 21, None, 1),
     (lambda n: n > 777, 8, 0, 777, 1), (lambda n: n > 40000, 8, 0, 40000, 1), (lambda n: 5 < n <= 300, 64, 6, 300, 1),
     (lambda n: n % 32 == 0, 64, 0, None, 32), (lambda n: n % 7 == 3, 10, 3, None, 7),

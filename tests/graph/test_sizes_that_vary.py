@@ -88,9 +88,9 @@ def test_programs_at_other_sizes(name, gradient):
     assert len(compiled.graphs) <= 6 and not compiled.fallback, compiled.explain()
 
 
-@pytest.mark.parametrize("name, most", [("a product of sizes", 2), ("a square", 2), ("half, rounded up", 2),
-                                        ("parts that clamp", 2), ("positions", 2), ("a decision", 3), ("a scale", 2),
-                                        ("at most four", 3), ("repeated", 2), ("writes to parts", 2)])
+@each("name, most", [("a product of sizes", 2), ("a square", 2), ("half, rounded up", 2),
+                     ("parts that clamp", 2), ("positions", 2), ("a decision", 3), ("a scale", 2),
+                     ("at most four", 3), ("repeated", 2), ("writes to parts", 2)])
 def test_few_captures_serve_two_hundred_shapes(name, most):
     compiled = torch.compile(PROGRAMS[name])
     for number in range(200):

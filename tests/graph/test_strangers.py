@@ -7,6 +7,7 @@ import pytest
 
 import torch as genuine
 from dragon.vm import torch
+from harness.subresults import each
 
 pytestmark = pytest.mark.filterwarnings("ignore::dragon.core.capture.settings.CaptureWarning")
 
@@ -182,8 +183,8 @@ OTHERS = {
         2 if hasattr(holder, "extra") else 3), "of self": Holder.ask, "had": Holder.has, "attempted": Holder.attempt}
 
 
-@pytest.mark.parametrize("name", OTHERS)
-@pytest.mark.parametrize("of_class", [False, True])
+@each("name", OTHERS)
+@each("of_class", [False, True])
 def test_attributes_that_were_missing_are_looked_at(name, of_class):
     kind = type("Kind", (Holder,), {})
     holder, x = kind(), torch.ones(2)

@@ -14,6 +14,7 @@ import pytest
 COUNTS = {}
 # Functions that look at results, wherever a test calls them by their home.
 COMPARING = {"harness.tolerance": ["compare"], "harness.edge_checks": ["close"]}
+EXPECTING = ("harness.bound", "Walk")  # whose `expect` stands for an assertion
 
 
 def counting(name, function):
@@ -31,6 +32,9 @@ def pytest_configure():
         home = importlib.import_module(module)
         for name in names:
             setattr(home, name, counting(name, getattr(home, name)))
+    module, name = EXPECTING
+    walk = getattr(importlib.import_module(module), name)
+    walk.expect = counting("expect", walk.expect)
     for name in [name for name in dir(numpy.testing) if name.startswith("assert_")]:
         setattr(numpy.testing, name, counting("numpy.testing", getattr(numpy.testing, name)))
     pytest.raises = counting("raises", pytest.raises)

@@ -100,8 +100,8 @@ class Plans:
         except Exception as error:  # whatever came, the eager call did not raise it
             note(f"{type(error).__name__}: {error}")
 
-    def finish(self, row):
-        """Return what is wrong where samples gave no graph; None where numbers are asked for."""
-        if self.gave_up and not (engine.is_dynamic(row) or row.call is not None or row.name in READERS):
-            return f"{self.gave_up} of {len(samples_of(row)[:self.count])} samples gave no graph"
-        return None
+    def excuse(self, row):
+        """Return what is wrong with samples that gave no graph; None where they ask for numbers."""
+        if engine.is_dynamic(row) or row.call is not None or row.name in READERS:
+            return None
+        return f"{self.gave_up} of {len(samples_of(row)[:self.count])} samples gave no graph"

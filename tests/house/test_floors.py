@@ -3,7 +3,6 @@ import ast
 import pathlib
 import re
 
-import pytest
 from harness.subresults import each
 
 from house.imports import list_nodes
@@ -125,7 +124,7 @@ def test_every_room_of_core_has_a_rule():
     assert rooms <= set(CORE)
 
 
-@pytest.mark.parametrize("room", sorted(CORE))
+@each("room", sorted(CORE))
 def test_core_includes_point_down(room):
     allowed = CORE[room] | {room}
     upward = [

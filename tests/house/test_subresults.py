@@ -5,6 +5,12 @@ from harness import subresults
 from harness.subresults import Subresults, each
 
 
+@pytest.fixture(autouse=True)
+def nothing_chosen(monkeypatch):
+    """Try everything, whatever the command line chose."""
+    monkeypatch.setattr(subresults.Chosen, "words", "")
+
+
 def parts_of(test):
     """Return (id, names of marks) of the parts of a test's table."""
     mark, = [mark for mark in test.pytestmark if mark.name == "parametrize"]

@@ -242,7 +242,7 @@ def test_length_counts_batches():
         len(Iterator(iter("abc")))
 
 
-@pytest.mark.parametrize("options, message", [
+@each("options, message", [
     ({"errors": "ignore"}, r"got errors='ignore', expected one of \('raise', 'skip'\)"),
     ({"kind": "fibres"}, "got kind='fibres', expected 'processes' or 'threads'"),
     ({"workers": -1}, "got workers=-1"), ({"prefetch": 0}, "got prefetch=0"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dragon.io.stages import batching, caching, grouping, interleaving, ordering, padding, shuffling, taking, weighing
+from harness.subresults import each
 
 
 class Once:
@@ -58,8 +59,8 @@ def test_items_are_chosen():
         list(taking.sound(map(lambda item: 6 // item, [1, 0, 3]), (KeyError,), told.append))
 
 
-@pytest.mark.parametrize("size", [1, 3, 10, 50])
-@pytest.mark.parametrize("count", [0, 1, 10])
+@each("size", [1, 3, 10, 50])
+@each("count", [0, 1, 10])
 def test_all_items_are_mixed(count, size):
     for mixed in (shuffling.mix(iter(range(count)), size, lambda: itertools.cycle([7, 1, 4])),
                   shuffling.swap(Once(range(count)), size, random.Random(3).randrange)):
@@ -108,8 +109,8 @@ def slices(items, size, shift, stride, drop_last):
             if not drop_last or start + reach <= len(items)]
 
 
-@pytest.mark.parametrize("size, shift, stride", [(3, 1, 1), (3, 3, 1), (2, 5, 1), (2, 1, 3), (3, 4, 2), (20, 1, 1)])
-@pytest.mark.parametrize("drop_last", [False, True])
+@each("size, shift, stride", [(3, 1, 1), (3, 3, 1), (2, 5, 1), (2, 1, 3), (3, 4, 2), (20, 1, 1)])
+@each("drop_last", [False, True])
 def test_windows(size, shift, stride, drop_last):
     for count in (0, 1, 7, 12):
         items = list(range(count))

@@ -17,7 +17,7 @@ def torch_or_skip():
     return pytest.importorskip("torch", reason="PyTorch is the other side of this exchange")
 
 
-@pytest.mark.parametrize("name", NUMPY_DTYPES)
+@each("name", NUMPY_DTYPES)
 def test_numpy_shares_memory_both_ways(name):
     array = np.zeros((3, 4), name)
     x = dragon.from_numpy(array)
@@ -91,7 +91,7 @@ def test_what_has_no_array():
         dragon.ones((2,), device="meta").numpy()
 
 
-@pytest.mark.parametrize("name", NUMPY_DTYPES + ["bfloat16"])
+@each("name", NUMPY_DTYPES + ["bfloat16"])
 def test_dlpack_with_torch_both_ways(name):
     torch = torch_or_skip()
     theirs = torch.ones((3, 4)).to(getattr(torch, name))[:, 1:]
@@ -156,10 +156,10 @@ def test_copies():
         copy.deepcopy(x * 2)
 
 
-@pytest.mark.parametrize("data, name", [(1, "int64"), (1.5, "float32"), (True, "bool"), (2j, "complex64"),
-                                        ([], "float32"), ([1, 2.5], "float32"), ([[True, False]], "bool"),
-                                        (np.float64(2), "float64"), (np.int8([1]), "int8"), (range(3), "int64")],
-                         ids=str)
+@each("data, name", [(1, "int64"), (1.5, "float32"), (True, "bool"), (2j, "complex64"),
+                     ([], "float32"), ([1, 2.5], "float32"), ([[True, False]], "bool"),
+                     (np.float64(2), "float64"), (np.int8([1]), "int8"), (range(3), "int64")],
+      ids=str)
 def test_what_numbers_become(data, name):
     x = dragon.tensor(data)
     assert x.dtype.name == name and x.tolist() == np.asarray(data).tolist()

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 import dragon
+from harness.subresults import each
 
 torch = pytest.importorskip("torch", reason="PyTorch is the oracle of in-place semantics")
 
@@ -101,7 +102,7 @@ PROGRAMS = [write_a_view, write_a_view_of_a_view, write_the_base, write_after_us
             add_in_place, relu_in_place]
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+@each("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_values_and_gradients(program):
     array = np.random.default_rng(3).standard_normal((3, 3))
     found = []
@@ -241,7 +242,7 @@ OVER = {
 }
 
 
-@pytest.mark.parametrize("call", OVER.values(), ids=OVER)
+@each("call", OVER.values(), ids=OVER)
 def test_nothing_flows_to_what_a_constant_was_written_over(call):
     """Of inputs that want no gradient nothing is saved, so nothing may be asked for."""
     leaf = dragon.ones((1,), requires_grad=True)

@@ -104,7 +104,7 @@ def test_guards_keep_what_they_watch():
     assert kept() is None
 
 
-@pytest.mark.parametrize("spec", (
+@each("spec", (
     (9, "x", 3), (3, "x", int, ()), (2, "x", dict, ()), (4, "x", dict, (), ("a",)), (1, "x", 77, 3), (0, "x", 3),
     (1, "x", 2), ("a", "x", 3), (2, 3, tuple, ()), 3))
 def test_guards_refuse_what_no_argument_looks_like(spec):

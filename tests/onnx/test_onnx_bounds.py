@@ -13,7 +13,6 @@ pytest.importorskip("onnxruntime")
 genuine = pytest.importorskip("torch")
 
 from harness import exported  # noqa: E402
-from harness.subresults import each  # noqa: E402
 
 from dragon import onnx  # noqa: E402
 from dragon.onnx.model import SIZES, make_model  # noqa: E402
@@ -57,7 +56,7 @@ def holds(model, shape):
     return True
 
 
-@each("function, size", [
+@pytest.mark.parametrize("function, size", [
     (lambda torch, x: x[:, :50], 8), (lambda torch, x: x[:, :50], 70), (lambda torch, x: x[:, -30:], 8),
     (lambda torch, x: x[:, 3:-2], 9), (lambda torch, x: x[:, :x.shape[1] // 2] + x[:, -(x.shape[1] // 2):], 8),
     (lambda torch, x: x[:, 1::3], 8), (lambda torch, x: x[:, x.shape[1] // 3:], 8),

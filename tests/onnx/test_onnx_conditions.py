@@ -8,6 +8,7 @@ onnxruntime = pytest.importorskip("onnxruntime")
 genuine = pytest.importorskip("torch")
 
 from harness.exported_programs import holds, numbers  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 from dragon import onnx  # noqa: E402
 from dragon.vm import torch  # noqa: E402
@@ -41,8 +42,8 @@ def computed(x, y):
     return doubled * 2 if doubled.shape[0] == y.shape[0] else -doubled
 
 
-@pytest.mark.parametrize("first", [(3, 13), (13, 3)])
-@pytest.mark.parametrize("function", [meeting, halves, lesser, area, hole, computed])
+@each("first", [(3, 13), (13, 3)])
+@each("function", [meeting, halves, lesser, area, hole, computed])
 def test_no_size_is_silently_wrong(function, first):
     example = tuple(torch.from_numpy(numbers((size, 2), 0)) for size in first)
     with warnings.catch_warnings():

@@ -4,6 +4,7 @@ import pytest
 pytest.importorskip("onnxruntime")
 
 from harness import exported  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 import dragon  # noqa: E402
 from dragon import onnx  # noqa: E402
@@ -135,7 +136,7 @@ def check(make, axes, draw, shapes):
             torch.testing.assert_close(torch.from_numpy(theirs.copy()), mine, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@each("name", MODELS)
 def test_equals_eager_at_other_sizes(name):
     check(*MODELS[name])
 
@@ -195,8 +196,8 @@ def fill_buffer(x):
     return y
 
 
-@pytest.mark.parametrize("axes", [{}, {0: "batch"}, {0: "batch", 2: "height"}], ids=len)
-@pytest.mark.parametrize("function", [write_views, write_channels_last, write_flat, fill_buffer])
+@each("axes", [{}, {0: "batch"}, {0: "batch", 2: "height"}], ids=len)
+@each("function", [write_views, write_channels_last, write_flat, fill_buffer])
 def test_writes_in_place(function, axes):
     made = onnx.export(function, torch.randn(3, 3, 6, 5), input_names=["x"], dynamic_axes={"x": axes})
     for batch, height in ((3, 6), (2, 6), (5, 8))[:1 if not axes else None]:
@@ -287,7 +288,7 @@ DYNAMIC = {
 }
 
 
-@pytest.mark.parametrize("name", DYNAMIC)
+@each("name", DYNAMIC)
 def test_dynamic_operators(name):
     function = DYNAMIC[name]
     made = onnx.export(function, torch.randn(4, 3), input_names=["x"], dynamic_axes={"x": {0: "batch"}})

@@ -9,7 +9,6 @@ pytest.importorskip("onnxruntime")
 
 from harness import exported  # noqa: E402
 from harness.programs import REJECTED, genuine_program  # noqa: E402
-from harness.subresults import each  # noqa: E402
 
 from dragon import onnx  # noqa: E402
 from dragon.onnx.capture import leaves  # noqa: E402
@@ -46,8 +45,8 @@ def check(seed):
     return None
 
 
-@each("group", [pytest.param(group, marks=[] if group < 2 else [pytest.mark.slow])
-                for group in range(20)])
+@pytest.mark.parametrize("group", [pytest.param(group, marks=[] if group < 2 else [pytest.mark.slow])
+                                   for group in range(20)])
 def test_programs_equal_eager(group):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

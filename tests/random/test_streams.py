@@ -66,7 +66,7 @@ def test_samplers_in_the_shape_of_a_tensor(name, dtype):
                 check(theirs, getattr(ops, name)(ops.empty(shape, dtype=ours(dtype)), *args, **kwargs))
 
 
-@pytest.mark.parametrize("dtype", INTEGERS + [torch.bool] + FLOATS, ids=str)
+@each("dtype", INTEGERS + [torch.bool] + FLOATS, ids=str)
 def test_integers(dtype):
     high = 2 if dtype == torch.bool else 100
     for value in SEEDS:

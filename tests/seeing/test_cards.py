@@ -8,13 +8,14 @@ import pytest
 
 import dragon
 from dragon.core.pictures.image import encode_png
+from harness.subresults import each
 from seeing.pages import HOSTILE, check_html, check_page
 
 NUMBERS = [3.0, [], [[]], [1.5, float("nan"), float("inf")], [[True, False]], [1 + 2j], [[1, 2], [3, 4]],
            numpy.zeros((0, 3), numpy.float32), numpy.arange(120.0).reshape(2, 3, 4, 5)]
 
 
-@pytest.mark.parametrize("numbers", NUMBERS, ids=lambda numbers: str(numpy.shape(numbers)))
+@each("numbers", NUMBERS, ids=lambda numbers: str(numpy.shape(numbers)))
 def test_cards_of_every_form(numbers):
     x = dragon.tensor(numbers)
     text = x._repr_html_()

@@ -166,8 +166,8 @@ def test_mixed_dtypes_and_strides_in_one_call():
         numpy.testing.assert_allclose(numbers(param), old - 0.5, rtol=1e-6)
 
 
-@pytest.mark.parametrize("p", [2.0, 1.0, 3.0, 0.0, float("inf")])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@each("p", [2.0, 1.0, 3.0, 0.0, float("inf")])
+@each("dtype", [torch.float32, torch.float64], ids=str)
 def test_clipping_by_norm(p, dtype):
     random = torch.Generator().manual_seed(0)
     grads = [torch.randn(shape, generator=random).to(dtype) for shape in SHAPES]

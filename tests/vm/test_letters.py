@@ -6,6 +6,7 @@ import pytest
 
 from dragon.core import config
 from dragon.vm import guest, keras, tensorflow, torch
+from harness.subresults import each
 
 NAMES = {"torch": torch, "keras": keras, "tf": tensorflow}
 TYPOS = {
@@ -98,7 +99,7 @@ def test_devices_that_tensorflow_and_keras_do_without():
         assert keras.ops.ones(1).shape == (1,)
 
 
-@pytest.mark.parametrize("code", CHANNELS)
+@each("code", CHANNELS)
 def test_wrong_channels(code):
     with pytest.raises(ValueError, match=CHANNELS[code]):
         exec(code, dict(NAMES))

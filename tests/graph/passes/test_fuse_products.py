@@ -4,6 +4,7 @@ import pytest
 
 import dragon
 from harness.graphs import build, call, check_equal, evaluate, feeds_of, ops, optimized
+from harness.subresults import each
 from dragon import _C
 from dragon.vm import torch
 
@@ -56,7 +57,7 @@ def relu(graph, y, other):
     return call(graph, "relu", y)
 
 
-@pytest.mark.parametrize("name, attributes", ACTIVATIONS)
+@each("name, attributes", ACTIVATIONS)
 def test_every_activation_goes_into_the_product(name, attributes):
     graph = net(lambda graph, y, other: call(graph, name, y, **attributes))
     assert ops(optimized(graph, *FUSE, tolerance=1e-4)) == ["conv_fused"]

@@ -92,7 +92,7 @@ def test_chains_that_change_nothing(steps):
     assert simplified(chain(*steps)) == ["sin", "exp"]
 
 
-@pytest.mark.parametrize("steps, left", [
+@each("steps, left", [
     ([("view", {"shape": (6,)}), ("view", {"shape": (3, 2)})], ["view"]),
     ([("unsqueeze", {"axis": 0}), ("unsqueeze", {"axis": 0}), ("view", {"shape": (6,)})], ["view"]),
     ([("view", {"shape": (1, 2, 3)}), ("permute", {"axes": (2, 0, 1)}), ("permute", {"axes": (2, 1, 0)})], ["view"]),

@@ -1,12 +1,12 @@
 """Lines turned round, of every length about that of a vector and every size of element."""
 import numpy as np
-import pytest
 
 from dragon.vm import torch
+from harness.subresults import each
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8", "int16", "float16", "bfloat16", "int32", "float32", "int64",
-                                   "float64", "complex64", "complex128"])
+@each("dtype", ["bool", "uint8", "int8", "int16", "float16", "bfloat16", "int32", "float32", "int64",
+                "float64", "complex64", "complex128"])
 def test_lines_are_turned_round(dtype):
     for length in (0, 1, 2, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 130, 500):
         x = torch.arange(3 * length).reshape(3, length) % 251

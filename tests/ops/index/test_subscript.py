@@ -6,7 +6,6 @@ import pytest
 
 import dragon
 from harness.oracle import need_torch
-from harness.subresults import each
 
 ROUNDS = 60
 
@@ -86,7 +85,7 @@ def same(ours, theirs):
     return tuple(ours.shape) == tuple(theirs.shape) and numpy.array_equal(ours.numpy(), theirs.numpy())
 
 
-@each("first", range(0, 1200, ROUNDS))
+@pytest.mark.parametrize("first", range(0, 1200, ROUNDS))
 def test_as_in_pytorch(first):
     torch = need_torch()
     for seed in range(first, first + ROUNDS):

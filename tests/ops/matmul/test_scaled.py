@@ -41,7 +41,7 @@ def test_products(x_dtype, y_dtype, rows):
     numpy.testing.assert_allclose(made.numpy(), wanted, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", *NARROW, "int32"])
+@each("dtype", ["float64", "float32", "float16", "bfloat16", *NARROW, "int32"])
 def test_results(dtype):
     """A result is what float32 becomes in its dtype; one of 8 bits is divided by its own scale before."""
     x, y, (x_scale, y_scale) = narrow((4, 16), NARROW[0]), narrow((16, 8), NARROW[0], 1), scales(4, 8, True)
@@ -80,7 +80,7 @@ def test_numbers_without_an_end():
     assert numpy.isinf(wide(ops.scaled_mm(large, y, one, one, None, zero, _C.dtype("float8_e5m2")))).all()
 
 
-@pytest.mark.parametrize("says, changed", [
+@each("says, changed", [
     ("expected 2 axes", {"x": (16,)}), ("expected 2 axes", {"y": (1, 16, 8)}), ("\\(m, k\\)", {"y": (15, 8)}),
     ("expected float8", {"x_dtype": "float16"}), ("expected float8", {"y_dtype": "float32"}),
     ("one number each", {"scales": ((4, 1), ())}), ("one number each", {"scales": ((4,), (8,))}),

@@ -1,9 +1,9 @@
 """Projections of pictures that lie anyhow in memory, in slices, and twice back."""
 import numpy as np
-import pytest
 
 from dragon.vm import torch
 from dragon.vm.torch.core.tensor import ops
+from harness.subresults import each
 
 TURNS = [[0.91, 0.13, -1.17, -0.11, 0.87, 0.71, 0.013, -0.017], [-1.07, 0.31, 7.13, 0.27, 1.23, -9.71, 0, 0]]
 PICTURES = torch.randn(4, 3, 6, 8)
@@ -14,11 +14,11 @@ def project(x, turns=TURNS, mode="bilinear", outside="reflect"):
     return ops.project_images(x, torch.as_tensor(turns), [5, 7], mode, outside, 0.5)
 
 
-@pytest.mark.parametrize("lies", [
+@each("lies", [
     lambda x: x[::2, :, ::2, 1:], lambda x: x[:2].to(memory_format=torch.channels_last),
     lambda x: x[:2].transpose(2, 3), lambda x: x[:1].expand(2, -1, -1, -1), lambda x: x[:2, :1].expand(-1, 3, -1, -1),
     lambda x: x[0, 0].as_strided((2, 3, 4, 4), (1, 2, 8, 1))])
-@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+@each("mode", ["bilinear", "nearest"])
 def test_pictures_that_lie_anyhow(lies, mode):
     x = lies(PICTURES)
     assert np.array_equal(project(x, mode=mode).numpy(), project(x.contiguous(), mode=mode).numpy())

@@ -24,7 +24,7 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("name", SMALL)
+@each("name", SMALL)
 def test_model(name):
     options, side = SMALL[name]
     theirs = seeded(1, lambda: BUILTIN_MODELS[name](num_classes=7, **options))
@@ -85,7 +85,7 @@ def torch_or(modules):
     return modules.torch
 
 
-@each("name", PARTS)
+@each("name", PARTS, size=8)
 def test_parts(name):
     theirs = seeded(1, PARTS[name], Modules("torchvision.models", torch))
     ours = seeded(1, PARTS[name], Modules("dragon.vm.torchvision.models", dt))

@@ -5,6 +5,7 @@ import genuine
 import pytest
 import torch
 from compare import mine, same, seeded
+from harness.subresults import each
 from plain import nms
 
 tv = genuine.load()
@@ -34,7 +35,7 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_function(name):
     args = FUNCTIONS[name]
     same(getattr(ops, name)(*mine(args)), getattr(tv.ops, name)(*args), 2e-6, 1e-6)
@@ -173,7 +174,7 @@ MODULES = {
 }
 
 
-@pytest.mark.parametrize("name", MODULES)
+@each("name", MODULES)
 def test_module(name):
     args, kwargs, shape = MODULES[name]
     theirs = seeded(2, lambda: getattr(tv.ops, name)(*args, **kwargs))

@@ -12,13 +12,14 @@ from PIL import Image  # noqa: E402
 
 from dragon.vm import torch as dt  # noqa: E402
 from dragon.vm.torchvision import io, utils  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 generator = torch.Generator().manual_seed(1)
 BYTES = torch.randint(0, 256, (3, 30, 40), dtype=torch.uint8, generator=generator)
 BATCH = torch.rand(5, 3, 6, 7, generator=generator) * 3 - 1
 
 
-@pytest.mark.parametrize("images,options", [
+@each("images,options", [
     (BATCH, {}), (BATCH, {"nrow": 2, "padding": 1, "pad_value": 0.5}), (BATCH, {"normalize": True}),
     (BATCH, {"normalize": True, "scale_each": True, "value_range": (-0.5, 1)}), (BATCH[:1], {}), (BATCH[0], {}),
     (BATCH[0, 0], {}), (BATCH[:, :1], {"nrow": 3}), (list(BATCH), {})])
@@ -37,8 +38,8 @@ BOXES = torch.tensor([[2.0, 3.0, 20.0, 25.0], [10.0, 1.0, 38.0, 12.0]])
 TURNED = torch.tensor([[2.0, 8.0, 20.0, 2.0, 25.0, 20.0, 5.0, 27.0]])
 
 
-@pytest.mark.parametrize("image", (BYTES, BYTES[:1], BYTES.float() / 255))
-@pytest.mark.parametrize("options", [
+@each("image", (BYTES, BYTES[:1], BYTES.float() / 255))
+@each("options", [
     {}, {"colors": "red", "width": 3}, {"labels": ["a", "b"], "colors": [(1, 2, 3), "#00ff00"], "fill": True},
     {"labels": ["a", None], "fill_labels": True, "label_colors": "white", "label_background_colors": "blue"}])
 def test_draw_bounding_boxes(image, options):

@@ -66,7 +66,7 @@ def random_steps(chance):
     return chance.choices(every, weights=[3, 3, 5, 3, 3, 1, 1, 1], k=chance.randint(0, 5))
 
 
-@pytest.mark.parametrize("options", KINDS, ids=str)
+@each("options", KINDS, ids=str)
 def test_any_steps_give_pillows_bytes(options):
     data, chance = made_file(**options), random.Random(str(options))
     waiting = type(open_picture(data)) is Postponed
@@ -118,7 +118,7 @@ def test_what_is_drawn_stays():
     assert_same(found, expected)
 
 
-@pytest.mark.parametrize("call", [
+@each("call", [
     lambda picture: picture.crop((5, 5, 2, 9)), lambda picture: picture.resize((0, 5)),
     lambda picture: picture.resize((5, -5)), lambda picture: picture.resize((5, 5), 77),
     lambda picture: picture.resize((5, 5), box=(0, 0, 900, 5)), lambda picture: picture.crop("abcd"),

@@ -3,6 +3,7 @@ import numpy
 import pytest
 
 from dragon.vm import torch, torchvision
+from harness.subresults import each
 
 F, V = torchvision.transforms.functional, torchvision.transforms.v2.functional
 IMAGE = torch.ones(3, 4, 5)
@@ -48,7 +49,7 @@ def test_what_has_the_wrong_kind(call):
         call()
 
 
-@pytest.mark.parametrize("call", VALUES.values(), ids=VALUES)
+@each("call", VALUES.values(), ids=VALUES)
 def test_what_has_no_meaning(call):
     with pytest.raises(ValueError, match="."):
         call()

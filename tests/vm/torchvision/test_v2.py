@@ -206,7 +206,7 @@ ERRORS = [lambda T: T.Resize("abc"), lambda T: T.Pad("a"), lambda T: T.RandomCro
 T_ = T
 
 
-@pytest.mark.parametrize("call", ERRORS, ids=range(len(ERRORS)))
+@each("call", ERRORS, ids=range(len(ERRORS)))
 def test_errors(call):
     with pytest.raises(Exception) as wanted:
         call(G)

@@ -6,6 +6,7 @@ import pytest
 
 from dragon.vm.keras import callbacks
 from harness import genuine
+from harness.subresults import each
 
 LOSSES = [1.0, 0.8, 0.79, 0.85, 0.9, 0.7, 0.71, 0.72, 0.73]
 ROWS = [
@@ -153,7 +154,7 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("kind, text, call", ERRORS, ids=[row[1] for row in ERRORS])
+@each("kind, text, call", ERRORS, ids=[row[1] for row in ERRORS])
 def test_errors_end_in_what_was_received(kind, text, call):
     with pytest.raises(kind, match=text):
         call()

@@ -67,8 +67,8 @@ def build_once(function, shape):
     return keras.layers.Lambda(function)(keras.KerasTensor(shape))
 
 
-@pytest.mark.parametrize("size", [4, 100])
-@pytest.mark.parametrize("make", [
+@each("size", [4, 100])
+@each("make", [
     tf.convert_to_tensor, lambda x: tf.constant(x.tolist()), keras.ops.convert_to_tensor,
     lambda x: tf.constant(x, "float32"), lambda x: keras.ops.convert_to_tensor(x, "float16")])
 def test_what_is_made_of_data_may_be_kept(make, size):

@@ -4,6 +4,7 @@ import types
 
 import pytest
 from harness import genuine
+from harness.subresults import each
 
 MISSING = {
     "keras": {"distillation", "distribution", "legacy", "preprocessing", "visualization", "wrappers", "datasets"},
@@ -15,7 +16,7 @@ MODULES = ("keras", "keras.backend", "keras.config", "keras.dtype_policies", "ke
            "keras.applications.resnet", "keras.applications.mobilenet_v2", "keras.applications.efficientnet")
 
 
-@pytest.mark.parametrize("name", MODULES)
+@each("name", MODULES)
 def test_names(name):
     theirs = genuine.keras
     for part in name.split(".")[1:]:

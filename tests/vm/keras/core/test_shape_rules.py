@@ -44,7 +44,7 @@ def test_shapes(name, args, expected, options):
     assert getattr(utils, name)(*args, **options) == expected
 
 
-@pytest.mark.parametrize("name, args, message", ERRORS, ids=str)
+@each("name, args, message", ERRORS, ids=str)
 def test_what_does_not_fit(name, args, message):
     with pytest.raises(ValueError, match=message):
         getattr(utils, name)(*args)
@@ -67,7 +67,7 @@ def test_transposed_convolutions():
         common.compute_conv_transpose_padding_args_for_jax((1, 5, 3), (3, 3, 3), 2, "full", None, 1)
 
 
-@pytest.mark.parametrize("first, second, options, expected", [
+@each("first, second, options, expected", [
     ((3, 4), (3, 4), {}, True), ((3, 4), (3, 5), {}, False), ((3, 4), (3, 4, 5), {}, False), ((), (), {}, True),
     ((3, None), (3, 5), {}, True), ((3, None), (3, 5), {"allow_none": False}, False),
     ((None, 3), (None, 3), {"allow_none": False}, True), ((3, 4, 5), (3, 9, 8), {"axis": [1, -1]}, True),

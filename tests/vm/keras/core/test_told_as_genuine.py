@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from dragon.vm import keras
+from harness.subresults import each
 
 SIDES = [keras, genuine]
 
@@ -30,8 +31,8 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("side", SIDES, ids=["here", "genuine"])
+@each("wrong", WRONG)
+@each("side", SIDES, ids=["here", "genuine"])
 def test_sentences(side, wrong):
     call, kind, sentence = WRONG[wrong]
     with pytest.raises(kind, match=sentence):

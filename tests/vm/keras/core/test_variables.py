@@ -87,7 +87,7 @@ STRUCTURES = ({"b": 1, "a": [2, {"c": 3}]}, [1, (2, None)], Pair(1, [2]), (), {}
               collections.OrderedDict([("b", 1), ("a", 2)]), collections.defaultdict(list, {"z": 1, "y": 2}))
 
 
-@pytest.mark.parametrize("structure", STRUCTURES, ids=str)
+@each("structure", STRUCTURES, ids=str)
 def test_nested_structures(structure):
     def program(keras):
         tree = keras.tree

@@ -67,8 +67,8 @@ def test_means_of_integers(dtype):
     check("GlobalAveragePooling1D", {"keepdims": True}, x)
 
 
-@pytest.mark.parametrize("dtype", ["int32", "bool", "float16", "float64"])
-@pytest.mark.parametrize("name, config", [
+@each("dtype", ["int32", "bool", "float16", "float64"])
+@each("name, config", [
     ("LayerNormalization", {}), ("GroupNormalization", {"groups": 1}), ("RMSNormalization", {})])
 def test_normalizations_keep_the_dtype_of_their_inputs(name, config, dtype):
     """What is no fraction stays none, before it is brought to the dtype of the layer."""

@@ -124,7 +124,7 @@ def test_results_are_those_of_genuine_keras(name):
     assert_same(*(plain(CALLS[name](side.keras.backend, side.constant)) for side in (dragon, genuine)))
 
 
-@pytest.mark.parametrize("call", [
+@each("call", [
     lambda K, t: K.batch_dot(t(M[0]), t(M)),
     lambda K, t: K.batch_dot(t(A), t(B), axes=(1, 1)), lambda K, t: K.batch_dot(t(A), t(B), axes=0),
     lambda K, t: K.bias_add(t(A), t(IMAGE)), lambda K, t: K.conv2d(t(IMAGE), t(KERNEL), padding="odd"),

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from harness.subresults import each
 from keras.src.legacy import preprocessing as genuine
 from keras.src.legacy.preprocessing.image import ImageDataGenerator  # noqa: F401 - has the rooms imported
 from keras.src.legacy.preprocessing.sequence import skipgrams  # noqa: F401
@@ -65,7 +66,7 @@ def test_words_of_texts():
     assert_same(*both(lambda side: [side.text.one_hot(line, 9, analyzer=str.split) for line in TEXTS]))
 
 
-@pytest.mark.parametrize("arguments", [
+@each("arguments", [
     {}, {"num_words": 3}, {"oov_token": "?"}, {"num_words": 3, "oov_token": "?"}, {"char_level": True},
     {"char_level": True, "lower": False, "num_words": 5}, {"analyzer": str.split}, {"document_count": 4},
     {"nb_words": 2}, {"wrong": 1}])
@@ -119,7 +120,7 @@ def test_pairs_of_words(arguments):
     assert_same(*both(lambda side: side.sequence.make_sampling_table(20)))
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@each("name", SETTINGS)
 def test_images_changed_at_random(name):
     def use(side):
         generator = side.image.ImageDataGenerator(**SETTINGS[name])
@@ -149,7 +150,7 @@ def test_settings_that_mean_nothing(arguments):
     assert mine[1] == theirs[1]
 
 
-@pytest.mark.parametrize("call", [
+@each("call", [
     lambda image, generator: generator.flow(IMAGES, LABELS[:3]), lambda image, generator: generator.flow(IMAGES[0]),
     lambda image, generator: generator.flow(IMAGES, LABELS, subset="odd"),
     lambda image, generator: generator.flow(IMAGES, LABELS, subset="training"),

@@ -264,7 +264,7 @@ def test_own_metric():
         Forgetful()
 
 
-@pytest.mark.parametrize("call, told", [
+@each("call, told", [
     (lambda: metrics.Precision(thresholds=[0.5, 2]), r"\[2\]"),
     (lambda: metrics.AUC(num_thresholds=1), "num_thresholds=1"),
     (lambda: metrics.AUC(curve="X"), r"\['ROC', 'PR', 'PRGAIN'\]"),

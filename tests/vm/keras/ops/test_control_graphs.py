@@ -1,10 +1,10 @@
 """Functions of keras.ops that call functions, within `tf.function`: one graph, right for every later call."""
 import numpy
-import pytest
 
 from dragon.vm import tensorflow as tf
 from dragon.vm.keras import ops
 from harness import genuine
+from harness.subresults import each
 
 POSITIVE = numpy.array([[1.0, 2.0, 3.0], [0.5, 0.1, 4.0]], "float32")
 NEGATIVE = numpy.array([[-1.0, 2.0, -3.0], [0.5, -2.0, 0.25]], "float32")
@@ -22,7 +22,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_programs(name):
     program = PROGRAMS[name]
     mine = tf.function(lambda x: program(ops, x))

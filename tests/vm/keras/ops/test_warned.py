@@ -4,6 +4,7 @@ import pytest
 
 from dragon.vm import keras
 from dragon.vm.keras import ops
+from harness.subresults import each
 
 X = np.arange(6, dtype="float32").reshape(2, 3)
 
@@ -43,7 +44,7 @@ def test_decoded_sequences_of_symbols(batch):
         assert (decoded.shape, decoded.dtype) == ((paths, batch, 2), "int32") and scores.shape == (batch, paths)
 
 
-@pytest.mark.parametrize("function, args, message", [
+@each("function, args, message", [
     (ops.fft, ((np.float32(1), np.float32(1)),), "Input should have rank >= 1"),
     (ops.fft2, ((X[0], X[0]),), "Input should have rank >= 2"),
     (ops.rfft, (np.float32(1),), "Input should have rank >= 1"),
@@ -57,7 +58,7 @@ def test_decoded_sequences_of_symbols(batch):
     (ops.solve, (np.eye(3), np.float64(1)), "Incompatible shapes"),
     (ops.slice, (X, (0, 0), (1, 1, 1)), "must match the number of dimensions in `shape`"),
     (ops.slice, (X, (0,), (1, 1)), "`start_indices` must match the number of dimensions in `inputs`")],
-                         ids=lambda given: getattr(given, "__name__", None))
+      ids=lambda given: getattr(given, "__name__", None))
 def test_what_is_refused(function, args, message):
     with pytest.raises(ValueError, match=message):
         function(*args)

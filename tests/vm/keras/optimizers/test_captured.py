@@ -1,6 +1,5 @@
 """Optimizers, losses and metrics within captured graphs: the same numbers as outside, nothing that ends a capture."""
 import numpy as np
-import pytest
 
 from dragon.core.capture.function import Function
 from dragon.vm.keras import losses, metrics, optimizers
@@ -101,7 +100,7 @@ METRICS = [
     ("SpecificityAtSensitivity", {"sensitivity": 0.5})]
 
 
-@pytest.mark.parametrize("name, arguments", METRICS, ids=[name for name, _ in METRICS])
+@each("name, arguments", METRICS, ids=[name for name, _ in METRICS])
 def test_metrics(name, arguments):
     """Batches of two sizes; the state goes on from one to the other."""
     results = []

@@ -304,7 +304,7 @@ def test_names():
         optimizers.legacy.Adam()
 
 
-@pytest.mark.parametrize("call, told", [
+@each("call, told", [
     (lambda: optimizers.SGD(1), "learning_rate=1"),
     (lambda: optimizers.SGD(momentum=2.0), "momentum=2.0"),
     (lambda: optimizers.Adam(clipnorm=1.0, clipvalue=1.0), "global_clipnorm=None"),

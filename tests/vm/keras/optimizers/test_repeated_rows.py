@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from dragon.vm import keras
+from harness.subresults import each
 
 # What Keras 3.15.1 on PyTorch 2.13 ends with: sums of magnitudes. On TensorFlow, which squares each occurrence for
 # itself, Adam ends with 11.7581 and Adamax with 13.1428.
@@ -10,7 +11,7 @@ WANTED = {"SGD": 13.7046, "Adam": 12.07874, "RMSprop": 11.58273, "Adagrad": 13.5
           "Adamax": 12.33916, "Nadam": 12.64801, "Ftrl": 0.12399, "Lion": 12.46071, "Adafactor": 12.59805}
 
 
-@pytest.mark.parametrize("name", WANTED)
+@each("name", WANTED)
 def test_repeated_rows_count_together(name):
     numbers = np.random.default_rng(0)
     x, y = numbers.integers(0, 5, (32, 6)), numbers.standard_normal((32, 1)).astype("float32")

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from harness import genuine
+from harness.subresults import each
 
 from dragon.vm.keras.optimizers import schedules
 
@@ -21,7 +22,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("name, arguments", ROWS, ids=range(len(ROWS)))
+@each("name, arguments", ROWS, ids=range(len(ROWS)))
 def test_rates(name, arguments):
     """Rates of the first steps, and much later."""
     ours, theirs = (getattr(module, name)(**arguments) for module in (schedules, genuine.keras.optimizers.schedules))

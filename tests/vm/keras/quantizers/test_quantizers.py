@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from harness import genuine
+from harness.subresults import each
 
 from dragon import _C
 from dragon.vm.keras import quantizers
@@ -24,7 +25,7 @@ def compare(ours, theirs, **tolerance):
         assert ours == theirs
 
 
-@pytest.mark.parametrize("call", [
+@each("call", [
     lambda q: q.abs_max_quantize(X, -1), lambda q: q.abs_max_quantize(X, (0, 1), value_range=(-8, 7)),
     lambda q: q.abs_max_quantize(X, 0, dtype="float32", to_numpy=True), lambda q: q.AbsMaxQuantizer(axis=0)(X),
     lambda q: q.AbsMaxQuantizer(value_range=(-8, 7))(X, axis=1), lambda q: q.get("abs_max_quantizer", axis=0)(X)
@@ -96,7 +97,7 @@ def test_float8(dtype):
             genuine.keras.quantizers.compute_float8_amax_history(X, history), rtol=1e-6)
 
 
-@pytest.mark.parametrize("name, arguments", [
+@each("name, arguments", [
     ("AbsMaxQuantizer", {}), ("AbsMaxQuantizer", {"axis": 1}), ("Int8QuantizationConfig", {}),
     ("Int8QuantizationConfig", {"activation_quantizer": None}), ("Int4QuantizationConfig", {"block_size": None}),
     ("Int4QuantizationConfig", {}), ("Float8QuantizationConfig", {}),

@@ -7,6 +7,7 @@ import pytest
 from dragon.vm import keras
 from dragon.vm import tensorflow as tf
 from dragon.vm.keras.trainers.data_adapters import get_data_adapter
+from harness.subresults import each
 
 
 def trained(x, y, **options):
@@ -17,8 +18,8 @@ def trained(x, y, **options):
     return model.fit(x, y, epochs=2, verbose=0, **options).history, model
 
 
-@pytest.mark.parametrize("form", ["coo", "csr", "csc"])
-@pytest.mark.parametrize("options", [{}, {"validation_split": 0.2}, {"shuffle": False, "batch_size": 7}], ids=str)
+@each("form", ["coo", "csr", "csc"])
+@each("options", [{}, {"validation_split": 0.2}, {"shuffle": False, "batch_size": 7}], ids=str)
 def test_sparse_matrices_train_as_dense_ones_do(form, options):
     scipy_sparse = pytest.importorskip("scipy.sparse")
     x = scipy_sparse.random(50, 20, 0.2, format=form, random_state=np.random.RandomState(0), dtype="float64")

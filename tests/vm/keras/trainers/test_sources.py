@@ -8,6 +8,7 @@ from dragon.vm import keras
 from dragon.vm import tensorflow as tf
 from harness import genuine
 from harness.keras_models import assert_alike, compile_twins, make_mlp, make_twins, random
+from harness.subresults import each
 
 X, Y = random(40, 5), numpy.random.RandomState(1).randint(0, 3, 40)
 WEIGHTS = random(40, seed=2)
@@ -59,8 +60,8 @@ def fit(module, tf_module, model, source, arrays, **options):
         return model.fit(data, epochs=3, verbose=0, shuffle=False, **options).history
 
 
-@pytest.mark.parametrize("arrays", [(X, Y), (X, Y, WEIGHTS)], ids=["targets", "weights"])
-@pytest.mark.parametrize("source", [dataset, unknown, generator, py_dataset, loader], ids=lambda made: made.__name__)
+@each("arrays", [(X, Y), (X, Y, WEIGHTS)], ids=["targets", "weights"])
+@each("source", [dataset, unknown, generator, py_dataset, loader], ids=lambda made: made.__name__)
 def test_history_from_all_sources(source, arrays):
     twins = make_twins(make_mlp)
     compile_twins(twins, **OPTIONS)

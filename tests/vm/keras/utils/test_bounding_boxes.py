@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from harness import genuine
 from harness.keras_layer import array, guest
+from harness.subresults import each
 
 DRAW = np.random.default_rng(0)
 STARTS = DRAW.random((2, 5, 2)) * 20
@@ -18,7 +19,7 @@ def check(run, rtol=1e-5):
         np.testing.assert_allclose(array(one), array(other), rtol=rtol, atol=1e-5)
 
 
-@pytest.mark.parametrize("source", FORMATS)
+@each("source", FORMATS)
 def test_formats(source):
     """From one format into each other one."""
     check(lambda boxes: [boxes.convert_format(BOXES / 50, source, target, height=30, width=40) for target in FORMATS])

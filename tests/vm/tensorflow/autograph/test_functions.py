@@ -149,7 +149,7 @@ LEAKS = {
 }
 
 
-@pytest.mark.parametrize("name", LEAKS)
+@each("name", LEAKS)
 def test_tensors_that_leave_by_a_side_effect(name):
     inside, outside = LEAKS[name].split("||")
     check(f"""

@@ -131,7 +131,7 @@ def arguments(specs, size=2):
             for shape, dtype in specs]
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@each("name", GRAPHS)
 def test_graph_imported(name):
     make, specs = GRAPHS[name]
     concrete = tf.function(make(tf)).get_concrete_function(*(tf.TensorSpec(*spec) for spec in specs))

@@ -3,6 +3,7 @@ import pytest
 
 from dragon.vm import tensorflow as ours
 from harness.expressions import check
+from harness.subresults import each
 
 EXPRESSIONS = """
 d.CrossDeviceOps().reduce("sum", tf.ones(2), tf.ones(2))
@@ -38,7 +39,7 @@ return [*found, d.has_strategy()]
 """
 
 
-@pytest.mark.parametrize("text", EXPRESSIONS.strip().split("\n"))
+@each("text", EXPRESSIONS.strip().split("\n"))
 def test_expression(text):
     check(f"d = tf.distribute\nreturn {text}")
 

@@ -6,6 +6,7 @@ import pytest
 
 from dragon.vm import tensorflow as tf
 from harness import genuine
+from harness.subresults import each
 
 ROOT = tf.__name__ + ".python."
 # What libraries import most, and an expression of it that gives the same in both.
@@ -27,7 +28,7 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("path", USES)
+@each("path", USES)
 def test_as_genuine(path):
     mine, theirs = (eval(USES[path], {"m": importlib.import_module(root + path), "tf": guest})
                     for root, guest in ((ROOT, tf), ("tensorflow.python.", genuine.tf)))

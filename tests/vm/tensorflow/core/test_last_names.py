@@ -71,7 +71,7 @@ def test_expression(text):
     check(text)
 
 
-@pytest.mark.parametrize("text", CLUSTERS.strip().split("\n"))
+@each("text", CLUSTERS.strip().split("\n"))
 def test_clusters(text):
     check(f"{CLUSTER}return {text}")
 

@@ -240,7 +240,7 @@ def test_part_of_a_batch(text):
     check(f"L = tf.linalg\no = {text}\nreturn o.to_dense(), type(o).__name__")
 
 
-@pytest.mark.parametrize("text", GRADIENTS)
+@each("text", GRADIENTS)
 def test_gradient(text):
     check(f"""
 L, v = tf.linalg, tf.Variable({A})
@@ -271,7 +271,7 @@ def test_a_spectrum_that_makes_no_real_matrix():
         linalg.LinearOperatorCirculant(ours.constant([6 + 0j, 4, 5], ours.complex64)).assert_hermitian_spectrum()
 
 
-@pytest.mark.parametrize("name", "full fulld batch tril diag diagc id sid zeros toep bd comp adj".split())
+@each("name", "full fulld batch tril diag diagc id sid zeros toep bd comp adj".split())
 def test_they_are_made_of_tensors(name):
     check(f"L, o = tf.linalg, tf.linalg{OPERATORS[name][1:]}\n"
           "flat = tf.nest.flatten(o, expand_composites=True)\n"

@@ -137,8 +137,8 @@ with tf.GradientTape() as t: y = tf.math.{name}(v) * 2.
 return t.gradient(y, v)""", 1e-4)
 
 
-@pytest.mark.parametrize("name", "add subtract multiply divide maximum pow squared_difference divide_no_nan "
-                         "multiply_no_nan xdivy xlogy atan2 floormod".split())
+@each("name", "add subtract multiply divide maximum pow squared_difference divide_no_nan "
+      "multiply_no_nan xdivy xlogy atan2 floormod".split())
 def test_gradients_of_two(name):
     check(f"""
 v, w = tf.Variable([[1., 2.], [3., 4.]]), tf.Variable([2., 0.5])

@@ -26,7 +26,7 @@ def test_numbers(name, dtype):
     check(f"tf.math.special.{name}(tf.constant({NUMBERS}, tf.{dtype}))", 2e-6 if dtype == "float32" else 1e-11)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_extremes(name):
     check(f"tf.math.special.{name}(tf.constant({EXTREMES}, tf.float64))", 1e-9)
 
@@ -36,7 +36,7 @@ def test_shapes(text):
     check(f"tf.math.special.spence(tf.constant({text}, tf.float32))")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_gradient(name):
     check(f"""
 v = tf.constant([0.3, 0.9, 1., 1.7, 2.5, 6.], tf.float64)

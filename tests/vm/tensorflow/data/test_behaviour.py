@@ -245,7 +245,7 @@ STOPS = {
 }
 
 
-@pytest.mark.parametrize("name", STOPS)
+@each("name", STOPS)
 def test_stop_iterations_of_users_do_not_end_the_data(name):
     with pytest.raises(dtf.errors.InvalidArgumentError, match="OutOfRangeError: StopIteration: of the user's"):
         list(STOPS[name](dtf.data.Dataset.range(4), dtf))

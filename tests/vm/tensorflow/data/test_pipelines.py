@@ -154,8 +154,8 @@ def test_pipeline_is_as_genuine(name):
     assert spec_text(ours.element_spec) == spec_text(theirs.element_spec)
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 12, 40])
-@pytest.mark.parametrize("reshuffle", [True, False])
+@each("size", [1, 3, 7, 12, 40])
+@each("reshuffle", [True, False])
 def test_shuffles_draw_the_genuine_order(size, reshuffle):
     orders = []
     for tf in (dtf, genuine.tf):

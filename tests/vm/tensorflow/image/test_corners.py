@@ -300,7 +300,7 @@ def test_value(text):
     check(fill(text), 5e-3 if "{H}" in text else 1e-4, more="{H}" in text)
 
 
-@pytest.mark.parametrize("text", STREAMS)
+@each("text", STREAMS)
 def test_stream(text):
     check(f"tf.random.set_seed(7)\nreturn [{fill(text)} for _ in range(3)]", 1e-4)
 

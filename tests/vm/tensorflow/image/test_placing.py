@@ -38,8 +38,8 @@ def test_values_and_gradients(kernel, smooth):
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5 * max(1, np.abs(other).max(initial=0)))
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "uint16", "int32", "int64", "bfloat16", "float16",
-                                   "float64"])
+@each("dtype", ["uint8", "int8", "int16", "uint16", "int32", "int64", "bfloat16", "float16",
+                "float64"])
 def test_dtypes(dtype):
     made, wanted = (place(tf, tf.cast(tf.reshape(tf.range(54.0), (1, 6, 9, 1)), dtype), (4, 12), (0.7, 1.3), (0.2, -1),
                           "keyscubic") for tf in (mine, genuine.tf))
@@ -64,7 +64,7 @@ WRONG = {"no size": (ONES, (0, 2), TWO, TWO), "three sizes": (ONES, (1, 2, 3), T
          "truths": (ONES > 0, (2, 2), TWO, TWO)}
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_wrong_arguments(name):
     for tf in (mine, genuine.tf):
         with pytest.raises(tf.errors.InvalidArgumentError):

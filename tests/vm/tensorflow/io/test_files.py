@@ -104,7 +104,7 @@ def test_jpegs_are_decoded_to_the_same_bits(kind, way):
     assert plain(WAYS[way](dtf, data)) == plain(WAYS[way](genuine.tf, data))
 
 
-@pytest.mark.parametrize("call", [
+@each("call", [
     lambda tf, data: tf.io.decode_jpeg(data, channels=4),
     lambda tf, data: tf.io.decode_jpeg(data[:-200]),
     lambda tf, data: tf.io.decode_jpeg(data[:-200], acceptable_fraction=0.99),
@@ -130,7 +130,7 @@ def test_what_is_cut_off_is_recovered():
                                   dtf.io.decode_jpeg(data).numpy())
 
 
-@pytest.mark.parametrize("call", [
+@each("call", [
     lambda tf: tf.io.decode_png(b"no picture"),
     lambda tf: tf.io.decode_raw([b"a", b"bc"], tf.uint8),
     lambda tf: tf.io.decode_raw(b"abc", tf.int16),

@@ -117,7 +117,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@each("name", WRONG)
 def test_wrong_arguments(name):
     # Genuine TensorFlow is not asked: on some of these it ends the process.
     with pytest.raises((ValueError, mine.errors.InvalidArgumentError)):

@@ -1,5 +1,4 @@
 """`tf.experimental.RowPartition` and `DynamicRaggedShape` beside genuine ones."""
-import pytest
 
 from harness.expressions import check
 from harness.subresults import each
@@ -49,7 +48,7 @@ D([], [2, 3])
 """
 
 
-@pytest.mark.parametrize("text", ROWS.strip().split("\n"))
+@each("text", ROWS.strip().split("\n"))
 def test_rows(text):
     check(f"""
 r = tf.experimental.RowPartition
@@ -65,7 +64,7 @@ def test_what_is_refused(text):
     check(f"R, D = tf.experimental.RowPartition, tf.experimental.DynamicRaggedShape\nreturn {text}")
 
 
-@pytest.mark.parametrize("text", SHAPES.strip().split("\n"))
+@each("text", SHAPES.strip().split("\n"))
 def test_shapes(text):
     check(f"""
 R, D = tf.experimental.RowPartition, tf.experimental.DynamicRaggedShape

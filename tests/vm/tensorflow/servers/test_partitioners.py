@@ -1,13 +1,14 @@
 """In how many parts variables are cut: as genuine TensorFlow's partitioners say."""
 import pytest
 from harness.expressions import check
+from harness.subresults import each
 
 PARTITIONERS = ["FixedShardsPartitioner(3)", "MinSizePartitioner(4, 2)", "MinSizePartitioner(4, 10)",
                 "MinSizePartitioner()", "MaxSizePartitioner(4)", "MaxSizePartitioner(4, max_shards=2)",
                 "MaxSizePartitioner(1024)", "MaxSizePartitioner(20)", "MinSizePartitioner(100, 3)"]
 
 
-@pytest.mark.parametrize("partitioner", PARTITIONERS)
+@each("partitioner", PARTITIONERS)
 def test_parts(partitioner):
     check(f"""
 p = tf.distribute.experimental.partitioners.{partitioner}

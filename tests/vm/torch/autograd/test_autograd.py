@@ -290,7 +290,7 @@ NAMES = {"sum": lambda x: x.sum(), "mean_axis": lambda x: x.mean(0), "exp": lamb
          "permute": lambda x: x.permute(1, 0), "clone": lambda x: x.clone(), "div": lambda x: x / 2}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_names_of_nodes(name):
     shown = [type(NAMES[name](T.ones(2, 3, requires_grad=True)).grad_fn).__name__ for T in (torch, dt)]
     assert shown[0] == shown[1]

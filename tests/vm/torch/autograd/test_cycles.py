@@ -3,9 +3,9 @@ import gc
 import threading
 import weakref
 
-import pytest
 
 from dragon.vm import torch
+from harness.subresults import each
 
 
 class Probe:
@@ -104,7 +104,7 @@ CYCLES = [by_attribute, by_parameter, by_hook, by_hook_with_handle, by_hook_of_r
           by_hook_of_node, by_view]
 
 
-@pytest.mark.parametrize("make", CYCLES, ids=lambda make: make.__name__)
+@each("make", CYCLES, ids=lambda make: make.__name__)
 def test_a_cycle_is_collected(make):
     probe = Probe()
     watch = weakref.ref(probe)

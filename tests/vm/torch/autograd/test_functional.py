@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 
 def plain(value):
@@ -49,7 +50,7 @@ F = {
 }
 
 
-@pytest.mark.parametrize("name", F)
+@each("name", F)
 def test_values(name):
     assert close(plain(F[name](dt)), plain(F[name](torch)))
 
@@ -82,7 +83,7 @@ def wrong(T):
     return Square.apply
 
 
-@pytest.mark.parametrize("name", ERRORS)
+@each("name", ERRORS)
 def test_errors(name):
     raised = []
     for T in (torch, dt):
@@ -107,9 +108,9 @@ CHECKED = {
 }
 
 
-@pytest.mark.parametrize("is_complex", [False, True])
-@pytest.mark.parametrize("fast", [False, True])
-@pytest.mark.parametrize("name", CHECKED)
+@each("is_complex", [False, True])
+@each("fast", [False, True])
+@each("name", CHECKED)
 def test_gradcheck(name, fast, is_complex):
     function, shapes = CHECKED[name]
     dt.manual_seed(0)

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 MM = ["mm"]
 
@@ -66,8 +67,8 @@ def run(T, function, policy, passes=1, **options):
     return asked, counted, x.grad.tolist(), w.grad.tolist()
 
 
-@pytest.mark.parametrize("function", [waves, parts])
-@pytest.mark.parametrize("policy", [
+@each("function", [waves, parts])
+@each("policy", [
     MM, ["mm", "exp", "relu"], lambda op: "MUST_SAVE" if op == "aten.mm.default" else "PREFER_RECOMPUTE",
     lambda op: "PREFER_SAVE", lambda op: op == "aten.mm.default", lambda op: "MUST_CPU_OFFLOAD"])
 def test_same_on_both(function, policy):

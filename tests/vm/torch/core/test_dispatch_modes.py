@@ -148,7 +148,7 @@ def test_results_are_those_without_a_mode():
     assert "convolution_backward.default" in mode.names and "native_batch_norm_backward.default" in mode.names
 
 
-@pytest.mark.parametrize("program", [
+@each("program", [
     lambda p: p.sinh().sum(), lambda p: p.cumsum(0).pow(3).sum(), lambda p: p.std(), lambda p: F.elu(p).sum(),
     lambda p: torch.sort(p, 1)[0][:, 1].sum(), lambda p: p.clamp(0, 1).prod(),
     lambda p: torch.einsum("ij,kj->ik", p, p).sum(), lambda p: p.gather(1, torch.zeros(2, 1, dtype=torch.long)).sum(),
@@ -167,7 +167,7 @@ def test_gradients_without_a_formula_are_the_engines(program):
     np.testing.assert_allclose(plain, answered, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("program", [
+@each("program", [
     lambda p: (p * 2j).real, lambda p: (p / 2j).real, lambda p: torch.ops.aten.mul.Scalar(p, 2j).real,
     lambda p: torch.add(p, p, alpha=2j).real, lambda p: torch.sub(p, p, alpha=2j).real,
     lambda p: torch.dot(p, p * 2j).real, lambda p: (p.real * (1 + 2j)).real, lambda p: (p.abs() * p).imag,

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dragon_torch
+from harness.subresults import each
 
 BOTH = pytest.mark.parametrize("t", [torch, dragon_torch], ids=["genuine", "dragon"])
 
@@ -133,7 +134,7 @@ def test_the_type_called_tensor_is_the_default_one(t):
             whole.type(wrong)
 
 
-@pytest.mark.parametrize("name", """is_conj is_neg resolve_conj resolve_neg is_inference is_distributed dequantize
+@each("name", """is_conj is_neg resolve_conj resolve_neg is_inference is_distributed dequantize
     _is_all_true sym_int sym_not get_num_interop_threads get_float32_matmul_precision""".split())
 def test_functions_that_are_made_in_a_loop_travel_in_pickles(name):
     function = getattr(dragon_torch, name)
@@ -158,8 +159,8 @@ def test_wrong_devices_are_told_as_in_pytorch(t, text, what):
         t.device(text)
 
 
-@pytest.mark.parametrize("name", ["cpu:1", "cpu:0", "meta:7", "meta", "meta:0"])
-@pytest.mark.parametrize("t", [torch, dragon_torch], ids=["genuine", "dragon"])
+@each("name", ["cpu:1", "cpu:0", "meta:7", "meta", "meta:0"])
+@each("t", [torch, dragon_torch], ids=["genuine", "dragon"])
 def test_tensors_on_the_host_and_nowhere_have_no_number_of_a_device(t, name):
     x = t.empty(2, device=t.device(name))
     place = t.device(name.partition(":")[0])

@@ -5,6 +5,7 @@ import pytest
 
 from dragon.vm import torch
 from dragon.vm.torch.core.functions.native import PLACES
+from harness.subresults import each
 
 X = torch.ones(2, 3)
 # Forms that no signature can tell: they are read by kind, or have a number where the operator has a word.
@@ -13,7 +14,7 @@ FREE = {"einsum", "randint", "handle_torch_function", "gru", "lstm", "rnn_tanh",
 REFUSING = {"eig", "lstsq", "matrix_rank", "solve", "symeig"}
 
 
-@pytest.mark.parametrize("function, expected", [
+@each("function, expected", [
     (torch.cumsum, "(input, dim, *, dtype=None, out=None)"),
     (torch.Tensor.cumsum, "(input, dim, *, dtype=None, out=None)"),
     (X.cumsum, "(dim, *, dtype=None, out=None)"),

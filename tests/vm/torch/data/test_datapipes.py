@@ -7,6 +7,7 @@ from dragon.vm.torch.utils.data import graph_settings
 from dragon.vm.torch.utils.data.datapipes import iter as pipes
 from dragon.vm.torch.utils.data.datapipes.iter.sharding import SHARDING_PRIORITIES
 from dragon.vm.torch.utils.data.graph import traverse_dps
+from harness.subresults import each
 
 
 def both(make):
@@ -15,7 +16,7 @@ def both(make):
     return list(make(pipes)), list(make(genuine))
 
 
-@pytest.mark.parametrize("make", [
+@each("make", [
     lambda p: p.IterableWrapper(range(7)).map(twice).filter(halves_evenly, input_col=None),
     lambda p: p.IterableWrapper(range(7)).batch(3),
     lambda p: p.IterableWrapper(range(7)).batch(3, drop_last=True).unbatch(),

@@ -134,8 +134,8 @@ def test_kumaraswamys_mode():
     np.testing.assert_allclose(kumaraswamy.mode.numpy(), likeliest.numpy(), atol=0.002)
 
 
-@pytest.mark.parametrize("name", ["Normal", "Laplace", "Exponential", "Gumbel", "LogNormal", "MultivariateNormal",
-                                  "Gamma", "Chi2", "StudentT"])
+@each("name", ["Normal", "Laplace", "Exponential", "Gumbel", "LogNormal", "MultivariateNormal",
+               "Gamma", "Chi2", "StudentT"])
 def test_gradients_of_draws(name):
     found = []
     for t in (torch, dragon_torch):
@@ -185,7 +185,7 @@ def test_a_missing_divergence_says_so():
         dragon_torch.distributions.kl_divergence(MINE["Normal"], MINE["Cauchy"])
 
 
-@pytest.mark.parametrize("make", [
+@each("make", [
     lambda t: t.distributions.Normal(0.0, -1.0), lambda t: t.distributions.Bernoulli(1.5),
     lambda t: t.distributions.Bernoulli(), lambda t: t.distributions.Categorical(t.tensor(1.0)),
     lambda t: t.distributions.Normal(0.0, 1.0).log_prob("a"), lambda t: t.distributions.Uniform(2.0, 1.0),

@@ -3,6 +3,7 @@ import numpy
 import pytest
 
 from dragon.vm import torch
+from harness.subresults import each
 
 genuine = pytest.importorskip("torch")
 
@@ -80,7 +81,7 @@ def decomposed(t, function):
     return t.export.export(made(t, function), arguments(t)).run_decompositions()
 
 
-@pytest.mark.parametrize("name", SAME)
+@each("name", SAME)
 def test_operators_and_numbers(name):
     mine, theirs = decomposed(torch, SAME[name]), decomposed(genuine, SAME[name])
     assert operators(mine) == operators(theirs)
@@ -104,7 +105,7 @@ def network(t, name, settings):
     return made
 
 
-@pytest.mark.parametrize("name, settings", RECURRENT)
+@each("name, settings", RECURRENT)
 def test_recurrent_networks_become_steps(name, settings):
     mine, theirs = (t.export.export(network(t, name, settings), arguments(t)[:1]).run_decompositions()
                     for t in (torch, genuine))

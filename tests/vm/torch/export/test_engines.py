@@ -5,6 +5,7 @@ import pytest
 from dragon.vm import torch
 from dragon.vm.torch.core.functions import control
 from dragon.vm.torch.export import Dim, ExportedProgram, export
+from harness.subresults import each
 
 onnxruntime = pytest.importorskip("onnxruntime")
 genuine = pytest.importorskip("torch")
@@ -47,8 +48,8 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", [Net, Chosen, Counted, Scanned])
+@each("way", WAYS)
+@each("kind", [Net, Chosen, Counted, Scanned])
 def test_modules_of_programs(kind, way):
     x, module = torch.linspace(-1, 2, 20).reshape(5, 4), kind().eval()
     made = WAYS[way](export(module, (x,)).module(), x)

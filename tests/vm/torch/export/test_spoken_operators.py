@@ -63,6 +63,6 @@ def test_rows(row):
         check(mine, theirs)
 
 
-@pytest.mark.parametrize("name", MADE)
+@each("name", MADE)
 def test_made_of_nothing(name):
     check(*within(MADE[name], torch.ones(1)))

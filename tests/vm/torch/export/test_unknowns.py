@@ -7,6 +7,7 @@ import pytest
 from dragon.vm import torch
 from dragon.vm.torch.export import Dim, export, load, save
 from dragon.vm.torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from harness.subresults import each
 
 genuine = pytest.importorskip("torch")
 
@@ -55,7 +56,7 @@ def operators(program):
         node.target) and "_assert" not in str(node.target) and "sym_size" not in str(node.target)]
 
 
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_beside_genuine(name):
     function, wanted = CALLS[name]
     mine, theirs = (export(made(t, function), arguments(t)) if t is torch else t.export.export(

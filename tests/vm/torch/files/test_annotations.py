@@ -5,6 +5,7 @@ import io
 import operator
 import pickle
 import typing
+from harness.subresults import each
 from typing import Any, Callable, Dict, List, Literal, Optional, Tuple, Union
 
 import pytest
@@ -62,7 +63,7 @@ def load(value):
     return dt.load(file, weights_only=False)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@each("name", KINDS)
 def test_types_come_back(name):
     assert load(Held(KINDS[name])).kind == KINDS[name]
 
@@ -91,7 +92,7 @@ TRAPS = {
     "an alias of a class": (type(list[int]), Held, (int,)), "a form that takes nothing": (operator.getitem, Any, int)}
 
 
-@pytest.mark.parametrize("name", TRAPS)
+@each("name", TRAPS)
 def test_nothing_else_is_called(name):
     Chosen.called.clear()
     with pytest.raises(pickle.UnpicklingError):

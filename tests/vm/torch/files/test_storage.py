@@ -47,10 +47,10 @@ def test_answers_as_theirs(name):
         assert repr(QUESTIONS[name](dt)) == repr(QUESTIONS[name](torch))
 
 
-@pytest.mark.parametrize("make", [
+@each("make", [
     lambda t: t.arange(6.).reshape(2, 3).t(), lambda t: t.ones(2, dtype=t.bfloat16), lambda t: t.ones(2)[1:],
     lambda t: t.nn.Parameter(t.ones(2)), lambda t: t.ones(2, requires_grad=True)])
-@pytest.mark.parametrize("protocol", [2, 5])
+@each("protocol", [2, 5])
 def test_pickles(make, protocol):
     value = make(dt)
     read = pickle.loads(pickle.dumps(value, protocol))

@@ -254,9 +254,9 @@ def test_called_once(name):
     assert once == expected
 
 
-@pytest.mark.parametrize("second", [(2,), (2, 4)], ids=str)
-@pytest.mark.parametrize("first", [(2,), (3, 2)], ids=str)
-@pytest.mark.parametrize("dims", [(0, 0), (0, None), (None, 0)], ids=str)
+@each("second", [(2,), (2, 4)], ids=str)
+@each("first", [(2,), (3, 2)], ids=str)
+@each("dims", [(0, 0), (0, None), (None, 0)], ids=str)
 def test_products(first, second, dims):
     found = []
     for T in (torch, dt):
@@ -329,8 +329,8 @@ def test_compiled():
     assert shown(dt.compile(normed)(x)) == shown(normed(x))
 
 
-@pytest.mark.parametrize("in_dims", [0, 1])
-@pytest.mark.parametrize("function", [
+@each("in_dims", [0, 1])
+@each("function", [
     lambda x: x * x.stride(0), lambda x: x.t() if x.is_contiguous() else x * 2, lambda x: x * x.t().stride(0),
     lambda x: (x + 1) * (x + 1).stride(1), lambda x: x * 2 if x.device.type == "cpu" and not x.is_meta else x],
     ids=["stride", "contiguous", "transposed", "computed", "device"])

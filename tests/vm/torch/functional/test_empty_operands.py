@@ -37,8 +37,8 @@ def test_one_value_per_channel_is_refused_even_of_no_samples(shape):
             t.nn.functional.instance_norm(t.zeros(shape))
 
 
-@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 2), (1, 0, 3)])
-@pytest.mark.parametrize("of", [(5,), (2, 3), ()])
+@each("shape", [(0,), (2, 0), (0, 2), (1, 0, 3)])
+@each("of", [(5,), (2, 3), ()])
 def test_gather_of_no_places(shape, of):
     for t in (torch, dragon_torch):
         x = t.ones(of, requires_grad=True)
@@ -47,8 +47,8 @@ def test_gather_of_no_places(shape, of):
         assert tuple(made.shape) == shape and x.grad.eq(0).all()
 
 
-@pytest.mark.parametrize("arguments", [{}, {"range": (0.0, 0.0)}, {"range": (-1.0, 1.0)}, {"density": True}])
-@pytest.mark.parametrize("count", [0, 1, 9])
+@each("arguments", [{}, {"range": (0.0, 0.0)}, {"range": (-1.0, 1.0)}, {"density": True}])
+@each("count", [0, 1, 9])
 def test_histogram(count, arguments):
     numbers = np.random.default_rng(0).standard_normal(count)
     for mine, genuine in zip(dragon_torch.histogram(dragon_torch.tensor(numbers), 4, **arguments),

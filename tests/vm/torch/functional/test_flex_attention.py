@@ -115,7 +115,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("call", REFUSED)
+@each("call", REFUSED)
 def test_refusals(call):
     errors = []
     for T in (dt, torch):

@@ -171,7 +171,7 @@ def test_attention(row):
     same(PRELUDE + WIDE + row)
 
 
-@pytest.mark.parametrize("row", rows(ATTENTION))
+@each("row", rows(ATTENTION))
 def test_gradient_of_attention(row):
     # Whatever gives no weights gives None for them.
     whole = f"[part for part in [*{row}] if part is not None]" if "forward" in row else row
@@ -192,7 +192,7 @@ create_mask(or_masks(lambda b, h, q, k: q > k, lambda b, h, q, k: k == 3), 2, No
 """
 
 
-@pytest.mark.parametrize("row", rows(FLEX))
+@each("row", rows(FLEX))
 def test_flex_attention(row):
     same("import importlib; names = globals(); names.update(vars(importlib.import_module("
          "torch.__name__ + '.nn.attention.flex_attention'))); " + row)

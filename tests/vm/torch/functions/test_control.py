@@ -7,6 +7,7 @@ import pytest
 genuine = pytest.importorskip("torch")
 
 from dragon.vm import torch  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 W = numpy.linspace(-1, 1, 9).reshape(3, 3)
 POSITIVE = numpy.array([[1.0, 2.0, 3.0], [0.5, 0.1, 4.0]])
@@ -153,7 +154,7 @@ def operators_in(graph):
     return names
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_one_graph_for_every_way(name):
     program = PROGRAMS[name]
     compiled = torch.compile(lambda x, w: program(torch, torch._higher_order_ops, x, w), fullgraph=True)
@@ -167,7 +168,7 @@ def test_one_graph_for_every_way(name):
             numpy.testing.assert_allclose(mine, theirs, 1e-9, 1e-12)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@each("name", PROGRAMS)
 def test_the_graph_has_the_operator(name):
     import dragon
     program = PROGRAMS[name]

@@ -151,7 +151,7 @@ a = torch.tensor([4.]); t = torch.tensor([1], dtype=torch.int32); (torch._amp_up
 """
 
 
-@pytest.mark.parametrize("code", rows(REMOVED_AND_PRIVATE))
+@each("code", rows(REMOVED_AND_PRIVATE))
 def test_removed_and_private_functions(code):
     same(code)
 

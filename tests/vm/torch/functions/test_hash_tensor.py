@@ -2,6 +2,7 @@
 import pytest
 
 from dragon.vm import torch
+from harness.subresults import each
 
 X = torch.arange(6.0).reshape(2, 3)
 TOLD = [
@@ -21,7 +22,7 @@ TOLD = [
 ]
 
 
-@pytest.mark.parametrize("args, options, expected", TOLD)
+@each("args, options, expected", TOLD)
 def test_numbers(args, options, expected):
     for found in (torch.hash_tensor(*args, **options), torch.Tensor.hash_tensor(*args, **options)):
         assert found.dtype == torch.uint64 and found.tolist() == expected

@@ -1,6 +1,5 @@
 """Indices outside their axis: refused, and counted from the end only where genuine PyTorch counts so."""
 import numpy as np
-import pytest
 
 from dragon.vm import torch as dragon_torch
 from harness.answers import Raised
@@ -113,6 +112,6 @@ def test_the_value_or_a_refusal(code):
     _compare(_result, code)
 
 
-@pytest.mark.parametrize("code", rows(GRADIENTS))
+@each("code", rows(GRADIENTS))
 def test_the_gradient_or_a_refusal(code):
     _compare(_gradient, code)

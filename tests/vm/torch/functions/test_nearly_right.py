@@ -35,7 +35,7 @@ def test_what_is_taken_gives_the_same(code):
     genuine.testing.assert_close(genuine.tensor(ours.tolist(), dtype=theirs.dtype), theirs, equal_nan=True)
 
 
-@pytest.mark.parametrize("code", (
+@each("code", (
     "x.index_copy(0, i, torch.tensor(5.0))", "row.index_copy(0, i, 5.0)", "torch.select_scatter(x, row[:1], 0, 1)",
     "torch.slice_scatter(x, x[:1], 0, 1, 3)", "torch.meshgrid([])", "torch.dist(row, row, None)",
     "torch.unique_consecutive(torch.tensor(1.0), dim=0)", LOSS + "weight=torch.ones(2, 3))",

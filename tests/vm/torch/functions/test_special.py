@@ -40,7 +40,7 @@ def test_polynomials(name, degree):
         same(lambda t: getattr(t.special, name)(t.tensor([0, 1, 2, -1]), degree), 1e-4)
 
 
-@pytest.mark.parametrize("name", POLYNOMIALS)
+@each("name", POLYNOMIALS)
 def test_a_degree_for_each_place(name):
     degrees = np.tile([-1., 0., 2., 7., 9., 2.5, np.nan, 600.], (len(PLACES), 1))
     places = np.repeat(np.array(PLACES)[:, None], degrees.shape[1], 1)

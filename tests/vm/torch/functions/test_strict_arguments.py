@@ -42,15 +42,15 @@ def test_a_number_is_no_tensor(place):
     assert len(asked) > 15 and taken <= MAKERS
 
 
-@pytest.mark.parametrize("name", ("div", "floor_divide", "isin", "mul", "multiply", "true_divide", "pow", "remainder",
-                                  "xlogy", "bitwise_and", "float_power"))
+@each("name", ("div", "floor_divide", "isin", "mul", "multiply", "true_divide", "pow", "remainder",
+               "xlogy", "bitwise_and", "float_power"))
 def test_numbers_that_may_be_first(name):
     numbers = [2, 3, 4]
     found = getattr(mine, name)(3, mine.tensor(numbers))
     assert found.tolist() == getattr(genuine, name)(3, genuine.tensor(numbers)).tolist()
 
 
-@pytest.mark.parametrize("name,args", (
+@each("name,args", (
     ("transpose", (False, True)), ("flip", ([True],)), ("cummin", (True,)), ("diag_embed", (True,)),
     ("channel_shuffle", (True,)), ("index_select", (True, "index")), ("narrow", (True, 0, 1)), ("cumsum", (True,)),
     ("diagonal", (True,)), ("roll", (True,)), ("unsqueeze", (True,)), ("tril", (True,)), ("topk", (True,))))
@@ -104,8 +104,8 @@ def test_a_bool_is_no_integer_in_functions_of_several_operators(code):
             eval(code, {"torch": torch, "x": torch.ones(3, 3)})
 
 
-@pytest.mark.parametrize("code", ("zeros(3, ", "ones(3, ", "empty(3, ", "full((3,), 1.0, ", "eye(3, ", "rand(3, ",
-                                  "randn(3, ", "fft.fftfreq(3, ", "normal(0.0, 1.0, (3,), "))
+@each("code", ("zeros(3, ", "ones(3, ", "empty(3, ", "full((3,), 1.0, ", "eye(3, ", "rand(3, ",
+               "randn(3, ", "fft.fftfreq(3, ", "normal(0.0, 1.0, (3,), "))
 def test_a_dtype_beside_a_destination_is_the_destinations(code):
     for torch in (genuine, mine):
         out = torch.zeros(0, dtype=torch.float64)

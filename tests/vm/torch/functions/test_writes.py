@@ -195,7 +195,7 @@ torch.where(m > 0, m, m, out=m[1:])
 """
 
 
-@pytest.mark.parametrize("call", [line for line in PARTLY.splitlines() if line])
+@each("call", [line for line in PARTLY.splitlines() if line])
 def test_what_is_read_while_it_is_written_is_refused(call):
     def check(side, call):
         names = {"torch": side, "v": side.arange(6.0), "m": side.ones(4, 4)}

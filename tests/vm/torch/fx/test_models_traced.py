@@ -5,12 +5,13 @@ import pytest
 
 from dragon.vm import torch, torchvision
 from dragon.vm.torchvision.models.feature_extraction import create_feature_extractor, get_graph_node_names
+from harness.subresults import each
 
 SMALL = ["alexnet", "squeezenet1_1", "resnet18", "mobilenet_v3_small", "shufflenet_v2_x0_5", "mnasnet0_5",
          "regnet_x_400mf", "swin_t", "swin_v2_t"]
 
 
-@pytest.mark.parametrize("name", SMALL)
+@each("name", SMALL)
 def test_models_compute_the_same_when_traced(name):
     torch.manual_seed(1)
     model = torchvision.models.get_model(name, weights=None).eval()

@@ -1,5 +1,6 @@
 """How scripts run: beside the Python code that they were compiled from, and no slower."""
 import time
+from harness.subresults import each
 from typing import List, Tuple
 
 import pytest
@@ -17,8 +18,8 @@ def nested(depth, head):
     return "\n".join([*lines, "    return n"])
 
 
-@pytest.mark.parametrize("head", ["for i{level} in range(2):", "if x > {level}:", "while n < {depth}:"])
-@pytest.mark.parametrize("depth", [4, 13, 18])
+@each("head", ["for i{level} in range(2):", "if x > {level}:", "while n < {depth}:"])
+@each("depth", [4, 13, 18])
 def test_blocks_may_stand_deep_in_blocks(head, depth):
     if head.startswith("for"):
         head = head.replace("2", "1") if depth > 4 else head

@@ -12,6 +12,7 @@ from dragon.vm.torch.core.scripting.recipes import functional
 from dragon.vm.torch.core.scripting.schemas import read_schema
 from dragon.vm.torch.core.signatures import SCRIPTS, signatures
 from dragon.vm.torch.core.scripting.scripts import python_scripts
+from harness.subresults import each
 
 
 class Color(enum.Enum):
@@ -155,7 +156,7 @@ def calls_itself(n: int) -> int:
     return calls_itself(n)
 
 
-@pytest.mark.parametrize("function, said, line", [
+@each("function, said, line", [
     (undefined, "undefined value y", "return y"), (one_branch, "a is not defined in the false branch", "return a"),
     (wrong_result, "annotated as having type str", "return x"), (two_types, "previously had type int", 'y = "a"'),
     (tries, "can't use try", "try:"), (any_number, "variable number of arguments", "*x"),

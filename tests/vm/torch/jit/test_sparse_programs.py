@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import dragon.vm.torch as dt
+from harness.subresults import each
 
 torch = pytest.importorskip("torch")
 CALLS = {
@@ -30,7 +31,7 @@ def run(room, call):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", CALLS)
+@each("name", CALLS)
 def test_scripts_give_what_pytorch_gives(name):
     mine, theirs = (run(room, CALLS[name]) for room in (dt, torch))
     for one, other in zip(mine, theirs):

@@ -99,7 +99,7 @@ utils.mobile_optimizer.optimize_for_mobile package.PackageImporter
 """.split()
 
 
-@pytest.mark.parametrize("path", ABSENT)
+@each("path", ABSENT)
 def test_what_libraries_only_name_says_so_when_used(path):
     found = dt
     for name in path.split("."):

@@ -81,7 +81,7 @@ def test_kernels_that_pass_on():
     assert dt.ops.passing.f(dt.ones(1)).tolist() == [2]
 
 
-@pytest.mark.parametrize("options", [
+@each("options", [
     "one, S.TensorWise, two, S.TensorWise", "[one], [S.TensorWise], [two], [S.TensorWise], output_dtype=t.float32",
     "one, S.TensorWise, two, S.TensorWise, bias=t.ones(8, dtype=t.bfloat16)",
     "rows, S.RowWise, columns, S.RowWise, W.NO_SWIZZLE, W.NO_SWIZZLE", "one, S.TensorWise, two, S.TensorWise, "

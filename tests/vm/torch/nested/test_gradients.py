@@ -52,7 +52,7 @@ def test_gradients_agree_with_genuine(name, made):
         assert (mine is None) == (genuine is None) and (mine is None or np.allclose(mine, genuine))
 
 
-@pytest.mark.parametrize("name", list(MORE))
+@each("name", list(MORE))
 def test_gradients_agree_with_those_of_samples(name):
     of_whole, of_sample = MORE[name]
     parts = [one.requires_grad_() for one in samples(dt, [(2, 3), (1, 3), (4, 3)])]

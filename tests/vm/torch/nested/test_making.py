@@ -86,7 +86,7 @@ def kinds(t):
             t.nested.nested_tensor_from_jagged(values.T, offsets, jagged_dim=2, min_seqlen=2, max_seqlen=3)]
 
 
-@pytest.mark.parametrize("index", range(9))
+@each("index", range(9))
 def test_files_go_both_ways(index):
     for writer, reader in ((dt, torch), (torch, dt), (dt, dt)):
         file = io.BytesIO()
@@ -114,14 +114,14 @@ def test_files_with_samples_that_are_not_there_are_refused(sizes, strides, start
         dt._utils._rebuild_nested_tensor(dt.ones(6), *map(dt.tensor, (sizes, strides, starts)))
 
 
-@pytest.mark.parametrize("index", range(9))
+@each("index", range(9))
 def test_printed_as_genuine(index):
     import re
     mine, genuine = (re.sub(r"j\d+", "j", repr(kinds(t)[index])) for t in BOTH)
     assert mine == genuine
 
 
-@pytest.mark.parametrize("index", range(9))
+@each("index", range(9))
 def test_copies(index):
     x = kinds(dt)[index]
     for made in (pickle.loads(pickle.dumps(x)), copy.copy(x), copy.deepcopy(x), x.clone().detach()):

@@ -66,7 +66,7 @@ def test_gains_and_fans():
         assert guest.nn.init._calculate_fan_in_and_fan_out(guest.zeros(4, 3, 2, 2)) == (12, 16)
 
 
-@pytest.mark.parametrize("name, shape, options", [
+@each("name, shape, options", [
     ("xavier_uniform_", (3,), {}), ("kaiming_normal_", (3,), {}), ("orthogonal_", (3,), {}), ("eye_", (3,), {}),
     ("dirac_", (3, 3), {}), ("dirac_", (3, 3, 3), {"groups": 2}), ("sparse_", (3,), {"sparsity": 0.1}),
     ("kaiming_uniform_", (3, 3), {"mode": "no"}), ("kaiming_uniform_", (3, 3), {"nonlinearity": "no"})])

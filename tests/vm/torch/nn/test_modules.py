@@ -286,9 +286,9 @@ def test_cross_map_normalization(options):
     same(ours(mine.tensor(x)), theirs(torch.tensor(x)), "CrossMapLRN2d")
 
 
-@pytest.mark.parametrize("name", ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout",
-                                  "FeatureAlphaDropout"))
-@pytest.mark.parametrize("library", (torch, mine), ids=("genuine", "dragon"))
+@each("name", ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout",
+               "FeatureAlphaDropout"))
+@each("library", (torch, mine), ids=("genuine", "dragon"))
 def test_dropout_in_place_that_drops_nothing_writes_nothing(library, name):
     shape = {"Dropout1d": (2, 3, 4), "Dropout3d": (2, 3, 2, 2, 2)}.get(name, (2, 3, 2, 2))
     x = library.ones(shape, requires_grad=True)

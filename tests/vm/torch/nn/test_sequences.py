@@ -73,7 +73,7 @@ def test_padding():
     agree(play)
 
 
-@pytest.mark.parametrize("call", [
+@each("call", [
     lambda g, rnn: rnn.pack_padded_sequence(g.ones(5, 2, 1), [3, 5]),
     lambda g, rnn: rnn.pack_padded_sequence(g.ones(5, 2, 1), [3, 0]),
     lambda g, rnn: rnn.pack_padded_sequence(g.ones(5, 2, 1), [3]), lambda g, rnn: rnn.pad_sequence([]),
@@ -111,10 +111,10 @@ def test_gradients_without_sequences(name):
     agree(play)
 
 
-@pytest.mark.parametrize("name, options", [
+@each("name, options", [
     ("RNN", {}), ("RNN", {"nonlinearity": "relu", "bias": False}), ("GRU", {"num_layers": 2, "bidirectional": True}),
     ("LSTM", {"num_layers": 2, "dropout": 0.5}), ("LSTM", {"bidirectional": True, "proj_size": 2})])
-@pytest.mark.parametrize("given", [False, True])
+@each("given", [False, True])
 def test_packed_layers(name, options, given):
     """Run over packed sequences of different lengths."""
     def play(g):

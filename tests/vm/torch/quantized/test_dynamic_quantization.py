@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 KINDS = ["LSTM", "GRU"]
@@ -90,9 +91,9 @@ def test_hooks_stay():
     assert heard == ["Linear"] and type(model[0]) is dt.nn.Linear
 
 
-@pytest.mark.parametrize("dtype", ["qint8", "float16"])
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", KINDS)
+@each("dtype", ["qint8", "float16"])
+@each("form", FORMS)
+@each("kind", KINDS)
 def test_recurrent(kind, form, dtype):
     made = []
     for T in (dt, torch):
@@ -132,7 +133,7 @@ OBSERVERS = [
     lambda T, Q: Q.default_per_channel_weight_observer()]
 
 
-@pytest.mark.parametrize("make", OBSERVERS)
+@each("make", OBSERVERS)
 def test_observers(make):
     made = []
     for T in (dt, torch):
@@ -187,7 +188,7 @@ REFUSED = [
     lambda T, Q: Q.FusedMovingAvgObsFakeQuantize(observer=Q.MinMaxObserver)]
 
 
-@pytest.mark.parametrize("call", REFUSED)
+@each("call", REFUSED)
 def test_refusals(call):
     errors = []
     for T in (dt, torch):

@@ -131,7 +131,7 @@ def test_optimizers_agree_with_genuine(name, options):
     assert np.allclose(*found, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["Adam", "AdamW", "RMSprop", "Adadelta", "Adamax", "NAdam", "RAdam", "Rprop", "ASGD"])
+@each("name", ["Adam", "AdamW", "RMSprop", "Adadelta", "Adamax", "NAdam", "RAdam", "Rprop", "ASGD"])
 def test_other_optimizers_refuse(name):
     for t in (dt, torch):
         table = tables(t)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dragon.vm import torch as dt
+from harness.subresults import each
 
 
 def kinds(t):
@@ -17,12 +18,12 @@ def kinds(t):
             t.sparse_coo_tensor([[0, 1]], t.arange(4.).reshape(2, 2), (2, 2)), t.ones(2000, 2).to_sparse()]
 
 
-@pytest.mark.parametrize("index", range(14))
+@each("index", range(14))
 def test_printed_as_genuine(index):
     assert repr(kinds(dt)[index]) == repr(kinds(torch)[index])
 
 
-@pytest.mark.parametrize("index", range(13))
+@each("index", range(13))
 def test_files_go_both_ways(index):
     for writer, reader in ((dt, torch), (torch, dt), (dt, dt)):
         file = io.BytesIO()

@@ -40,7 +40,7 @@ def test_equal(x, y):
         utils.TestCase().assertNotEqual(x, y)
 
 
-@pytest.mark.parametrize("x, y, kind, letter", [
+@each("x, y, kind, letter", [
     (1.0, 1.001, AssertionError, "Scalars are not close"), ("a", "b", AssertionError, "String comparison failed"),
     (dt.ones(2), np.ones(2), AssertionError, "attribute 'dtype'"), (int, float, AssertionError, "Type comparison"),
     (dt.ones(2), 1, ValueError, "Only single element tensor-likes"), (None, 0, AssertionError, "None mismatch"),

@@ -41,7 +41,7 @@ def outcome(library, pair, options):
     return None
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(options))
+@each("options", OPTIONS, ids=lambda options: "-".join(options))
 def test_assert_close_says_the_same(options):
     for pair in PAIRS:
         assert outcome(dt, pair, options) == outcome(torch, pair, options)

@@ -19,7 +19,7 @@ TREES = {
 }
 
 
-@pytest.mark.parametrize("name", TREES)
+@each("name", TREES)
 def test_trees(name):
     tree = TREES[name]
     (leaves, spec), (their_leaves, their_spec) = mine.tree_flatten(tree), theirs.tree_flatten(tree)

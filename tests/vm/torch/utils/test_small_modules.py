@@ -6,10 +6,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from dragon.vm import torch as dt  # noqa: E402
+from harness.subresults import each  # noqa: E402
 
 
-@pytest.mark.parametrize("other", ["2.0", "2.13.0", "2.13", "3.0a1", "2.13.0.dev20250101", (2, 1), (2, 13, 0), "1.9.9",
-                                   "2.13.0rc1", "no version"])
+@each("other", ["2.0", "2.13.0", "2.13", "3.0a1", "2.13.0.dev20250101", (2, 1), (2, 13, 0), "1.9.9",
+                "2.13.0rc1", "no version"])
 def test_versions_compare(other):
     mine, theirs = dt.__version__, torch.torch_version.TorchVersion("2.13.0")
     for name in ("__lt__", "__le__", "__gt__", "__ge__", "__eq__"):

@@ -92,7 +92,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("name, config, text", BAD)
+@each("name, config, text", BAD)
 def test_bad_arguments(name, config, text):
     """Errors tell what was received."""
     for keras in (guest("keras"), genuine.keras):

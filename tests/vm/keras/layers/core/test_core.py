@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from harness import genuine
 from harness.keras_layer import array, check_layer, guest, near
+from harness.subresults import each
 
 NUMBERS = np.array([[0, 3, 1], [2, 0, 0]], "int32")
 
@@ -58,8 +59,8 @@ EMBEDDING = [
 ]
 
 
-@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "uint8"])
-@pytest.mark.parametrize("config", EMBEDDING)
+@each("dtype", ["int32", "int64", "float32", "uint8"])
+@each("config", EMBEDDING)
 def test_embedding(config, dtype):
     """Tables, asked in several dtypes."""
     check_layer("Embedding", NUMBERS.astype(dtype), config)

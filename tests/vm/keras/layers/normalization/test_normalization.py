@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from harness import genuine
 from harness.keras_layer import array, check_layer, guest, near
+from harness.subresults import each
 
 BATCH = [
     ({}, (4, 3)),
@@ -22,7 +23,7 @@ BATCH = [
 ]
 
 
-@pytest.mark.parametrize("config, shape", BATCH)
+@each("config, shape", BATCH)
 def test_batch_normalization(config, shape):
     """Batch norms in training and inference, and the averages that training leaves."""
     check_layer("BatchNormalization", shape, config, rtol=2e-4, atol=2e-5, symbolic=config.get("axis") != 0)
@@ -54,7 +55,7 @@ LAYER = [
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("config, shape", LAYER)
+@each("config, shape", LAYER)
 def test_layer_normalization(config, shape):
     """Layer norms over several axes."""
     check_layer("LayerNormalization", shape, config)

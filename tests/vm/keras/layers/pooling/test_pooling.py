@@ -48,10 +48,10 @@ def test_parts(kind, rank, size):
     check_layer(f"Adaptive{kind}Pooling{rank}", IMAGE[rank], {"output_size": size}, mixed=False)
 
 
-@pytest.mark.parametrize("name, config", [
+@each("name, config", [
     ("AveragePooling", {"pool_size": 2}), ("MaxPooling", {"pool_size": 3, "strides": 2, "padding": "same"}),
     ("AdaptiveMaxPooling", {"output_size": 2})])
-@pytest.mark.parametrize("rank", sorted(IMAGE))
+@each("rank", sorted(IMAGE))
 def test_channels_first(name, config, rank):
     """Channels in front: what channels behind give, with the axes moved."""
     inputs = random_inputs(IMAGE[rank])

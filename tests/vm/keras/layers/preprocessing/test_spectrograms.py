@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from harness.keras_layer import check_layer, guest
+from harness.subresults import each
 
 SOUND = np.sin(np.arange(2 * 900).reshape(2, 900) ** 1.2 / 40).astype("float32")
 SMALL = {"fft_length": 128, "sequence_stride": 64, "num_mel_bins": 12}
@@ -17,8 +18,8 @@ def test_mel(config, sound):
                 rtol=1e-3)
 
 
-@pytest.mark.parametrize("mode", ["log", "magnitude", "psd", "real", "imag", "angle", "stft"])
-@pytest.mark.parametrize("more", [{}, {"padding": "same", "expand_dims": True, "scaling": "spectrum"}])
+@each("mode", ["log", "magnitude", "psd", "real", "imag", "angle", "stft"])
+@each("more", [{}, {"padding": "same", "expand_dims": True, "scaling": "spectrum"}])
 def test_stft(mode, more):
     """All modes, whose kernels are weights."""
     check_layer("STFTSpectrogram", SOUND[..., None], {"mode": mode, "frame_length": 64, "frame_step": 32, **more},

@@ -194,9 +194,9 @@ def test_categories(mode):
     compare(run)
 
 
-@pytest.mark.parametrize("config", [{"bin_boundaries": [-1.0, 0.0, 0.5]}, {"num_bins": 4},
-                                    {"num_bins": 3, "epsilon": 0.1}])
-@pytest.mark.parametrize("mode", ["int", "one_hot", "multi_hot", "count"])
+@each("config", [{"bin_boundaries": [-1.0, 0.0, 0.5]}, {"num_bins": 4},
+                 {"num_bins": 3, "epsilon": 0.1}])
+@each("mode", ["int", "one_hot", "multi_hot", "count"])
 def test_bins(config, mode):
     """Given and learnt boundaries."""
     def run(keras, tf):

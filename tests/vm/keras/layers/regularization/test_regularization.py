@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from harness import genuine
 from harness.keras_layer import check_layer, guest
+from harness.subresults import each
 
 ROWS = [
     ("ActivityRegularization", {"l1": 0.1, "l2": 0.2}, (2, 3)),
@@ -21,7 +22,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("name, config, shape", ROWS)
+@each("name, config, shape", ROWS)
 def test_regularization(name, config, shape):
     """All of them: the same seed draws the same numbers."""
     check_layer(name, shape, config)

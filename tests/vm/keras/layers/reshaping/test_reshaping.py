@@ -63,7 +63,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("name, config, kind", BAD)
+@each("name, config, kind", BAD)
 def test_bad_arguments(name, config, kind):
     """Errors of the same kind that tell what was received."""
     for keras in (guest("keras"), genuine.keras):

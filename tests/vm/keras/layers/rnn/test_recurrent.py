@@ -45,9 +45,9 @@ def test_other_forms_of_gru(config):
     check_layer("GRU", X, {"units": 6, "return_sequences": True, **config}, training=(False,), mixed=False)
 
 
-@pytest.mark.parametrize("config", [{"dropout": 0.4}, {"recurrent_dropout": 0.4},
-                                    {"dropout": 0.3, "recurrent_dropout": 0.4}])
-@pytest.mark.parametrize("name", KINDS)
+@each("config", [{"dropout": 0.4}, {"recurrent_dropout": 0.4},
+                 {"dropout": 0.3, "recurrent_dropout": 0.4}])
+@each("name", KINDS)
 def test_dropout(name, config):
     """The same masks are drawn, once for all steps."""
     check_layer(name, X, {"units": 6, "seed": 3, "return_sequences": True, **config}, training=(True,), mixed=False)
