@@ -151,6 +151,14 @@ def test_functions_are_keys_by_their_text_and_what_they_read():
     assert sources.plain(np) == ["module", "numpy"] and sources.plain(len) == ["builtin", "len"]
 
 
+def test_functions_of_a_file_that_was_written_since_have_no_key(monkeypatch):
+    monkeypatch.setattr(sources, "STARTED", 0)
+    sources._texts.cache_clear()
+    sources.text_of.cache_clear()
+    assert answers.key_of("torch", [_double]) is None
+    assert answers.ask("torch", [_double], lambda: 5) == 5
+
+
 def test_functions_that_call_themselves_end():
     def again(n):
         return n and again(n - 1)
