@@ -112,6 +112,12 @@ def test_an_answer_is_asked_for_once(place, monkeypatch):
         assert found[0].tolist() == [2, 2]
 
 
+def test_large_answers_are_asked_for_each_time(place):
+    for largest in (10, 1000):
+        assert answers.ask("torch", ["x"], lambda: "y" * 100, largest=largest) == "y" * 100
+        assert len(answers.collected(place / "spool")) == (largest == 1000)
+
+
 @pytest.mark.parametrize("other", [["x + 2", np.ones(2)], ["x + 1", np.zeros(2)], ["x + 1", np.ones(2, "float32")],
                                    ["x + 1", np.ones((2, 1))], ["x + 1", [1.0, 1.0]], ["x + 1", np.ones(2), 0]])
 def test_another_question_has_another_answer(place, other):
@@ -143,6 +149,14 @@ def test_functions_are_keys_by_their_text_and_what_they_read():
         _double.__defaults__ = (2,)
     assert key(one) == before
     assert sources.plain(np) == ["module", "numpy"] and sources.plain(len) == ["builtin", "len"]
+
+
+def test_functions_of_a_file_that_was_written_since_have_no_key(monkeypatch):
+    monkeypatch.setattr(sources, "STARTED", 0)
+    sources._texts.cache_clear()
+    sources.text_of.cache_clear()
+    assert answers.key_of("torch", [_double]) is None
+    assert answers.ask("torch", [_double], lambda: 5) == 5
 
 
 def test_functions_that_call_themselves_end():
@@ -252,10 +266,13 @@ def test_pytest_records_and_finds_answers(tmp_path):
         "    assert answers.ask('torch', ['it'], compute)\n    print('imported', 'scipy.special' in sys.modules)\n")
     code = "from harness import answers as a; a.installed = a.pinned; import pytest, sys; sys.exit(pytest.main())"
 
+    paths = [os.environ.get("PYTHONPATH")]
+
     def run(*options):
         done = subprocess.run([sys.executable, "-c", code, "-s", "-p", "no:cacheprovider", *options],
                               capture_output=True, text=True, timeout=300, cwd=tmp_path,
-                              env={**os.environ, "PYTHONPATH": str(TESTS), answers.FOLDER: str(tmp_path / "kept")})
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *filter(None, paths)]),
+                                   answers.FOLDER: str(tmp_path / "kept")})
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

@@ -50,8 +50,9 @@ def summarize(terminalreporter, config):
 
 def is_whole(config):
     """Whether a run is of all tests, so that what nobody asks for is of no test."""
-    return config.args_source is not pytest.Config.ArgsSource.ARGS and not (
-        config.option.keyword or config.option.markexpr or config.option.deselect)
+    choices = ("keyword", "markexpr", "deselect", "quick", "changed_since", "only")
+    return config.args_source is not pytest.Config.ArgsSource.ARGS and not any(
+        getattr(config.option, name, None) for name in choices)
 
 
 def unconfigure(config):

@@ -6,7 +6,7 @@ import struct
 import numpy
 
 # Classes of errors that are told by name; the rest of a class's bases are Python's and the framework's own.
-ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 PLAIN_KINDS = "biufcSU"
 
 
