@@ -20,15 +20,18 @@
 #include <type_traits>
 
 #include "core/kernels/reduce_plan.h"
+#include "core/kernels/reduce_run.h"
 
 #if defined(DRAGON_GPU)
 #include "core/kernels/reduce_cuda.h"
 #else
-#include "core/kernels/reduce_run.h"
 #include "core/kernels/vectors.h"
 #endif
 
 namespace dragon::DRAGON_DEVICE {
+
+using kernels::kColumnBlock;
+using kernels::kRowBlock;
 
 #if defined(DRAGON_GPU)
 
@@ -53,9 +56,6 @@ void Reduce(Context& ctx, View y, View second, View x, R reducer) {
 }
 
 #else
-
-using kernels::kColumnBlock;
-using kernels::kRowBlock;
 
 /// What loops that the compiler makes vectors of read: GCC 12 leaves conversions of float16 in them scalar.
 template <typename T>

@@ -123,7 +123,7 @@ class ElementLoader {
   static void GatherItems(T* to, const char* from, int64_t stride, int64_t n) {
     const auto item = [](const char* at) { return *reinterpret_cast<const T*>(at); };
     int64_t i = 0;
-    if constexpr (sizeof(T) < 8) {
+    if constexpr (sizeof(T) < 4) {
       constexpr int kItems = 8 / sizeof(T);
       for (; i + kItems <= n; i += kItems, from += kItems * stride) {
         uint64_t word = 0;
@@ -133,12 +133,10 @@ class ElementLoader {
         }
         std::memcpy(to + i, &word, sizeof(word));
       }
-    } else if constexpr (sizeof(T) == 8) {
-      typedef T Two __attribute__((vector_size(16)));
+    } else {
       for (; i + 4 <= n; i += 4, from += 4 * stride) {
-        const Two a = {item(from), item(from + stride)}, b = {item(from + 2 * stride), item(from + 3 * stride)};
-        std::memcpy(to + i, &a, sizeof(a));
-        std::memcpy(to + i + 2, &b, sizeof(b));
+        const T a = item(from), b = item(from + stride), c = item(from + 2 * stride), d = item(from + 3 * stride);
+        to[i] = a, to[i + 1] = b, to[i + 2] = c, to[i + 3] = d;
       }
     }
     for (; i < n; ++i, from += stride) to[i] = item(from);
