@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How long the units of a build took to compile, and what they compile to.
 
-    python tools/compile_seconds.py build/here                          the longest units in ninja's log
-    python tools/compile_seconds.py build/here --again vision/grid_ ... those anew: processor time, bytes of code
+    python tools/compile_seconds.py build/here                          the longest units that ninja's log knows
+    python tools/compile_seconds.py build/here --again vision/grid_ ... compile these anew: processor time, code
 
 Ninja's log has the time on the clock, which other work on the machine lengthens: it tells which units to look at.
 Processor time, which `--again` measures without a cache of compiled files, can be compared.
