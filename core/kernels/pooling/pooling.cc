@@ -39,7 +39,10 @@ class LargestPlaces final : public WindowWork {
     std::fill_n(best_.begin(), y.count, Lowest<Wide<T>>());
     std::fill_n(place_.begin(), y.count, Index(-1));
   }
-  void Take(const Lanes& at, int64_t x_base) override {
+  void Take(const Lanes* taps, int64_t count, int64_t x_base) override {
+    for (int64_t i = 0; i < count; ++i) TakeOne(taps[i], x_base);
+  }
+  DRAGON_FN void TakeOne(const Lanes& at, int64_t x_base) {
     const auto take = [&](int64_t step) {
       TakeLarger<T, Index>(x_ + x_base + at.offset, step, at.count, static_cast<Index>(at.index),
                            static_cast<Index>(at.index_step), best_.data() + at.first, place_.data() + at.first);
@@ -76,7 +79,10 @@ class Largest final : public WindowWork {
   Largest(const View& y, const View& x, int64_t lanes) : y_(y.as<T>()), x_(x.as<T>()), best_(lanes) {}
 
   void Begin(const Results& y, const Divisors&) override { std::fill_n(best_.begin(), y.count, Lowest<Wide<T>>()); }
-  void Take(const Lanes& at, int64_t x_base) override {
+  void Take(const Lanes* taps, int64_t count, int64_t x_base) override {
+    for (int64_t i = 0; i < count; ++i) TakeOne(taps[i], x_base);
+  }
+  DRAGON_FN void TakeOne(const Lanes& at, int64_t x_base) {
     const auto take = [&](int64_t step) {
       TakeLarger<T>(x_ + x_base + at.offset, step, at.count, best_.data() + at.first);
     };
@@ -204,7 +210,10 @@ class Average final : public WindowWork {
   Average(const View& y, const View& x, int64_t lanes) : y_(y.as<T>()), x_(x.as<T>()), sums_(lanes) {}
 
   void Begin(const Results& y, const Divisors&) override { std::fill_n(sums_.begin(), y.count, Mean<T>(0)); }
-  void Take(const Lanes& at, int64_t x_base) override {
+  void Take(const Lanes* taps, int64_t count, int64_t x_base) override {
+    for (int64_t i = 0; i < count; ++i) TakeOne(taps[i], x_base);
+  }
+  DRAGON_FN void TakeOne(const Lanes& at, int64_t x_base) {
     const T* from = x_ + x_base + at.offset;
     Mean<T>* to = sums_.data() + at.first;
     const int64_t count = at.count, step = at.step;
@@ -251,7 +260,10 @@ class AverageBack final : public WindowWork {
       share_[i] = static_cast<Wide<T>>(dy[i * y.step]) / static_cast<Wide<T>>(divisors(i));
     }
   }
-  void Take(const Lanes& at, int64_t x_base) override {
+  void Take(const Lanes* taps, int64_t count, int64_t x_base) override {
+    for (int64_t i = 0; i < count; ++i) TakeOne(taps[i], x_base);
+  }
+  DRAGON_FN void TakeOne(const Lanes& at, int64_t x_base) {
     Wide<T>* to = sums_ + x_base + at.offset;
     const Wide<T>* from = share_.data() + at.first;
     if (at.step == 1) {

@@ -148,9 +148,32 @@ class WindowWork {
  public:
   virtual ~WindowWork() = default;
   virtual void Begin(const Results& y, const Divisors& divisors) = 0;
-  /// The elements of one tap, of a picture's x from `x_base` on.
-  virtual void Take(const Lanes& at, int64_t x_base) = 0;
+  /// The elements of some taps, of a picture's x from `x_base` on.
+  virtual void Take(const Lanes* taps, int64_t count, int64_t x_base) = 0;
   virtual void Finish(const Results& y, const Divisors& divisors) = 0;
+};
+
+/// Taps on their way to the work, several at a time: rows may be short.
+class TapBuffer {
+ public:
+  TapBuffer(WindowWork* work, int64_t x_base) : work_(work), x_base_(x_base) {}
+  TapBuffer(const TapBuffer&) = delete;
+  TapBuffer& operator=(const TapBuffer&) = delete;
+  void Add(const Lanes& at) {
+    taps_[count_++] = at;
+    if (count_ == kMost) Flush();
+  }
+  void Flush() {
+    work_->Take(taps_, count_, x_base_);
+    count_ = 0;
+  }
+
+ private:
+  static constexpr int64_t kMost = 32;
+  WindowWork* const work_;
+  const int64_t x_base_;
+  int64_t count_ = 0;
+  Lanes taps_[kMost];
 };
 using MakeWork = std::function<std::unique_ptr<WindowWork>(int64_t lanes)>;
 
@@ -174,7 +197,9 @@ inline void WalkWindows(const WindowPlan& plan, const PoolGeometry& g, const Mak
           const Results y{aw.out, y_row, aw.y_stride};
           const Divisors divisors{plan, d, h, false, 0};
           work->Begin(y, divisors);
-          ForRowTaps(plan, g, d, h, [&](const Lanes& at) { work->Take(at, x_base + c * plan.x_channel); });
+          TapBuffer taps(work.get(), x_base + c * plan.x_channel);
+          ForRowTaps(plan, g, d, h, [&](const Lanes& at) { taps.Add(at); });
+          taps.Flush();
           work->Finish(y, divisors);
           continue;
         }
@@ -182,7 +207,9 @@ inline void WalkWindows(const WindowPlan& plan, const PoolGeometry& g, const Mak
           const Results y{c_end - c, y_row + w * aw.y_stride, plan.y_channel};
           const Divisors divisors{plan, d, h, true, plan.Divisor(d, h, w)};  // the same for all: none divides integers
           work->Begin(y, divisors);
-          ForTaps(plan, d, h, w, c, c_end, [&](const Lanes& at) { work->Take(at, x_base); });
+          TapBuffer taps(work.get(), x_base);
+          ForTaps(plan, d, h, w, c, c_end, [&](const Lanes& at) { taps.Add(at); });
+          taps.Flush();
           work->Finish(y, divisors);
         }
       }
