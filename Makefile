@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 JOBS ?= $(shell nproc)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST := $(BIN)/pytest
+# Each process takes neighbours: what the tests of a file share is made once.
+SHARED = -n $(JOBS) --dist worksteal
 SOURCES = $(shell git ls-files 'core/*.h' 'core/*.cc' 'core/*.cu' 'tests/*.h' 'tests/*.cc')
 
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
@@ -73,29 +75,29 @@ demo: $(VENV)/.tools
 # The console script, unlike `python -m pytest`, leaves the checkout out of the path: what is tested is what was installed.
 # One in twenty of the recorded answers of genuine packages is asked for anew, others where other answers are recorded.
 test: install $(VENV)/.test
-	$(PYTEST) -n $(JOBS) --answers=twentieth --answers-seed=$$(printf %d 0x$$(sh tools/tree_hash.sh tests/oracles | cut -c1-6))
+	$(PYTEST) $(SHARED) --answers=twentieth --answers-seed=$$(printf %d 0x$$(sh tools/tree_hash.sh tests/oracles | cut -c1-6))
 
 # SINCE is a revision: what differs from it, in files that are not committed as well, is what changed.
 SINCE ?= $(shell git merge-base HEAD origin/main 2>/dev/null || echo HEAD)
 test-changed: install $(VENV)/.test
-	$(PYTEST) -n $(JOBS) --changed-since $(SINCE)
+	$(PYTEST) $(SHARED) --changed-since $(SINCE)
 
 # SEED is which sample.
 quick: install $(VENV)/.test
-	$(PYTEST) -n $(JOBS) --quick $$(( 50 * $(JOBS) )) --sample-seed $(SEED)
+	$(PYTEST) $(SHARED) --quick $$(( 50 * $(JOBS) )) --sample-seed $(SEED)
 
 # What `make quick` chooses by; once in a while, on a machine that does nothing else.
 durations: install $(VENV)/.test
-	$(PYTEST) -n $(JOBS) --durations-file tests/durations.tsv
+	$(PYTEST) $(SHARED) --durations-file tests/durations.tsv
 
 # What genuine PyTorch, TensorFlow, Keras and ONNX Runtime answer to the tests is recorded. ORACLES=paths records what is
 # missing of these tests alone; without it all is asked for, and what no test asks for any more is dropped.
 ORACLES ?=
 oracles: install $(VENV)/.test
-	$(PYTEST) -n $(JOBS) --answers=$(if $(ORACLES),record $(ORACLES),renew)
+	$(PYTEST) $(SHARED) --answers=$(if $(ORACLES),record $(ORACLES),renew)
 
 oracles-check: install $(VENV)/.test
-	$(PYTEST) -n $(JOBS) --answers=check $(ORACLES)
+	$(PYTEST) $(SHARED) --answers=check $(ORACLES)
 
 # Hours on a small machine. Ends with 1 if anything was found; every finding comes with the command that makes it again.
 HUNT_CALLS ?= 2000000
