@@ -267,11 +267,12 @@ def test_pytest_records_and_finds_answers(tmp_path):
     code = "from harness import answers as a; a.installed = a.pinned; import pytest, sys; sys.exit(pytest.main())"
 
     paths = [os.environ.get("PYTHONPATH")]
+    others = {name: value for name, value in os.environ.items() if name not in (answers.MODE, answers.SEED)}
 
     def run(*options):
         done = subprocess.run([sys.executable, "-c", code, "-s", "-p", "no:cacheprovider", *options],
                               capture_output=True, text=True, timeout=300, cwd=tmp_path,
-                              env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *filter(None, paths)]),
+                              env={**others, "PYTHONPATH": os.pathsep.join([str(TESTS), *filter(None, paths)]),
                                    answers.FOLDER: str(tmp_path / "kept")})
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
