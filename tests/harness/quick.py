@@ -33,8 +33,9 @@ def write_table(found, path=TABLE):
 
     """
     files, slow = collections.defaultdict(lambda: [0.0, 0]), {}
-    for name, (_, seconds) in found.items():
-        name = plain(name)
+    for name, (clock, seconds) in found.items():
+        # A server of processes that ends has what all of them took; it is not this test's.
+        name, seconds = plain(name), min(seconds, 2 * clock)
         entry = files[name.partition("::")[0]]
         entry[0] += seconds
         entry[1] += 1

@@ -24,8 +24,8 @@ def names(items):
 
 def test_a_table_is_read_as_it_was_written(tmp_path):
     table = tmp_path / "durations.tsv"
-    quick.write_table({"../x/tests/a/test_a.py::test[1]": (9.0, 3.0), "tests/a/test_a.py::test[2]": (0.0, 0.5),
-                       "tests/a/test_a.py::test[3]": (0.0, 0.1), "tests/b/test_b.py::test": (1.0, 0.2)}, table)
+    quick.write_table({"../x/tests/a/test_a.py::test[1]": (9.0, 3.0), "tests/a/test_a.py::test[2]": (0.4, 0.5),
+                       "tests/a/test_a.py::test[3]": (0.05, 90.0), "tests/b/test_b.py::test": (1.0, 0.2)}, table)
     assert table.read_text() == "3.6\t3\ta/test_a.py\n0.2\t1\tb/test_b.py\n3.0\t1\ta/test_a.py::test[1]\n"
     files, slow = quick.read_table(table)
     assert slow == {"a/test_a.py::test[1]": 3.0}
