@@ -14,7 +14,7 @@ import time
 
 # Seconds of processor time of a file in parts of a build: one machine, `make demo` from nothing.
 # Another machine has other seconds and much the same shares.
-SECONDS = {"level": 7.0, "v2": 3.0, "bindings": 14.0, "engine": 8.0}
+SECONDS = {"level": 3.0, "v2": 1.5, "bindings": 6.0, "engine": 3.5}
 STEP = re.compile(r"\[(\d+)/(\d+)\] (Building CXX object )?(\S+)")
 KEPT = 200  # lines that are shown of a command that fails
 EVERY = 20  # seconds between two lines where no terminal rewrites one
