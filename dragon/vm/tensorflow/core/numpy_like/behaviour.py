@@ -137,3 +137,9 @@ METHODS = {
     "mean": lambda self, axis=None, dtype=None, out=None, keepdims=None: reductions.mean(self, axis, dtype, out,
                                                                                          keepdims),
 }
+for _name, _words in {
+        "ravel": "Return the numbers in one row.", "flatten": "Return a copy of the numbers in one row.",
+        "clip": "Return the numbers, none below or above the bounds.", "tolist": "Return the numbers as nested lists.",
+        "max": "Return the largest numbers along axes.", "min": "Return the smallest numbers along axes.",
+        "mean": "Return the means along axes."}.items():
+    METHODS[_name].__doc__ = _words
