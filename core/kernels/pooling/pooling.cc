@@ -30,39 +30,32 @@ DRAGON_FN void TakeLarger(const T* x, int64_t step, int64_t count, Index index, 
 }
 
 template <typename T, typename Index>
-class LargestPlaces final : public WindowWork {
- public:
-  LargestPlaces(const View& y, const View& indices, const View& x, int64_t lanes)
-      : y_(y.as<T>()), indices_(indices.as<int64_t>()), x_(x.as<T>()), best_(lanes), place_(lanes) {}
-
-  void Begin(const Results& y, const Divisors&) override {
-    std::fill_n(best_.begin(), y.count, Lowest<Wide<T>>());
-    std::fill_n(place_.begin(), y.count, Index(-1));
-  }
-  void Take(const Lanes* taps, int64_t count, int64_t x_base) override {
-    for (int64_t i = 0; i < count; ++i) TakeOne(taps[i], x_base);
-  }
-  DRAGON_FN void TakeOne(const Lanes& at, int64_t x_base) {
-    const auto take = [&](int64_t step) {
-      TakeLarger<T, Index>(x_ + x_base + at.offset, step, at.count, static_cast<Index>(at.index),
-                           static_cast<Index>(at.index_step), best_.data() + at.first, place_.data() + at.first);
+void MaxPoolAs(const View& y, const View& indices, const View& x, const PoolGeometry& geometry) {
+  const WindowPlan plan(y, x, geometry);
+  WalkWindows(plan, geometry, [&](int64_t lanes) {
+    return [&, best = std::vector<Wide<T>>(lanes), place = std::vector<Index>(lanes)](
+               int64_t count, int64_t y_offset, int64_t y_step, int64_t x_base, auto&& taps, auto&&) mutable {
+      std::fill(best.begin(), best.begin() + count, Lowest<Wide<T>>());
+      std::fill(place.begin(), place.begin() + count, Index(-1));
+      const auto take = [&](const Lanes& at, auto step) {
+        TakeLarger<T, Index>(x.as<T>() + x_base + at.offset, step, at.count, static_cast<Index>(at.index),
+                             static_cast<Index>(at.index_step), best.data() + at.first, place.data() + at.first);
+      };
+      taps([&](const Lanes& at) {
+        if (at.step == 1) {
+          take(at, std::integral_constant<int64_t, 1>{});
+        } else if (at.step == 2) {
+          take(at, std::integral_constant<int64_t, 2>{});
+        } else {
+          take(at, at.step);
+        }
+      });
+      for (int64_t i = 0; i < count; ++i) y.as<T>()[y_offset + i * y_step] = static_cast<T>(best[i]);
+      if (!indices) return;
+      for (int64_t i = 0; i < count; ++i) indices.as<int64_t>()[y_offset + i * y_step] = place[i];
     };
-    if (sizeof(Index) > 4) return take(at.step);
-    at.step == 1 ? take(1) : at.step == 2 ? take(2) : take(at.step);
-  }
-  void Finish(const Results& y, const Divisors&) override {
-    const auto [count, offset, step] = y;
-    for (int64_t i = 0; i < count; ++i) y_[offset + i * step] = static_cast<T>(best_[i]);
-    for (int64_t i = 0; i < count; ++i) indices_[offset + i * step] = place_[i];
-  }
-
- private:
-  T* const y_;
-  int64_t* const indices_;
-  const T* const x_;
-  std::vector<Wide<T>> best_;
-  std::vector<Index> place_;
-};
+  });
+}
 
 template <typename T>
 DRAGON_FN void TakeLarger(const T* x, int64_t step, int64_t count, Wide<T>* best) {
@@ -72,32 +65,6 @@ DRAGON_FN void TakeLarger(const T* x, int64_t step, int64_t count, Wide<T>* best
     best[i] = (value > best[i]) | (value != value) ? value : best[i];
   }
 }
-
-template <typename T>
-class Largest final : public WindowWork {
- public:
-  Largest(const View& y, const View& x, int64_t lanes) : y_(y.as<T>()), x_(x.as<T>()), best_(lanes) {}
-
-  void Begin(const Results& y, const Divisors&) override { std::fill_n(best_.begin(), y.count, Lowest<Wide<T>>()); }
-  void Take(const Lanes* taps, int64_t count, int64_t x_base) override {
-    for (int64_t i = 0; i < count; ++i) TakeOne(taps[i], x_base);
-  }
-  DRAGON_FN void TakeOne(const Lanes& at, int64_t x_base) {
-    const auto take = [&](int64_t step) {
-      TakeLarger<T>(x_ + x_base + at.offset, step, at.count, best_.data() + at.first);
-    };
-    at.step == 1 ? take(1) : take(at.step);
-  }
-  void Finish(const Results& y, const Divisors&) override {
-    const auto [count, offset, step] = y;
-    for (int64_t i = 0; i < count; ++i) y_[offset + i * step] = static_cast<T>(best_[i]);
-  }
-
- private:
-  T* const y_;
-  const T* const x_;
-  std::vector<Wide<T>> best_;
-};
 
 /// A row of windows at a time, channels lying side by side: their maxima, and places if asked for, stay in registers.
 template <typename T, bool kPlaces>
@@ -142,6 +109,27 @@ void MaxPoolOfChannels(const View& y, const View& indices, const View& x, const 
   });
 }
 
+template <typename T>
+void MaxPoolOnly(const View& y, const View& x, const PoolGeometry& geometry) {
+  const WindowPlan plan(y, x, geometry);
+  if (plan.LanesAreChannels()) return MaxPoolOfChannels<T, false>(y, View{}, x, plan);
+  WalkWindows(plan, geometry, [&](int64_t lanes) {
+    return [&, best = std::vector<Wide<T>>(lanes)](int64_t count, int64_t y_offset, int64_t y_step, int64_t x_base,
+                                                   auto&& taps, auto&&) mutable {
+      std::fill(best.begin(), best.begin() + count, Lowest<Wide<T>>());
+      taps([&](const Lanes& at) {
+        const T* from = x.as<T>() + x_base + at.offset;
+        if (at.step == 1) {
+          TakeLarger<T>(from, 1, at.count, best.data() + at.first);
+        } else {
+          TakeLarger<T>(from, at.step, at.count, best.data() + at.first);
+        }
+      });
+      for (int64_t i = 0; i < count; ++i) y.as<T>()[y_offset + i * y_step] = static_cast<T>(best[i]);
+    };
+  });
+}
+
 /// Few channels that lie side by side: every step takes a full vector, of which the lanes beyond the channels (the next
 /// places of the picture) come to nothing.
 template <typename T>
@@ -172,7 +160,7 @@ class FewChannels {
  private:
   static constexpr int kLanes = 16;
 
-  __attribute__((noinline)) void One(int64_t n, int64_t d, int64_t h, int64_t w, int64_t to) const {
+  void One(int64_t n, int64_t d, int64_t h, int64_t w, int64_t to) const {
     const int64_t channels = plan_.channels;
     Wide<T> best[kLanes];
     int32_t place[kLanes];
@@ -204,83 +192,6 @@ class FewChannels {
 template <typename T>
 using Mean = std::conditional_t<std::is_integral_v<T>, int64_t, Wide<T>>;
 
-template <typename T>
-class Average final : public WindowWork {
- public:
-  Average(const View& y, const View& x, int64_t lanes) : y_(y.as<T>()), x_(x.as<T>()), sums_(lanes) {}
-
-  void Begin(const Results& y, const Divisors&) override { std::fill_n(sums_.begin(), y.count, Mean<T>(0)); }
-  void Take(const Lanes* taps, int64_t count, int64_t x_base) override {
-    for (int64_t i = 0; i < count; ++i) TakeOne(taps[i], x_base);
-  }
-  DRAGON_FN void TakeOne(const Lanes& at, int64_t x_base) {
-    const T* from = x_ + x_base + at.offset;
-    Mean<T>* to = sums_.data() + at.first;
-    const int64_t count = at.count, step = at.step;
-    if (step == 1) {
-#pragma omp simd
-      for (int64_t i = 0; i < count; ++i) to[i] += static_cast<Mean<T>>(from[i]);
-    } else {
-      for (int64_t i = 0; i < count; ++i) to[i] += static_cast<Mean<T>>(from[i * step]);
-    }
-  }
-  void Finish(const Results& y, const Divisors& divisors) override {
-    const auto [count, offset, step] = y;
-    const Mean<T>* sums = sums_.data();
-    T* out = y_ + offset;
-    if (!divisors.one) {
-      for (int64_t i = 0; i < count; ++i) out[i * step] = static_cast<T>(sums[i] / static_cast<Mean<T>>(divisors(i)));
-      return;
-    }
-    const auto divisor = static_cast<Mean<T>>(divisors.same);
-    if (step == 1) {
-      for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(sums[i] / divisor);
-    } else {
-      for (int64_t i = 0; i < count; ++i) out[i * step] = static_cast<T>(sums[i] / divisor);
-    }
-  }
-
- private:
-  T* const y_;
-  const T* const x_;
-  std::vector<Mean<T>> sums_;
-};
-
-/// The share of each window goes back to all that it saw.
-template <typename T>
-class AverageBack final : public WindowWork {
- public:
-  AverageBack(Wide<T>* sums, const View& dy, int64_t lanes) : sums_(sums), dy_(dy.as<T>()), share_(lanes) {}
-
-  void Begin(const Results& y, const Divisors& divisors) override {
-    const T* dy = dy_ + y.offset;
-    const auto same = static_cast<Wide<T>>(divisors.same);
-    for (int64_t i = 0; divisors.one && i < y.count; ++i) share_[i] = static_cast<Wide<T>>(dy[i * y.step]) / same;
-    for (int64_t i = 0; !divisors.one && i < y.count; ++i) {
-      share_[i] = static_cast<Wide<T>>(dy[i * y.step]) / static_cast<Wide<T>>(divisors(i));
-    }
-  }
-  void Take(const Lanes* taps, int64_t count, int64_t x_base) override {
-    for (int64_t i = 0; i < count; ++i) TakeOne(taps[i], x_base);
-  }
-  DRAGON_FN void TakeOne(const Lanes& at, int64_t x_base) {
-    Wide<T>* to = sums_ + x_base + at.offset;
-    const Wide<T>* from = share_.data() + at.first;
-    if (at.step == 1) {
-#pragma omp simd
-      for (int64_t i = 0; i < at.count; ++i) to[i] += from[i];
-    } else {
-      for (int64_t i = 0; i < at.count; ++i) to[i * at.step] += from[i];
-    }
-  }
-  void Finish(const Results&, const Divisors&) override {}
-
- private:
-  Wide<T>* const sums_;
-  const T* const dy_;
-  std::vector<Wide<T>> share_;
-};
-
 }  // namespace
 
 template <typename T>
@@ -289,29 +200,46 @@ void MaxPool(Context&, View y, View indices, View x, const PoolGeometry& geometr
   int64_t plane = 1;
   for (int axis = 2; axis < x.ndim; ++axis) plane *= x.shape[axis];
   // Places of 32 bits keep pace with floats in vector registers.
-  const bool small = plane <= std::numeric_limits<int32_t>::max();
-  if (small) {
+  if (plane <= std::numeric_limits<int32_t>::max()) {
     if (const FewChannels<T> few(y, indices, x, geometry); few.usable()) return few.Run();
-  }
-  const WindowPlan plan(y, x, geometry);
-  if (small && plan.LanesAreChannels()) {
-    if (!indices) return MaxPoolOfChannels<T, false>(y, indices, x, plan);
-    if (std::equal(y.strides, y.strides + y.ndim, indices.strides)) {
+    if (!indices) return MaxPoolOnly<T>(y, x, geometry);
+    const WindowPlan plan(y, x, geometry);
+    if (plan.LanesAreChannels() && std::equal(y.strides, y.strides + y.ndim, indices.strides)) {
       return MaxPoolOfChannels<T, true>(y, indices, x, plan);
     }
+    MaxPoolAs<T, int32_t>(y, indices, x, geometry);
+  } else {
+    MaxPoolAs<T, int64_t>(y, indices, x, geometry);
   }
-  WalkWindows(plan, geometry, [&](int64_t lanes) -> std::unique_ptr<WindowWork> {
-    if (!indices) return std::make_unique<Largest<T>>(y, x, lanes);
-    if (small) return std::make_unique<LargestPlaces<T, int32_t>>(y, indices, x, lanes);
-    return std::make_unique<LargestPlaces<T, int64_t>>(y, indices, x, lanes);
-  });
 }
 
 template <typename T>
 void AveragePool(Context&, View y, View x, const PoolGeometry& geometry) {
   if (y.numel == 0) return;
-  WalkWindows(WindowPlan(y, x, geometry), geometry,
-              [&](int64_t lanes) { return std::make_unique<Average<T>>(y, x, lanes); });
+  const WindowPlan plan(y, x, geometry);
+  WalkWindows(plan, geometry, [&](int64_t lanes) {
+    return [&, sums = std::vector<Mean<T>>(lanes)](int64_t count, int64_t y_offset, int64_t y_step, int64_t x_base,
+                                                   auto&& taps, auto&& divisor) mutable {
+      std::fill(sums.begin(), sums.begin() + count, Mean<T>(0));
+      taps([&](const Lanes& at) {
+        const T* from = x.as<T>() + x_base + at.offset;
+        Mean<T>* to = sums.data() + at.first;
+        if (at.step == 1) {
+#pragma omp simd
+          for (int64_t i = 0; i < at.count; ++i) to[i] += static_cast<Mean<T>>(from[i]);
+        } else {
+          for (int64_t i = 0; i < at.count; ++i) to[i] += static_cast<Mean<T>>(from[i * at.step]);
+        }
+      });
+      T* out = y.as<T>() + y_offset;
+      const auto mean = [&](int64_t i) { return static_cast<T>(sums[i] / static_cast<Mean<T>>(divisor(i))); };
+      if (y_step == 1) {
+        for (int64_t i = 0; i < count; ++i) out[i] = mean(i);
+      } else {
+        for (int64_t i = 0; i < count; ++i) out[i * y_step] = mean(i);
+      }
+    };
+  });
 }
 
 namespace {
@@ -350,8 +278,25 @@ void AveragePoolBackward(Context& ctx, View dx, View dy, const PoolGeometry& geo
   if (dx.numel == 0) return;
   const Sums<T> sums(ctx, dx);
   if (dy.numel != 0) {
-    WalkWindows(WindowPlan(dy, dx, geometry), geometry,
-                [&](int64_t lanes) { return std::make_unique<AverageBack<T>>(sums.data(), dy, lanes); });
+    const WindowPlan plan(dy, dx, geometry);
+    WalkWindows(plan, geometry, [&](int64_t lanes) {
+      return [&, share = std::vector<Wide<T>>(lanes)](int64_t count, int64_t y_offset, int64_t y_step, int64_t x_base,
+                                                      auto&& taps, auto&& divisor) mutable {
+        for (int64_t i = 0; i < count; ++i) {
+          share[i] = static_cast<Wide<T>>(dy.as<T>()[y_offset + i * y_step]) / static_cast<Wide<T>>(divisor(i));
+        }
+        taps([&](const Lanes& at) {
+          Wide<T>* to = sums.data() + x_base + at.offset;
+          const Wide<T>* from = share.data() + at.first;
+          if (at.step == 1) {
+#pragma omp simd
+            for (int64_t i = 0; i < at.count; ++i) to[i] += from[i];
+          } else {
+            for (int64_t i = 0; i < at.count; ++i) to[i * at.step] += from[i];
+          }
+        });
+      };
+    });
   }
   sums.Store();
 }

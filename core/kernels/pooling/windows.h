@@ -2,8 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
-#include <memory>
 #include <vector>
 
 #include "core/device/parallel.h"
@@ -112,11 +110,8 @@ void ForRowTaps(const WindowPlan& plan, const PoolGeometry& g, int64_t d, int64_
       for (int64_t tap = 0; tap < g.window[last]; ++tap) {
         // Places o with 0 <= o * stride + shift < in.
         const int64_t shift = tap * aw.step - padding;
-        // Most taps meet all of them: these divide nothing.
-        const int64_t first = shift >= 0 ? 0 : -shift <= stride ? 1 : (-shift + stride - 1) / stride;
-        const bool all = (aw.out - 1) * stride + shift < aw.in;
-        const int64_t past = all ? aw.out : shift >= aw.in ? 0 : (aw.in - shift + stride - 1) / stride;
-        const int64_t stop = std::min(aw.out, past);
+        const int64_t first = shift >= 0 ? 0 : (-shift + stride - 1) / stride;
+        const int64_t stop = std::min(aw.out, shift >= aw.in ? 0 : (aw.in - shift + stride - 1) / stride);
         if (first >= stop) continue;
         const int64_t at = first * stride + shift;
         f(Lanes{first, stop - first, line + at * aw.x_stride, stride * aw.x_stride, index + at, stride});
@@ -128,65 +123,18 @@ void ForRowTaps(const WindowPlan& plan, const PoolGeometry& g, int64_t d, int64_
 /// Channels a thread takes at a time when channels are lanes.
 inline constexpr int64_t kChannelBlock = 256;
 
-/// What the sums of some lanes are divided by.
-struct Divisors {
-  const WindowPlan& plan;
-  int64_t d, h;
-  bool one;      ///< for all lanes; else each place of the row has its own
-  int64_t same;  ///< where it is one
-
-  int64_t operator()(int64_t lane) const { return one ? same : plan.Divisor(d, h, lane); }
-};
-
-/// Where the results of some lanes lie.
-struct Results {
-  int64_t count, offset, step;
-};
-
-/// What is done with windows, for a set of lanes at a time. The walk knows no dtype: it is compiled once.
-class WindowWork {
- public:
-  virtual ~WindowWork() = default;
-  virtual void Begin(const Results& y, const Divisors& divisors) = 0;
-  /// The elements of some taps, of a picture's x from `x_base` on.
-  virtual void Take(const Lanes* taps, int64_t count, int64_t x_base) = 0;
-  virtual void Finish(const Results& y, const Divisors& divisors) = 0;
-};
-
-/// Taps on their way to the work, several at a time: rows may be short.
-class TapBuffer {
- public:
-  TapBuffer(WindowWork* work, int64_t x_base) : work_(work), x_base_(x_base) {}
-  TapBuffer(const TapBuffer&) = delete;
-  TapBuffer& operator=(const TapBuffer&) = delete;
-  void Add(const Lanes& at) {
-    taps_[count_++] = at;
-    if (count_ == kMost) Flush();
-  }
-  void Flush() {
-    work_->Take(taps_, count_, x_base_);
-    count_ = 0;
-  }
-
- private:
-  static constexpr int64_t kMost = 32;
-  WindowWork* const work_;
-  const int64_t x_base_;
-  int64_t count_ = 0;
-  Lanes taps_[kMost];
-};
-using MakeWork = std::function<std::unique_ptr<WindowWork>(int64_t lanes)>;
-
-/// Walk all windows; each thread works with one of its own. Pieces that share no x run in parallel.
-inline void WalkWindows(const WindowPlan& plan, const PoolGeometry& g, const MakeWork& make) {
+/// Walk all windows. `taps(n, c, for_each_tap)` is given a walker of Lanes for one set of lanes; then
+/// `finish(lane_count, y_offset, y_step, divisor_of_lane)` is called. Pieces that share no x run in parallel.
+template <typename MakeWorker>
+void WalkWindows(const WindowPlan& plan, const PoolGeometry& g, MakeWorker&& make_worker) {
   const WindowAxis &ad = plan.axes[0], &ah = plan.axes[1], &aw = plan.axes[2];
   // A window wider than the picture has more taps than places that they could meet: it goes place by place.
   const bool by_channel = g.adaptive || plan.LanesAreChannels() || g.window[g.spatial - 1] > aw.in;
   const int64_t block = by_channel ? std::min(kChannelBlock, plan.channels) : 1;
   const int64_t blocks = (plan.channels + block - 1) / block;
-  const int64_t cost = std::max<int64_t>(1, plan.positions() * block);
-  ParallelFor(plan.batch * blocks, std::max<int64_t>(1, kGrain / 8 / cost), [&](int64_t begin, int64_t end) {
-    const std::unique_ptr<WindowWork> work = make(by_channel ? block : aw.out);
+  const int64_t work = std::max<int64_t>(1, plan.positions() * block);
+  ParallelFor(plan.batch * blocks, std::max<int64_t>(1, kGrain / 8 / work), [&](int64_t begin, int64_t end) {
+    auto worker = make_worker(by_channel ? block : aw.out);
     for (int64_t piece = begin; piece < end; ++piece) {
       const int64_t n = piece / blocks, c = piece % blocks * block, c_end = std::min(c + block, plan.channels);
       const int64_t x_base = n * plan.x_batch, y_base = n * plan.y_batch + c * plan.y_channel;
@@ -194,23 +142,16 @@ inline void WalkWindows(const WindowPlan& plan, const PoolGeometry& g, const Mak
         const int64_t d = row / ah.out, h = row % ah.out;
         const int64_t y_row = y_base + d * ad.y_stride + h * ah.y_stride;
         if (!by_channel) {
-          const Results y{aw.out, y_row, aw.y_stride};
-          const Divisors divisors{plan, d, h, false, 0};
-          work->Begin(y, divisors);
-          TapBuffer taps(work.get(), x_base + c * plan.x_channel);
-          ForRowTaps(plan, g, d, h, [&](const Lanes& at) { taps.Add(at); });
-          taps.Flush();
-          work->Finish(y, divisors);
+          worker(
+              aw.out, y_row, aw.y_stride, x_base + c * plan.x_channel, [&](auto&& f) { ForRowTaps(plan, g, d, h, f); },
+              [&](int64_t lane) { return plan.Divisor(d, h, lane); });
           continue;
         }
         for (int64_t w = 0; w < aw.out; ++w) {
-          const Results y{c_end - c, y_row + w * aw.y_stride, plan.y_channel};
-          const Divisors divisors{plan, d, h, true, plan.Divisor(d, h, w)};  // the same for all: none divides integers
-          work->Begin(y, divisors);
-          TapBuffer taps(work.get(), x_base);
-          ForTaps(plan, d, h, w, c, c_end, [&](const Lanes& at) { taps.Add(at); });
-          taps.Flush();
-          work->Finish(y, divisors);
+          const int64_t divisor = plan.Divisor(d, h, w);  // the same for all lanes: none of them divides integers
+          worker(
+              c_end - c, y_row + w * aw.y_stride, plan.y_channel, x_base,
+              [&](auto&& f) { ForTaps(plan, d, h, w, c, c_end, f); }, [divisor](int64_t) { return divisor; });
         }
       }
     }
