@@ -96,8 +96,9 @@ struct Elementwise {
                       State* DRAGON_RESTRICT acc) {
     int64_t i = 0;
     if (!go_on) AddRows<0>(x, stride, cols, acc), i = 1;
-    // Some rows at a time: less traffic on acc. Rows meet in pairs, wherever they are cut.
-    for (; i + 8 <= rows; i += 8) AddRows<8>(x + i * stride, stride, cols, acc);
+    // Some rows at a time: less traffic on acc. Rows meet in pairs, wherever they are cut. Of more than four, whose
+    // addresses differ by a power of two, the first ones would have left the cache.
+    for (; i + 4 <= rows; i += 4) AddRows<4>(x + i * stride, stride, cols, acc);
     for (; i + 2 <= rows; i += 2) AddRows<2>(x + i * stride, stride, cols, acc);
     if (i < rows) AddRows<1>(x + i * stride, stride, cols, acc);
   }

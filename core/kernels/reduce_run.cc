@@ -422,12 +422,15 @@ class ReduceRun {
   bool columns_;
 };
 
-/// A few elements to one result: no plan at all.
-void Tiny(const ReduceCall& call) {
+/// One row to one result: no plan at all.
+void OneRow(const ReduceCall& call) {
   const ReduceLoops& loops = *call.loops;
   const View &x = *call.x, &y = *call.outputs[0], &second = *call.outputs[1];
   alignas(16) char state[kMostStateBytes];
-  if (x.dtype == loops.element && !loops.load) {
+  if (x.numel > kShort) {
+    const ElementLoader load(call);
+    load.Rows(x.as<const char>(), x.numel, load.size(), 0, 1, 0, state);
+  } else if (x.dtype == loops.element && !loops.load) {
     loops.few(call.reducer, x.data, x.numel, state);
   } else {
     alignas(16) char loaded[kShort * kMostItem];
@@ -445,7 +448,7 @@ void Tiny(const ReduceCall& call) {
 
 void RunReduce(Context& ctx, const ReduceCall& call) {
   const View &x = *call.x, &y = *call.outputs[0] ? *call.outputs[0] : *call.outputs[1];
-  if (y.numel == 1 && x.numel > 0 && x.numel <= kShort && x.is_contiguous()) return Tiny(call);
+  if (y.numel == 1 && x.numel > 0 && x.numel <= kRowBlock && x.is_contiguous()) return OneRow(call);
   ReducePlan plan;
   cpu::MakeReducePlan(&plan, y, x, call.loops->ordered);
   if (plan.outputs == 0) return;
