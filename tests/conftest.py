@@ -36,10 +36,11 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Measure tests where they run, and tell the choice to those who try many things."""
+    """Have the options followed by those whom they are about."""
     subresults.Chosen.words = config.getoption("--only")
     answers.configure(config)
-    config.pluginmanager.register(Durations(config.getoption("--durations-file")))
+    if config.getoption("--durations-file") is not None:
+        config.pluginmanager.register(Durations(config.getoption("--durations-file")))
     seconds, revision = config.getoption("--quick"), config.getoption("--changed-since")
     if seconds is not None:
         config.pluginmanager.register(Quick(seconds, config.getoption("--sample-seed")))

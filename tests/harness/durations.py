@@ -18,7 +18,7 @@ class Durations:
     """Measures tests where they run, and writes down what came of all where `pytest` was started."""
 
     def __init__(self, path):
-        self.path = path and pathlib.Path(path)
+        self.path = pathlib.Path(path)
         self.found = {}
 
     @pytest.hookimpl(wrapper=True)
@@ -39,7 +39,7 @@ class Durations:
         self.found[report.nodeid] = (wall + report.duration, cpu)
 
     def pytest_sessionfinish(self, session):
-        if self.path is None or hasattr(session.config, "workerinput"):
+        if hasattr(session.config, "workerinput"):
             return
         if self.path.suffix == ".tsv":
             quick.write_table(self.found, self.path)
