@@ -230,7 +230,7 @@ wheel: $(VENV)/.tools $(VENV)/.wheel
 	rm -rf build/wheel
 	$(PIP) wheel --no-build-isolation --no-deps --wheel-dir build/wheel .
 	wheel=dist/$$($(BIN)/python tools/repair_wheel.py build/wheel/*.whl dist $(DRAGON_OLDEST_GLIBC)) && \
-	  sh tools/tree_hash.sh $$(cat tools/wheel_inputs.txt) >$$wheel.tree
+	  sh tools/tree_hash.sh $$($(BIN)/python tools/source_paths.py) >$$wheel.tree
 	$(BIN)/python tools/check_wheel.py dist/*.whl
 
 sdist: $(VENV)/.tools

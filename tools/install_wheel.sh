@@ -2,7 +2,7 @@
 #   sh tools/install_wheel.sh PYTHON
 # `make wheel` writes what it was made of beside it.
 cd "$(dirname "$0")/.." || exit 1
-tree=$(sh tools/tree_hash.sh $(cat tools/wheel_inputs.txt)) || exit 1
+paths=$("$1" tools/source_paths.py) && tree=$(sh tools/tree_hash.sh $paths) || exit 1
 for wheel in dist/*.whl; do
   if [ -f "$wheel.tree" ] && [ "$(cat "$wheel.tree")" = "$tree" ]; then
     echo "dragon: installing $wheel, which was made of these sources"

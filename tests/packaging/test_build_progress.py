@@ -85,7 +85,6 @@ def checkout(tmp_path):
     (folder / "core" / "a.cc").write_text("int a;\n")
     for name in ("tree_hash.sh", "install_wheel.sh"):
         shutil.copy(ROOT / "tools" / name, folder / "tools" / name)
-    (folder / "tools" / "wheel_inputs.txt").write_text("core\n")
     git(folder, "init", "-q")
     git(folder, "add", ".")
     git(folder, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a")
@@ -127,7 +126,7 @@ def test_only_a_wheel_of_the_same_files_is_installed(checkout):
     wheel.write_text("")
     asked = checkout / "asked"
     python = checkout / "python"
-    python.write_text(f'#!/bin/sh\necho "$@" >>{asked}\n')
+    python.write_text(f'#!/bin/sh\n[ "$1" = tools/source_paths.py ] && echo core || echo "$@" >>{asked}\n')
     python.chmod(0o755)
 
     def install():
@@ -148,3 +147,10 @@ def test_a_folder_without_git_has_no_hash(tmp_path):
     done = subprocess.run(["sh", tmp_path / "tools" / "tree_hash.sh", "core"], capture_output=True, text=True,
                           cwd=tmp_path, timeout=60, env={**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)})
     assert done.returncode and not done.stdout
+
+
+def test_a_build_reads_what_a_source_distribution_has():
+    done = subprocess.run([sys.executable, ROOT / "tools" / "source_paths.py"], check=True, capture_output=True,
+                          text=True, cwd=ROOT, timeout=60)
+    paths = done.stdout.split()
+    assert {"core", "dragon", "pyproject.toml"} <= set(paths) and all((ROOT / path).exists() for path in paths)
