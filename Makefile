@@ -90,7 +90,7 @@ quick: install $(VENV)/.test
 durations: install $(VENV)/.test
 	$(PYTEST) $(SHARED) --durations-file tests/durations.tsv
 
-# What genuine PyTorch, TensorFlow, Keras and ONNX Runtime answer to the tests is recorded. ORACLES=paths records what is
+# What genuine PyTorch, TensorFlow and Keras answer to the tests is recorded. ORACLES=paths records what is
 # missing of these tests alone; without it all is asked for, and what no test asks for any more is dropped.
 ORACLES ?=
 oracles: install $(VENV)/.test

@@ -30,7 +30,7 @@ from harness.answers.values import Raised, raised
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 # Each room's packages, as `pyproject.toml` calls them.
 ROOMS = {"operators": ["torch"], "torch": ["torch"], "tensorflow": ["tensorflow-cpu", "keras"],
-         "keras": ["tensorflow-cpu", "keras"], "onnx": ["onnxruntime"]}
+         "keras": ["tensorflow-cpu", "keras"]}
 MODES = ("recorded", "twentieth", "check", "record", "renew")
 MODE, SEED, SPOOL, FOLDER = "DRAGON_ANSWERS", "DRAGON_ANSWERS_SEED", "DRAGON_ANSWERS_SPOOL", "DRAGON_ANSWERS_FOLDER"
 SHARE = 20
