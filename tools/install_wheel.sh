@@ -7,7 +7,7 @@ for wheel in dist/*.whl; do
   if [ -f "$wheel.tree" ] && [ "$(cat "$wheel.tree")" = "$tree" ]; then
     echo "dragon: installing $wheel, which was made of these sources"
     "$1" -m pip --disable-pip-version-check install --quiet --force-reinstall --no-deps "$wheel" &&
-      exec "$1" -m pip --disable-pip-version-check install --quiet "$wheel"
+      "$1" -m pip --disable-pip-version-check install --quiet "$wheel" && exec "$1" tools/share_libraries.py
   fi
 done
 exit 1

@@ -138,7 +138,9 @@ def test_only_a_wheel_of_the_same_files_is_installed(checkout):
     assert install() == 1 and not asked.exists()
     pathlib.Path(f"{wheel}.tree").write_text(tree_hash(checkout, "core") + "\n")
     assert install() == 0
-    assert all("dist/a-1-py3-none-any.whl" in line for line in asked.read_text().splitlines())
+    *installed, shared = asked.read_text().splitlines()
+    assert installed and all("dist/a-1-py3-none-any.whl" in line for line in installed)
+    assert shared == "tools/share_libraries.py"
 
 
 def test_a_folder_without_git_has_no_hash(tmp_path):
