@@ -1,4 +1,4 @@
-"""Write dragon/vm/torch/core/signatures.txt: what PyTorch's operators take and give, for scripts and exported programs.
+"""Write dragon/dialects/aten/signatures.txt: what PyTorch's operators take and give, for scripts and exported programs.
 
 Run it where the genuine PyTorch is installed: `python tools/operator_signatures.py`. A line says who may name the
 operator: "s" scripts, "e" exported programs; within one name they stand in the order in which PyTorch tries them.
@@ -6,7 +6,7 @@ operator: "s" scripts, "e" exported programs; within one name they stand in the 
 import pathlib
 import re
 
-PLACE = pathlib.Path(__file__).resolve().parents[1] / "dragon/vm/torch/core/signatures.txt"
+PLACE = pathlib.Path(__file__).resolve().parents[1] / "dragon/dialects/aten/signatures.txt"
 HEAD = "# What PyTorch's operators take and give, as tools/operator_signatures.py reads it off an installed PyTorch.\n"
 # Of other devices and quantized tensors, of lists at once, parts of sparse tensors: not here, or not for scripts.
 FOREIGN = re.compile(r"_?(foreach|fused|cudnn|miopen|mkldnn|mps|nnpack|xnnpack|test|cufft|spmm|fw_primal|"

@@ -19,5 +19,5 @@ def is_gone(pid):
     try:
         with open(f"/proc/{pid}/stat") as status:
             return ") Z " in status.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # before it is opened, or before it is read
         return True

@@ -4,11 +4,11 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
 from dragon.io.records import KPLRecord, KPLRecordWriter, verify, write_parallel
+from harness.waiting import is_gone, wait_for
 
 PARALLEL = """
 import sys, time
@@ -44,15 +44,6 @@ def list_children(pid):
         return [int(word) for word in file.read().split()]
 
 
-def is_alive(pid):
-    """Return whether a process runs."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
-
-
 def test_a_parallel_writer_that_is_killed_leaves_its_records_and_no_process(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", PARALLEL, tmp_path / "a.kpl"], stdout=subprocess.PIPE, text=True,
                                cwd=tmp_path)
@@ -62,10 +53,7 @@ def test_a_parallel_writer_that_is_killed_leaves_its_records_and_no_process(tmp_
     process.send_signal(signal.SIGKILL)
     process.stdout.read()  # until the last worker is gone as well
     process.wait()
-    end = time.monotonic() + 20
-    while any(map(is_alive, workers)) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert workers and not any(map(is_alive, workers))
+    assert workers and wait_for(lambda: all(map(is_gone, workers)))
     parts = sorted(tmp_path.iterdir())
     assert [part.name for part in parts] == [f"a-0000{number}-of-00002.kpl.part" for number in range(2)]
     for first, part in zip((0, 5_000_000), parts):

@@ -4,16 +4,15 @@ An aten name stands for the function or method of that name here; Dragon has no 
 own are `torch.ops.dragon`: graphs of gradients call those that PyTorch has no name for.
 """
 from dragon._C import op_names
-from dragon.vm.torch.core.aten import ADAPTED, PRIMS
-from dragon.vm.torch.core.exporting import executing_gradients  # noqa: F401: which enters more in RUN
-from dragon.vm.torch.core.exporting.executing import RUN
+from dragon.vm.torch.core.aten import table
 from dragon.vm.torch.core.exporting.hearing import listener
 from dragon.vm.torch.core.exporting.higher import OPERATORS
+from dragon.vm.torch.core.exporting.resolving import NoOverload, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads, schema_of_engine
+from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.overrides import beneath, flat, handle
 from dragon.vm.torch.core.layout import strided
 from dragon.vm.torch.core.operators import lookup
-from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -61,7 +60,7 @@ class OpOverload:
         packet = self.overloadpacket
         if packet._namespace != "aten":
             return packet.op(*args, **kwargs)
-        found = RUN.get(f"{packet.__name__}.{self._overloadname}") or packet.op
+        found = table.function_of(packet.__name__, self._overloadname) or packet.op
         if kwargs:
             kwargs = {name: value for name, value in kwargs.items() if not (
                 name in USUAL and any(value is usual for usual in USUAL[name]))}
@@ -174,16 +173,32 @@ def _higher_order(name):
 
 
 def _aten(name):
-    """Return what an aten name stands for: an adapted function, a function, a method, or None."""
-    found = RUN.get(name) or ADAPTED.get(name) or FUNCTIONS.get(name) or Tensor.__dict__.get(name)
-    if found is None:
-        from dragon.vm import torch
-        for room in (torch.nn.functional, torch.special, torch.linalg, torch.fft, torch.nn.utils.rnn):
-            for known in (name, name.partition("_")[2]):
-                found = found or room.__dict__.get(known)
-    return found if callable(found) else None
+    """Return what computes an operator of PyTorch's whatever the overload, or None."""
+    other = table.namesake(name)
+    if not table.has_row(name):
+        return other
+
+    def compute(*args, **kwargs):
+        out = kwargs.pop("out", None)
+        try:
+            overload, args, kwargs = resolve(name, args, kwargs)
+            found = table.function_of(name, overload) or other
+        except NoOverload:  # of an operator that only scripts may name, or with arguments that only the API takes
+            found = table.fitting(name, args, kwargs) or other
+            if found is None:
+                raise
+        made = found(*args, **kwargs)
+        return made if out is None else deliver(made, out)
+    compute.__name__ = compute.__qualname__ = name
+    return compute
 
 
+def _convert_element_type(a, dtype):
+    """Return a tensor in another dtype."""
+    return a.to(dtype)
+
+
+PRIMS = {"convert_element_type": _convert_element_type}
 NAMESPACES = {}
 
 

@@ -1,5 +1,4 @@
 """`torch._decomp`: what operators are made of, for `make_fx` and `run_decompositions`."""
-from dragon.vm.torch.core.exporting import composites  # noqa: F401: what the table has
 from dragon.vm.torch.core.exporting.decompositions import default_table
 from dragon.vm.torch.export.decomp_utils import CustomDecompTable
 

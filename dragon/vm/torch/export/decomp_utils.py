@@ -1,6 +1,5 @@
 """`torch.export.decomp_utils`: which operators `run_decompositions` replaces."""
 from dragon.vm.torch._ops import OpOverload
-from dragon.vm.torch.core.exporting import composites  # noqa: F401: what the table has
 from dragon.vm.torch.core.exporting.decompositions import default_table
 
 

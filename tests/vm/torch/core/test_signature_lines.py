@@ -3,7 +3,7 @@ import pytest
 
 from dragon.vm.torch.core.exporting.schemas import overloads as exported, parse
 from dragon.vm.torch.core.scripting.schemas import overloads as scripted
-from dragon.vm.torch.core.signature_lines import read_line
+from dragon.dialects.aten.signature_lines import read_line
 
 genuine = pytest.importorskip("torch")
 LINES = [

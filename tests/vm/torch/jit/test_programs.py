@@ -8,7 +8,7 @@ from typing import List, Union
 import pytest
 
 import dragon.vm.torch as dt
-from dragon.vm.torch.core.scripting.adapters import BY_NAME
+from dragon.vm.torch.core.aten.table import function_of, namesake
 
 torch = pytest.importorskip("torch")
 TAKES_X = {
@@ -146,7 +146,7 @@ def test_warnings_are_python_s():
 
 
 def test_what_is_missing_raises_where_it_is_reached():
-    assert "_upsample_lanczos2d_aa" not in BY_NAME
+    assert function_of("_upsample_lanczos2d_aa", "default") is None and namesake("_upsample_lanczos2d_aa") is None
     text = ("def f(x: Tensor, smooth: bool):\n    if smooth:\n"
             "        return torch.ops.aten._upsample_lanczos2d_aa(x, [2, 2], False)\n    return x")
     function = dt.jit.CompilationUnit(text).f

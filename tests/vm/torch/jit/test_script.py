@@ -10,7 +10,7 @@ from dragon.vm.torch import Tensor, nn
 from dragon.vm.torch.core.scripting.programs import Program
 from dragon.vm.torch.core.scripting.recipes import functional
 from dragon.vm.torch.core.scripting.schemas import read_schema
-from dragon.vm.torch.core.signatures import SCRIPTS, signatures
+from dragon.dialects.aten.signatures import SCRIPTS, signatures
 from dragon.vm.torch.core.scripting.scripts import python_scripts
 from harness.subresults import each
 

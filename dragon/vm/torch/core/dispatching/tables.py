@@ -7,7 +7,7 @@ import functools
 import math
 
 from dragon.vm.torch.core.dispatching.shells import bare
-from dragon.vm.torch.core.exporting.composites import composite_table
+from dragon.vm.torch.core.exporting.decompositions import composite_table
 from dragon.vm.torch.core.exporting.listening import aten
 from dragon.vm.torch.core.layout import contiguous_format, preserve_format
 

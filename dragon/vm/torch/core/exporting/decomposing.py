@@ -4,7 +4,6 @@ import operator
 from dragon import _C
 from dragon.core import modes
 from dragon.core.scopes import ExitStack
-from dragon.vm.torch.core.exporting import composites  # noqa: F401: what the table has
 from dragon.vm.torch.core.exporting.arguments import argument_of
 from dragon.vm.torch.core.exporting.decompositions import default_table
 from dragon.vm.torch.core.exporting.errors import ExportError

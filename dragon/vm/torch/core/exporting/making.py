@@ -1,7 +1,7 @@
 """`make_fx`: a function's call as a graph of PyTorch's operators; what it found by itself are attributes."""
 import inspect
 
-from dragon.vm.torch.core.exporting.composites import composite_table
+from dragon.vm.torch.core.exporting.decompositions import composite_table
 from dragon.vm.torch.core.exporting.decomposing import Functional
 from dragon.vm.torch.core.exporting.dims import Dim
 from dragon.vm.torch.core.exporting.listening import Listener, aten

@@ -4,8 +4,8 @@ import re
 from typing import Any, NamedTuple
 
 from dragon import _C
-from dragon.vm.torch.core.signature_lines import read_line
-from dragon.vm.torch.core.signatures import EXPORTS, signatures
+from dragon.dialects.aten.signature_lines import read_line, spread
+from dragon.dialects.aten.signatures import EXPORTS, signatures
 
 
 class Argument(NamedTuple):
@@ -63,16 +63,10 @@ def parse(text):
 
     """
     line = read_line(text)
-    arguments = [Argument(part.name, part.type, part.alias, _spread(part.default, part.type), part.has_default,
+    arguments = [Argument(part.name, part.type, part.alias, spread(part.default, part.type), part.has_default,
                           part.by_name) for part in line.arguments]
     returns = [Argument(part.name, part.type, part.alias, None, False, False) for part in line.results or ()]
     return Schema(line.name, line.overload, tuple(arguments), tuple(returns), text)
-
-
-def _spread(default, kind):
-    """Return a default as lists of a known length have it: one number stands for all."""
-    size = re.search(r"\[(\d+)\]", kind)
-    return [default] * int(size.group(1)) if size and type(default) in (int, float) else default
 
 
 # Types that begin with a small letter; others that do stand for any type.

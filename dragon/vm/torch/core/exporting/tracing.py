@@ -14,12 +14,11 @@ from dragon.vm.torch.core.exporting.attributes import Attributes
 from dragon.vm.torch.core.exporting.below import Unheard
 from dragon.vm.torch.core.exporting.clerk import Clerk
 from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDependentSymNode
-from dragon.vm.torch.core.exporting.executing import api
 from dragon.vm.torch.core.exporting.hearing import listener as listener_now, set_follows_sizes
 from dragon.vm.torch.core.exporting.listening import Listener, aten
 from dragon.vm.torch.core.exporting.replay import plain_shape
 from dragon.vm.torch.core.exporting.spelling import RULES
-from dragon.vm.torch.core.tensor import Tensor
+from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.utils import _pytree as pytree
@@ -212,7 +211,7 @@ class Tracing:
                     clerk.add_argument(stand_in, list(self.axes.get(place, ())))
                 value = stand_in
             stand_ins.append(value)
-        self.unknowns.prepare(trace, clerk, api().empty(0))
+        self.unknowns.prepare(trace, clerk, ops.empty((0,)))
         attributes = Attributes(self.module)
         with ExitStack() as exits:
             exits.callback(trace.restore_gradients)

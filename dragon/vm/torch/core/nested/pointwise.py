@@ -1,35 +1,20 @@
 """Functions of jagged tensors that are computed element by element: those of the values.
 
-Which functions these are the engine's schemas tell; the table has those that are written in Python.
+Which functions these are their kinds tell.
 """
-import functools
-
-from dragon import _C
+from dragon.vm.torch.core.aten.kinds import CONSTANT, is_pointwise, kinds_of
 from dragon.vm.torch.core.nested.padding import known_length, packed
 from dragon.vm.torch.core.nested.parts import NestedTensor, form_of, is_jagged, make, same_form, shape_of, values_of
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor
 
-# Of `torch.nn.functional` and of methods, whose operators have other names.
-WRITTEN = set("relu relu6 silu mish elu selu celu hardswish hardsigmoid hardtanh leaky_relu logsigmoid tanhshrink "
-              "softshrink hardshrink softplus softsign threshold rrelu dropout alpha_dropout feature_alpha_dropout "
-              "clamp clamp_min clamp_max where masked_fill fill zero square sigmoid tanh float_power "
-              "divide frexp ldexp mvlgamma rsub bernoulli uniform normal fill_ zero_ addcmul addcdiv lerp "
-              "nan_to_num".split())
-LIKE = ("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like")
 NOT_HERE = {"floor_divide", "equal", "copy_", "apply_"}  # PyTorch refuses these, or they have rules of their own
 
 
-@functools.lru_cache(None)
-def is_pointwise(name):
+def applies(name):
     """Return whether a function of the API is computed element by element."""
     bare = name[:-1] if name.endswith("_") and not name.endswith("__") else name
-    if bare in WRITTEN or name in LIKE:
-        return True
-    return bare not in NOT_HERE and bare in _NAMES and _C.schema(bare)["pointwise"]
-
-
-_NAMES = set(_C.op_names())
+    return is_pointwise(bare) and not {bare, name} & NOT_HERE
 
 
 def refuse_shapes(name, a, b):
@@ -79,7 +64,7 @@ def compute(func, name, args, kwargs):
     in_place = name.endswith("_") and not name.endswith("__") or kwargs.get("inplace") is True
     if in_place and args and not is_jagged(args[0]):
         raise refuse_shapes(name, nested, args[0])
-    if name in LIKE:
+    if CONSTANT in kinds_of(name):
         kwargs = {key: value for key, value in kwargs.items() if key != "layout"}
     made = func(*(operand(name, nested, one) for one in args),
                 **{key: operand(name, nested, one) for key, one in kwargs.items()})
@@ -94,4 +79,4 @@ def compute(func, name, args, kwargs):
     return make(made, form)
 
 
-NestedTensor.ELEMENTWISE[is_pointwise] = compute
+NestedTensor.ELEMENTWISE[applies] = compute

@@ -5,7 +5,7 @@ import inspect
 import typing
 
 from dragon.core.interrupts import is_interrupt
-from dragon.vm.torch.core.scripting.face import face
+from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.scripting.failures import refuse
 from dragon.vm.torch.core.scripting.types import (
     ANY, BOOL, COMPLEX, DEVICE, FLOAT, GENERATOR, INT, NONE, NUMBER, SIMPLE, STRING, TENSOR, DictType, FutureType,
@@ -64,7 +64,7 @@ def subscripted(node, names, scripts, place):
 
 def python_type(found, scripts, place=None):
     """Return the type that an annotation as an object names."""
-    torch = face()
+    torch = api()
     if isinstance(found, str):
         return ast_type(ast.parse(found, mode="eval").body, scripts.typing_names, scripts, place)
     if isinstance(found, typing.ForwardRef):

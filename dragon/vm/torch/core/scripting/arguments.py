@@ -1,5 +1,5 @@
 """Calls of operators of tensors with what is known of their arguments before a script runs."""
-from dragon.vm.torch.core.scripting import adapters, codes, kernels
+from dragon.vm.torch.core.scripting import codes, kernels
 from dragon.vm.torch.core.scripting.types import INT, TENSOR, ListType
 
 
@@ -33,25 +33,24 @@ def direct(node, uses):
     None is for operators whose arguments only a call can sort out. `uses` counts the uses of values.
     """
     schema, name = node.schema, node.kind_
-    key = ".".join(filter(None, (name, schema.overload_name))) if schema is not None else name
-    if schema is None or name in kernels.STEPS or key in adapters.EXACT:
+    if schema is None or name in kernels.STEPS:
         return None
     if kernels.is_property(name) or kernels.is_python(name, schema):
         return None
-    function = kernels.find_function(name)
+    function, by_place = kernels.find_function(name, schema)
     if function is None or len(node.inputs_) != len(schema.arguments):
         return None
-    parts, is_raw = [], name.partition("::")[2] in adapters.BY_NAME
+    parts = []
     for number, (value, argument) in enumerate(zip(node.inputs_, schema.arguments)):
         known = known_argument(value, uses)
-        is_open = argument.has_default and not is_raw and value.type != TENSOR  # it may be its default
+        is_open = argument.has_default and not by_place and value.type != TENSOR  # it may be its default
         if known is None and (argument.name in kernels.WORDS or is_open):
             return None
         if known is not None and argument.name in kernels.WORDS and type(known.value) is int:
             known = Known(codes.from_code(argument.name, known.value))
         parts.append(number if known is None else known)
     shape = shape_of_result(schema)
-    if is_raw:
+    if by_place:
         return function, parts, {}, shape
     count = sum(1 for argument in schema.arguments if not argument.keyword)
     args, named = parts[:count], {}

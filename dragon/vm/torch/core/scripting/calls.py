@@ -4,7 +4,7 @@ import ast
 from dragon.vm.torch.core.scripting import resolving
 from dragon.vm.torch.core.scripting.annotations import ast_type
 from dragon.vm.torch.core.scripting.conditions import Condition
-from dragon.vm.torch.core.scripting.face import face
+from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.scripting.failures import Missing, refuse
 from dragon.vm.torch.core.scripting.frontend import NotSupportedError
 from dragon.vm.torch.core.scripting.graph import Value
@@ -427,7 +427,7 @@ class Calls(Specials):
         """Return a tensor in another type: `x.float()`."""
         if values or named:
             return None
-        torch = face()
+        torch = api()
         kind = self.constant(getattr(torch, name), INT)
         false = [self.constant(False), self.constant(False), self.constant(None)]
         return self.builtin("aten::to", [tensor, kind, *false], {}, node)

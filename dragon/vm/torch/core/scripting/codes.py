@@ -1,7 +1,7 @@
 """The numbers that scripts have for dtypes, layouts and memory formats."""
 import functools
 
-from dragon.vm.torch.core.scripting.face import face
+from dragon.vm.torch.core.api import api
 
 DTYPES = {"uint8": 0, "int8": 1, "int16": 2, "int32": 3, "int64": 4, "float16": 5, "float32": 6, "float64": 7,
           "complex32": 8, "complex64": 9, "complex128": 10, "bool": 11, "qint8": 12, "quint8": 13, "qint32": 14,
@@ -15,7 +15,7 @@ TABLES = {"dtype": DTYPES, "layout": LAYOUTS, "memory_format": FORMATS}
 @functools.lru_cache(None)
 def tables():
     """Return ({argument name: {number: object}}, {object: number})."""
-    torch = face()
+    torch = api()
     back, there = {}, {}
     for word, table in TABLES.items():
         back[word] = {number: getattr(torch, name) for name, number in table.items() if hasattr(torch, name)}
@@ -25,7 +25,7 @@ def tables():
 
 def to_code(value):
     """Return a number for a dtype, layout or memory format; anything else as it is."""
-    torch = face()
+    torch = api()
     for word, kind in (("dtype", torch.dtype), ("layout", torch.layout), ("memory_format", torch.memory_format)):
         if isinstance(value, kind):
             return tables()[1][word, str(value)]

@@ -4,8 +4,9 @@ import math
 import operator
 
 from dragon.vm.torch.core.functions.destination import deliver
-from dragon.vm.torch.core.scripting import adapters, codes
-from dragon.vm.torch.core.scripting.face import face
+from dragon.vm.torch.core.aten import table
+from dragon.vm.torch.core.scripting import codes
+from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.scripting.failures import Missing
 from dragon.vm.torch.core.scripting.types import (
     ANY, DEVICE, FLOAT, INT, NONE, NOTHING, TENSOR, ListType, TupleType, options_of)
@@ -16,7 +17,7 @@ WORDS = ("dtype", "layout", "memory_format")
 def plain(value, kind):
     """Return a value of Python as scripts hold it."""
     if kind == DEVICE and isinstance(value, str):
-        torch = face()
+        torch = api()
         return torch.device(value)
     return codes.to_code(value)
 
@@ -52,10 +53,6 @@ def kernel(node):
 def kernel_of(name, schema):
     """Return the Python function of an operator by one of its signatures."""
     word = name.partition("::")[2]
-    key = name, schema.overload_name
-    found = adapters.EXACT.get(".".join(filter(None, key)))
-    if found is not None:
-        return found
     if is_python(name, schema):
         return typed(PLAIN[word], schema)
     if is_property(name):
@@ -77,18 +74,21 @@ def typed(function, schema):
     return function
 
 
-@functools.lru_cache(None)
-def find_function(name):
-    """Return Dragon's function of an operator, or None."""
-    _ops = face()._ops
+def find_function(name, schema):
+    """Return what computes an operator of tensors, or None, and whether it takes all arguments by place."""
     space, _, word = name.partition("::")
-    found = adapters.BY_NAME.get(word) if space == "aten" else None
-    if found is not None:
-        return found
+    row = table.function_of(word, schema.overload_name) if space == "aten" else None
+    return (row, True) if row is not None else (_namesake(name), False)
+
+
+@functools.lru_cache(None)
+def _namesake(name):
+    _ops = api()._ops
+    space, _, word = name.partition("::")
     try:
         return getattr(_ops.namespace(space), word).op
     except AttributeError:
-        whole = find_function(name[:-1]) if space == "aten" and word.endswith("_") else None
+        whole = _namesake(name[:-1]) if space == "aten" and word.endswith("_") else None
         return whole and functools.partial(write_whole, whole)
 
 
@@ -99,10 +99,10 @@ def write_whole(function, first, *rest, **named):
 
 def tensor_kernel(name, schema):
     """Return a function that calls Dragon's by the signature of an operator."""
-    function = find_function(name)
+    function, by_place = find_function(name, schema)
     if function is None:
         return missing(name)
-    arguments, raw = schema.arguments, name.partition("::")[2] in adapters.BY_NAME
+    arguments = schema.arguments
     coded = {number: argument.name for number, argument in enumerate(arguments) if argument.name in WORDS}
     # PyTorch lets `alpha` stand without its name in `add.Scalar` and its like, Dragon's functions do not.
     count = sum(1 for argument in arguments if not argument.keyword and argument.name != "alpha")
@@ -113,7 +113,7 @@ def tensor_kernel(name, schema):
         for number, word in coded.items():
             if type(values[number]) is int:
                 values[number] = codes.from_code(word, values[number])
-        if raw:
+        if by_place:
             return function(*values)
         args, kwargs = values[:count], {}
         while len(args) > 1 and is_default(args[-1], defaults[len(args) - 1]):
@@ -445,7 +445,7 @@ PLAIN = {
     "abs": abs, "sum": sum, "all": all, "any": any, "round": lambda *parts: round(*parts), "floor": math.floor,
     "ceil": math.ceil, "ord": ord, "chr": chr, "hex": hex, "oct": oct, "bin": bin, "hash": hash,
     "divmod": lambda one, other: divmod(one, other), "warn": warn, "_unwrap_optional": unwrap,
-    "NumToTensor": lambda value: adapters.tensor(value), "wait": lambda future: future.wait(),
+    "NumToTensor": lambda value: api().tensor(value), "wait": lambda future: future.wait(),
     "device": lambda text, *rest: plain(text if not rest else f"{text}:{rest[0]}", DEVICE),
     "find": find_text("find"), "rfind": find_text("rfind"), "rindex": find_text("rindex"), "split": split,
     "rsplit": lambda text, separator=None, most=-1: text.rsplit(separator, most), "splitlines": str.splitlines,

@@ -12,7 +12,7 @@ from dragon.vm.torch.core.files.archive import ArchiveReader, Corrupt
 from dragon.vm.torch.core.files.locations import make_restore
 from dragon.vm.torch.core.files.trusted import Trust
 from dragon.vm.torch.core.scripting.annotations import BY_NAME
-from dragon.vm.torch.core.scripting.face import face
+from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, Source, refuse
 from dragon.vm.torch.core.scripting.modules import RecursiveScriptModule
 from dragon.vm.torch.core.scripting.resolving import type_of_value
@@ -238,7 +238,7 @@ def literal(node):
     if isinstance(node, ast.Call) and dotted(node.func) in ("torch.device", "annotate"):
         if dotted(node.func) == "annotate":
             return literal(node.args[1])
-        torch = face()
+        torch = api()
         return torch.device(literal(node.args[0]))
     try:
         return ast.literal_eval(node)

@@ -6,7 +6,7 @@ import types
 import warnings
 
 from dragon.core.interrupts import is_interrupt
-from dragon.vm.torch.core.scripting.face import face
+from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, refuse
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
 from dragon.vm.torch.core.scripting.schemas import overloads
@@ -78,7 +78,7 @@ def as_constant(value):
 
 def is_constant(value):
     """Return whether a Python value can stand in a graph as it is."""
-    torch = face()
+    torch = api()
     if value is None or isinstance(value, (bool, int, float, complex, str, enum.Enum, torch.dtype, torch.device,
                                            torch.layout, torch.memory_format)):
         return True
@@ -147,7 +147,7 @@ def overload_key(found):
 
 def class_sugar(scripts, found, place):
     """Return a Python class."""
-    torch = face()
+    torch = api()
     if issubclass(found, enum.Enum):
         return EnumClass(scripts.enum_type(found))
     if issubclass(found, tuple) and hasattr(found, "_fields"):
@@ -229,7 +229,7 @@ def in_torch(scripts, path, name):
 @functools.lru_cache(None)
 def named_functions():
     """Return {identity: (room, name)} of torch's functions."""
-    torch = face()
+    torch = api()
     found = {}
     for path, room in (("jit", torch.jit), ("special", torch.special), ("fft", torch.fft), ("linalg", torch.linalg),
                        ("sparse", torch.sparse), ("nn.utils.rnn", torch.nn.utils.rnn), ("", torch),
@@ -352,7 +352,7 @@ def container_names(kind):
 
 def type_of_value(scripts, value):
     """Return the type of a Python value, or raise ValueError."""
-    torch = face()
+    torch = api()
     simple = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX, str: STRING, type(None): NONE,
               torch.device: DEVICE}
     if type(value) in simple:

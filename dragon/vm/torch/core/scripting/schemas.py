@@ -7,8 +7,8 @@ from dragon.vm.torch.core.scripting.types import (
     ANY, ANY_CLASS, ANY_ENUM, ANY_LIST, ANY_TUPLE, BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, NOTHING, NUMBER, SIMPLE,
     STRING, TENSOR, DictType, FutureType, ListType, OptionalType, TupleType, Type, Variable, fits, join, optional,
     options_of)
-from dragon.vm.torch.core.signature_lines import read_line
-from dragon.vm.torch.core.signatures import SCRIPTS, signatures
+from dragon.dialects.aten.signature_lines import read_line
+from dragon.dialects.aten.signatures import SCRIPTS, signatures
 
 TOKEN = re.compile(r"\s*(->|\.\.\.|\"(?:[^\"\\]|\\.)*\"|[A-Za-z_][\w.:]*|-?\d[\w.+-]*|-?inf|.)")
 ALIKE = {"SymInt": INT, "SymFloat": FLOAT, "SymBool": BOOL, "ScalarType": INT, "Layout": INT, "MemoryFormat": INT,

@@ -11,7 +11,7 @@ import weakref
 from dragon.vm.torch.core.scripting import frontend
 from dragon.vm.torch.core.scripting.annotations import python_type
 from dragon.vm.torch.core.scripting.compiler import Compiler
-from dragon.vm.torch.core.scripting.face import face
+from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.scripting.failures import Missing, refuse
 from dragon.vm.torch.core.scripting.generated import sources_of
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
@@ -127,7 +127,7 @@ class Scripts:
 
     def typing_names(self, name):
         """Return what annotations as texts may name."""
-        torch = face()
+        torch = api()
         known = {"torch": torch, "Tensor": torch.Tensor, "Final": typing.Final, **vars(typing)}
         import builtins
         if name in known:

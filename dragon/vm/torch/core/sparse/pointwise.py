@@ -1,42 +1,30 @@
 """Functions of one number that are 0 at 0: they are computed of the values."""
+from dragon.vm.torch.core.aten.kinds import ADDITIVE, keeps_zero, kinds_of
 from dragon.vm.torch.core.register import FUNCTIONS
-from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.sparse.coordinates import coalesce
 from dragon.vm.torch.core.sparse.conversions import assign
-from dragon.vm.torch.core.sparse.parts import (ENGINE_RULES, is_coordinates, layout_of, rule, values_of, with_values)
+from dragon.vm.torch.core.sparse.parts import (ENGINE_RULES, SparseTensor, is_coordinates, layout_of, rule, values_of,
+                                               with_values)
 from dragon.vm.torch.core.tensor import Tensor, ops
 
-# Linear ones may be computed of values whose indices come twice; the others of their sums alone.
-LINEAR = ("neg", "negative", "positive", "conj", "conj_physical", "real", "imag")
-ZERO_AT_ZERO = ("abs", "absolute", "sqrt", "sin", "tan", "asin", "arcsin", "atan", "arctan", "sinh", "tanh", "asinh",
-                "arcsinh", "atanh", "arctanh", "log1p", "expm1", "sign", "sgn", "floor", "ceil", "round", "trunc",
-                "fix", "frac", "square", "relu", "erf", "erfinv", "deg2rad", "rad2deg", "nan_to_num", "isnan", "isinf",
-                "isposinf", "isneginf", "signbit", "special_erf", "special_expm1", "special_log1p", "special_erfinv",
-                "angle")
+
+def compute(func, name, args, kwargs):
+    """Return a function of the values, in place where its name or an argument says so."""
+    bare = name[:-1] if name.endswith("_") else name
+    x, kwargs = args[0], dict(kwargs)
+    in_place, out = kwargs.pop("inplace", False) or bare != name, kwargs.pop("out", None)
+    # Linear ones may be computed of values whose indices come twice; the others of their sums alone.
+    x = x if ADDITIVE in kinds_of(bare) or not is_coordinates(x) else coalesce(x)
+    function = func if bare == name else FUNCTIONS.get(bare) or getattr(ops, bare)
+    made = with_values(x, function(values_of(x), *args[1:], **kwargs))
+    if in_place:
+        return assign(args[0], made.to(args[0].dtype))
+    return made if out is None else out.copy_(made)
 
 
-def of_values(name):
-    """Register a function of one number, and its form in place."""
-    def compute(input, *args, **kwargs):
-        if kwargs.pop("inplace", False):
-            return assign(input, compute(input, *args, **kwargs))
-        out = kwargs.pop("out", None)
-        x = input if name in LINEAR or not is_coordinates(input) else coalesce(input)
-        function = FUNCTIONS.get(name) or getattr(ops, name)
-        made = with_values(x, function(values_of(x), *args, **kwargs))
-        return made if out is None else out.copy_(made)
-
-    def write(input, *args, **kwargs):
-        made = compute(input, *args, **kwargs)
-        return assign(input, made.to(input.dtype))
-    rule(name)(named(compute, name, f"Compute `{name}` of the values."))
-    rule(name + "_")(named(write, name + "_", f"Compute `{name}` of the values, in place."))
-    if name in ("neg", "abs", "relu", "sqrt", "sign", "square"):
-        ENGINE_RULES[name] = lambda x: compute(x)
-
-
-for _name in (*LINEAR, *ZERO_AT_ZERO):
-    of_values(_name)
+SparseTensor.ELEMENTWISE = {keeps_zero: compute}
+for _name in ("neg", "abs", "relu", "sqrt", "sign", "square"):  # which the engine calls by itself
+    ENGINE_RULES[_name] = lambda x, name=_name: compute(getattr(ops, name), name, (x,), {})
 
 
 @rule("pow", "__pow__", "float_power")

@@ -5,7 +5,6 @@ from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.exporting.below_sizes import evaluate
 from dragon.vm.torch.core.exporting.errors import ExportError
-from dragon.vm.torch.core.exporting.executing import api
 from dragon.vm.torch.core.exporting.listening import aten
 from dragon.vm.torch.core.exporting.resolving import NoOverload, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
@@ -141,7 +140,8 @@ class Translator:
             return [self.tensor(item) for item in value]
         if value is None or isinstance(value, Tensor):
             return value
-        usual = api().get_default_dtype() if isinstance(value, float) else torch_dtype(
+        from dragon.vm import torch
+        usual = torch.get_default_dtype() if isinstance(value, float) else torch_dtype(
             "bool" if isinstance(value, bool) else "int64")
         return self.a.scalar_tensor.default(value, dtype=usual)
 

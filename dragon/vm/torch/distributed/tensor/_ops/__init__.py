@@ -37,7 +37,7 @@ def decide(call):
     if rule is not None:
         found = rule(call)
         return replicated(call) if found is None else found
-    ways = WAYS.get(name)
+    ways = WAYS.get(name) or (pointwise.pointwise if pointwise.applies(name) else None)
     if ways is None:
         return replicated(call) if all(operand.spec.is_replicated() for operand in call.operands) else None
     found = ways(call)

@@ -1,5 +1,5 @@
 """What PyTorch's attention and transformer layers call in evaluation, in archives that it wrote."""
-from dragon.vm.torch.core.scripting.face import face
+from dragon.vm.torch.core.api import api
 
 QUERIES, KEYS = 0, 1  # kinds of masks: of pairs, of keys; any other is of pairs in each head
 
@@ -8,7 +8,7 @@ def hidden(mask, kind, batch, length):
     """Return a mask as (batch or 1, heads or 1, queries or 1, keys), True where something is hidden, or None."""
     if mask is None:
         return None
-    found = mask.to(face().bool)
+    found = mask.to(api().bool)
     if kind == QUERIES:
         return found.reshape(1, 1, *found.shape[-2:])
     if kind == KEYS:
@@ -18,7 +18,7 @@ def hidden(mask, kind, batch, length):
 
 def attend(query, key, value, size, heads, weight, bias, out_weight, out_bias, mask):
     """Return (what is attended to, weights of the heads); the batch comes first."""
-    F = face().nn.functional
+    F = api().nn.functional
     parts = []
     for x, matrix, offset in zip((query, key, value), weight.chunk(3), bias.chunk(3)):
         parts.append(F.linear(x, matrix, offset).reshape(*x.shape[:2], heads, size // heads).transpose(1, 2))
@@ -35,14 +35,14 @@ def native_attention(query, key, value, size, heads, weight, bias, out_weight, o
     mask = hidden(mask, mask_type, key.shape[0], key.shape[1])
     made, weights = attend(query, key, value, size, heads, weight, bias, out_weight, out_bias, mask)
     if not need_weights:
-        return made, face().empty(0)
+        return made, api().empty(0)
     return made, weights.mean(1) if average else weights
 
 
 def encoder_layer(src, size, heads, weight, bias, out_weight, out_bias, use_gelu, norm_first, eps, weight1, bias1,
                   weight2, bias2, wide_weight, wide_bias, back_weight, back_bias, mask=None, mask_type=None):
     """Return what a layer of `nn.TransformerEncoder` gives in evaluation."""
-    F = face().nn.functional
+    F = api().nn.functional
     padding = src.__dict__.get("_hidden")
     mask = hidden(mask, mask_type, *src.shape[:2]) if padding is None else hidden(padding, KEYS, *src.shape[:2])
 
@@ -83,7 +83,7 @@ def from_mask(tensor, mask, mask_check=True):
 
 def is_left_aligned(tensor, mask):
     """Return whether nothing that is there follows what is not."""
-    torch = face()
+    torch = api()
     gone = mask.logical_not().to(torch.int8)
     return bool(torch.all(torch.cummax(gone, 1)[0] == gone))
 
@@ -92,10 +92,5 @@ def to_padded(tensor, padding, output_size=None):
     """Return a tensor with a number where it has nothing."""
     gone = tensor.__dict__.get("_hidden")
     if gone is None:
-        raise RuntimeError("to_padded_tensor: got a tensor that is not nested, expected a nested one")
+        return api().nested.to_padded_tensor(tensor, padding, output_size)
     return tensor.masked_fill(gone.unsqueeze(-1), padding)
-
-
-BY_NAME = {"_native_multi_head_attention": native_attention, "_transformer_encoder_layer_fwd": encoder_layer,
-           "_nested_tensor_from_mask": from_mask, "_nested_tensor_from_mask_left_aligned": is_left_aligned,
-           "to_padded_tensor": to_padded, "nested_to_padded_tensor": to_padded}

@@ -7,13 +7,13 @@ SCRIPTS, EXPORTS = "s", "e"  # who may name an operator
 
 
 @functools.cache
-def signatures(user):
-    """Return the signatures of the operators that scripts, or exported programs, may name.
+def signatures(users):
+    """Return the signatures of the operators that scripts, exported programs, or either may name.
 
     Parameters
     ----------
-    user : str
-        `SCRIPTS` or `EXPORTS`.
+    users : str
+        `SCRIPTS`, `EXPORTS`, or both.
 
     Returns
     -------
@@ -23,7 +23,7 @@ def signatures(user):
     """
     found = {}
     for line in TABLE.read_text(encoding="utf-8").splitlines():
-        users, _, text = line.partition(" ")
-        if user in users:
+        known, _, text = line.partition(" ")
+        if set(known) & set(users):
             found.setdefault(text.partition("(")[0].partition(".")[0], []).append(text)
     return {name: tuple(texts) for name, texts in found.items()}

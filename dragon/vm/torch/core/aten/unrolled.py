@@ -1,5 +1,5 @@
 """What recurrent networks are made of: layers, directions and steps one after the other."""
-from dragon.vm.torch.core.exporting.decompositions import is_made_of
+from dragon.vm.torch.core.exporting.listening import aten
 
 
 def _parts(a, x):
@@ -106,17 +106,10 @@ def _stacked(a, network, x, states, params, has_biases, layers, dropout, train, 
     return x, *joined
 
 
-@is_made_of("lstm.input")
-def _lstm(a, input, hx, params, *settings):
-    return _stacked(a, _lstm_steps, input, hx, params, *settings)
+_NETWORKS = {"lstm": _lstm_steps, "gru": _gru_steps, "rnn_tanh": _elman(lambda a: a.tanh.default),
+             "rnn_relu": _elman(lambda a: a.relu.default)}
 
 
-def _with_one_state(name, network):
-    @is_made_of(name)
-    def made(a, input, hx, params, *settings):
-        return _stacked(a, network, input, [hx], params, *settings)
-
-
-_with_one_state("gru.input", _gru_steps)
-_with_one_state("rnn_tanh.input", _elman(lambda a: a.tanh.default))
-_with_one_state("rnn_relu.input", _elman(lambda a: a.relu.default))
+def unrolled(kind, input, hx, params, *settings):
+    """Return what a network gives, step by step, and its last states; NotImplemented for steps nobody counted."""
+    return _stacked(aten(), _NETWORKS[kind], input, hx if isinstance(hx, (list, tuple)) else [hx], params, *settings)

@@ -110,3 +110,23 @@ def read_line(text):
     is_nested = given.startswith("(") and given.endswith(")")
     results = None if given == "..." else [_part(piece) for piece in (_split(given[1:-1]) if is_nested else [given])]
     return Line(name.strip(), overload.strip(), arguments, results, is_nested, is_open)
+
+
+def spread(default, kind):
+    """Return a default as lists of a known length have it: one number stands for all.
+
+    Parameters
+    ----------
+    default : Any
+        As the line says it.
+    kind : str
+        The argument's type, such as "SymInt[2]".
+
+    Returns
+    -------
+    Any
+        The default.
+
+    """
+    size = re.search(r"\[(\d+)\]", kind)
+    return [default] * int(size.group(1)) if size and type(default) in (int, float) else default

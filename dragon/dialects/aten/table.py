@@ -1,0 +1,118 @@
+"""The tables of PyTorch's operators, read when first asked for."""
+import functools
+import pathlib
+
+from dragon.dialects.aten.signature_lines import read_line, spread
+from dragon.dialects.aten.signatures import EXPORTS, SCRIPTS, TABLE, signatures
+from dragon.dialects.rows import compile_row, free_names, read_rows
+
+ROOM = pathlib.Path(__file__).parent
+COMPUTED = "="  # how an operator is computed here
+COMPOSITE = "=>"  # what PyTorch's dispatcher takes it apart into, before anybody sees it
+DECOMPOSED = "~>"  # what its table of decompositions takes it apart into
+KINDS = ":"  # of what kinds it is
+# What reductions of losses are called in PyTorch's API, by number.
+REDUCTIONS = ("none", "mean", "sum")
+
+
+@functools.cache
+def rows():
+    """Return all rows.
+
+    Returns
+    -------
+    Dict[Tuple[str, str], Dict[str, Row]]
+        By relation and name, then by overload.
+
+    """
+    found = {}
+    for path in sorted(ROOM.glob("*.txt")):
+        if path == TABLE:
+            continue
+        for row in read_rows(path.read_text(encoding="utf-8"), path.name):
+            known = found.setdefault((row.relation, row.name), {})
+            if row.overload in known:
+                raise ValueError(f"{row.place}: got a second row for {row.name}.{row.overload}, which is told in "
+                                 f"{known[row.overload].place}")
+            known[row.overload] = row
+    return found
+
+
+@functools.cache
+def overloads(name):
+    """Return the signatures of an operator in parts.
+
+    Parameters
+    ----------
+    name : str
+        Without its namespace.
+
+    Returns
+    -------
+    Dict[str, Line]
+        By overload, "default" for the one without a name; in the order in which PyTorch tries them.
+
+    """
+    texts = signatures(SCRIPTS + EXPORTS).get(f"aten::{name}", ())
+    return {line.overload or "default": line for line in map(read_line, texts)}
+
+
+def row_of(name, overload, relation=COMPUTED):
+    """Return the row of an overload, or None.
+
+    Parameters
+    ----------
+    name : str
+        The operator's, without its namespace.
+    overload : str
+        The overload's, "default" for the one without a name.
+    relation : str, optional
+        `COMPUTED`, `COMPOSITE` or `DECOMPOSED`.
+
+    Returns
+    -------
+    Optional[Row]
+        The overload's own, or the operator's where it reads no arguments but those that the overload has.
+
+    """
+    known, line = rows().get((relation, name), {}), overloads(name).get(overload)
+    if overload in known or "" not in known or line is None:
+        return known.get(overload) if line is not None else None
+    read = free_names(known[""]) & _arguments(name)
+    return known[""] if read <= {part.name for part in line.arguments} else None
+
+
+@functools.cache
+def _arguments(name):
+    """Return the names that arguments have in any overload."""
+    return {part.name for line in overloads(name).values() for part in line.arguments}
+
+
+def function_of(name, overload, resolve, relation=COMPUTED, infix=None):
+    """Return the function that the table has for an overload, or None.
+
+    Parameters
+    ----------
+    name : str
+        The operator's, without its namespace.
+    overload : str
+        The overload's, "default" for the one without a name.
+    resolve : Callable[[str], Any]
+        Returns what a name in a row stands for.
+    relation : str, optional
+        `COMPUTED`, `COMPOSITE` or `DECOMPOSED`.
+    infix : Callable, optional
+        What is called in place of Python's operators.
+
+    Returns
+    -------
+    Optional[Callable]
+        A function of the overload's arguments, all of which may be given by place.
+
+    """
+    row = row_of(name, overload, relation)
+    if row is None:
+        return None
+    arguments = [(part.name, part.has_default, spread(part.default, part.type))
+                 for part in overloads(name)[overload].arguments]
+    return compile_row(row, arguments, lambda word: REDUCTIONS if word == "REDUCTIONS" else resolve(word), infix)

@@ -1,0 +1,201 @@
+"""Rows of a dialect's table: an operator, and the expression that it stands for.
+
+A line reads `name = expression`; an overload has a row of its own as `name.overload`, the one without a name as
+`name.default`. The expression is Python's, of the operator's arguments by the names that its signature has; statements
+may stand before it, as in `y = exp(x); y / (1 + y)`. `name : word word` has words in the place of an expression.
+A line that begins with spaces goes on with the one before. `a{1,2}d = f{1,2}(x)` is two rows: braces of one line are
+replaced together, by what stands at the same place in each.
+"""
+import ast
+import re
+from typing import NamedTuple
+
+_LINE = re.compile(r"(?P<names>[\w.{},]+)\s+(?P<relation>=>|~>|=|:)\s+(?P<text>.+)")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+# Words of Python that operators have for arguments, too.
+_RESERVED = {"from": "from_"}
+
+
+class Row(NamedTuple):
+    """One operator, or one of its overloads."""
+
+    name: str
+    overload: str  # empty where the row is for all overloads that have none of their own
+    relation: str  # "=", "=>", "~>" or ":": what that means is the dialect's to say
+    text: str
+    place: str  # "file:line"
+
+
+def read_rows(text, file):
+    """Return the rows of a table.
+
+    Parameters
+    ----------
+    text : str
+        The lines.
+    file : str
+        Where they stand, for errors.
+
+    Returns
+    -------
+    List[Row]
+        In the table's order.
+
+    """
+    lines = []
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.rstrip() if not line.lstrip().startswith("#") else ""
+        if line.startswith(" ") and lines:
+            lines[-1][1] += " " + line.strip()
+        elif line:
+            lines.append([f"{file}:{number}", line])
+    return [row for place, line in lines for row in _rows(line, place)]
+
+
+def _rows(line, place):
+    found = _LINE.fullmatch(line)
+    if found is None:
+        raise ValueError(f"{place}: got {line!r}, expected 'name = expression'")
+    choices = [part.split(",") for part in _BRACES.findall(line)]
+    counts = set(map(len, choices)) or {1}
+    if len(counts) != 1:
+        raise ValueError(f"{place}: got braces with {sorted(counts)} words, expected as many in each")
+    for turn in range(counts.pop()):
+        name, relation, text = (_chosen(found[part], turn) for part in ("names", "relation", "text"))
+        name, _, overload = name.partition(".")
+        yield Row(name, overload, relation, text, place)
+
+
+def _chosen(text, turn):
+    return _BRACES.sub(lambda braces: braces[1].split(",")[turn], text)
+
+
+def free_names(row):
+    """Return the names that an expression reads: arguments, functions and heads of dotted names.
+
+    Parameters
+    ----------
+    row : Row
+        The row.
+
+    Returns
+    -------
+    Set[str]
+        Without those that the expression binds itself.
+
+    """
+    nodes = [node for tree in _parsed(row) for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    bound = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+    return {node.id for node in nodes} - bound
+
+
+def called_names(row):
+    """Return the dotted names of the functions that an expression calls.
+
+    Parameters
+    ----------
+    row : Row
+        The row.
+
+    Returns
+    -------
+    List[str]
+        Methods of arguments among them, as "self.view".
+
+    """
+    return [ast.unparse(node.func) for tree in _parsed(row) for node in ast.walk(tree) if isinstance(node, ast.Call)]
+
+
+def is_renaming(row):
+    """Return whether an expression is one call of arguments, each by itself: the same operator by another name.
+
+    Parameters
+    ----------
+    row : Row
+        The row.
+
+    Returns
+    -------
+    bool
+        False where an argument is computed, or a number takes its place.
+
+    """
+    *before, last = _parsed(row)
+    if before or not isinstance(last.value, ast.Call):
+        return False
+    given = [*last.value.args, *(keyword.value for keyword in last.value.keywords)]
+    return all(isinstance(value, ast.Name) for value in given)
+
+
+class _Infix(ast.NodeTransformer):
+    """Makes calls of what stands between operands, or before one: `x + y` is `_infix("Add", x, y)`."""
+
+    def visit_BinOp(self, node):
+        """Make a call of arithmetic."""
+        return self._call(node.op, node.left, node.right)
+
+    def visit_UnaryOp(self, node):
+        """Make a call of a sign; a number's own sign, and `not`, are Python's."""
+        is_plain = isinstance(node.op, ast.Not) or isinstance(node.operand, ast.Constant)
+        return self.generic_visit(node) if is_plain else self._call(node.op, node.operand)
+
+    def visit_Compare(self, node):
+        """Make a call of one comparison by size; `is` and `in` are Python's."""
+        is_plain = len(node.ops) > 1 or isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn))
+        return self.generic_visit(node) if is_plain else self._call(node.ops[0], node.left, node.comparators[0])
+
+    def _call(self, operator, *operands):
+        return ast.Call(ast.Name("_infix", ast.Load()), [ast.Constant(type(operator).__name__),
+                                                         *map(self.visit, operands)], [])
+
+
+def compile_row(row, arguments, resolve, infix=None):
+    """Return the function that a row is for a signature.
+
+    Parameters
+    ----------
+    row : Row
+        The row.
+    arguments : Sequence[Tuple[str, bool, Any]]
+        (name, whether there is a default, default) of each argument. All may be given by place.
+    resolve : Callable[[str], Any]
+        Returns what a name stands for that is no argument; it is asked once.
+    infix : Callable, optional
+        What is called in place of Python's operators, with the name of the operator in `ast` and the operands.
+
+    Returns
+    -------
+    Callable
+        A function of the arguments.
+
+    """
+    names = [_RESERVED.get(name, name) for name, _, _ in arguments]
+    space = {name: resolve(name) for name in free_names(row) - set(names)}
+    space["_infix"] = infix
+    body = _parsed(row)
+    if infix is not None:
+        body = [_Infix().visit(node) for node in body]
+    body[-1] = ast.Return(body[-1].value)
+    # Those by name may have no default behind those that have one; whoever calls has bound them all.
+    first = next((place for place, (_, has_default, _) in enumerate(arguments) if has_default), len(arguments))
+    space["_defaults"] = [default for _, _, default in arguments[first:]]
+    defaults = [ast.Subscript(ast.Name("_defaults", ast.Load()), ast.Constant(place), ast.Load())
+                for place in range(len(arguments) - first)]
+    made = ast.parse("def row(): pass")
+    made.body[0].args.args, made.body[0].args.defaults = [ast.arg(name) for name in names], defaults
+    made.body[0].body = body
+    exec(compile(ast.fix_missing_locations(made), row.place, "exec"), space)  # noqa: S102
+    function = space["row"]
+    function.__name__ = function.__qualname__ = row.name
+    return function
+
+
+def _parsed(row):
+    """Return the statements of a row, the last of which is an expression."""
+    try:
+        found = ast.parse(row.text, row.place, "exec").body
+    except SyntaxError as error:
+        raise ValueError(f"{row.place}: got {row.text!r}, expected an expression of Python") from error
+    if not isinstance(found[-1], ast.Expr) or not all(isinstance(node, ast.Assign) for node in found[:-1]):
+        raise ValueError(f"{row.place}: got {row.text!r}, expected 'name = value; ...; expression'")
+    return found

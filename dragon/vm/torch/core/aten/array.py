@@ -1,0 +1,37 @@
+"""Shapes, numbers and checks that PyTorch's operators are."""
+from dragon.core import modes
+from dragon.vm.torch.core.tensor import Tensor, ops
+
+
+def select(self, dim, index):
+    """Return one slice of an axis, without it."""
+    return ops.select(self, dim, index) if not isinstance(index, Tensor) else self.index_select(dim, index).squeeze(dim)
+
+
+def whole(correction):
+    """Return a correction of a variance as an integer where it is one."""
+    correction = 1 if correction is None else correction
+    return int(correction) if correction == int(correction) else correction
+
+
+def assert_metadata(tensor, size, stride, dtype, device):
+    """Raise RuntimeError for a tensor of another form than a program takes for granted."""
+    if dtype is not None and tensor.dtype != dtype:
+        raise RuntimeError(f"Tensor dtype mismatch! Expected: {dtype}, Got: {tensor.dtype}")
+    if size is not None and list(tensor.shape) != list(size):
+        raise RuntimeError(f"Tensor sizes mismatch! Expected: {list(size)}, Got: {list(tensor.shape)}")
+    if stride is not None and list(tensor.stride()) != list(stride):
+        raise RuntimeError(f"Tensor strides mismatch! Expected: {list(stride)}, Got: {list(tensor.stride())}")
+    if device is not None and tensor.device.type != device.type:
+        raise RuntimeError(f"Tensor device mismatch! Expected: {device}, Got: {tensor.device}")
+
+
+def assert_true(value, message):
+    """Raise RuntimeError where a value is not true."""
+    if not bool(value):
+        raise RuntimeError(message)
+
+
+def set_grad_enabled(value):
+    """Switch the recording of gradients."""
+    modes.set_recording(value)

@@ -1,0 +1,37 @@
+"""Elements by their places: subscripts of tensors, unique elements, rows of tables."""
+from dragon.vm.torch.core.api import api
+from dragon.vm.torch.core.dtypes import OBJECTS
+from dragon.vm.torch.core.tensor import Tensor
+
+
+def subscript(indices):
+    """Return what stands in brackets for a list of index tensors, in which None is a whole axis."""
+    return tuple(slice(None) if index is None else index for index in indices)
+
+
+def index_put_(self, indices, values, accumulate):
+    """Write elements, or add to them."""
+    if any(index is None for index in indices):
+        if accumulate:
+            raise NotImplementedError("index_put_: got accumulate=True with whole axes, expected an index for each "
+                                      "axis")
+        self[subscript(indices)] = values
+        return self
+    return Tensor.index_put_(self, tuple(indices), values, accumulate)
+
+
+def unique(self, dim, sorted, return_inverse, return_counts):
+    """Return (elements, places, counts), empty tensors for what is not asked for."""
+    torch = api()
+    made = torch.unique(self, sorted, return_inverse, return_counts, dim=dim)
+    made = list(made) if isinstance(made, tuple) else [made]
+    inverse = made.pop(1) if return_inverse else self.new_empty((0,), dtype=OBJECTS["int64"])
+    return made[0], inverse, made[1] if return_counts else self.new_empty((0,), dtype=OBJECTS["int64"])
+
+
+def embedding_renorm_(weight, indices, max_norm, norm_type):
+    """Return a table whose named rows are no longer than wanted."""
+    torch = api()
+    with torch.no_grad():
+        torch.nn.functional.embedding(indices, weight, None, max_norm, norm_type)
+    return weight

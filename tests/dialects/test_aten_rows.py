@@ -1,0 +1,119 @@
+"""The tables of PyTorch's operators: what their rows read and call is there, and they say what genuine PyTorch does."""
+import builtins
+
+import pytest
+
+from dragon import _C
+from dragon.dialects.aten import table
+from dragon.dialects.rows import called_names, free_names, read_rows
+from dragon.vm import torch
+from dragon.vm.torch.core.aten import (array, attention, convolution, decomposed, index, loss, normalization, pooling,
+                                       recurrent, unrolled, vision)
+from dragon.vm.torch.core.aten.kinds import is_pointwise, keeps_zero, kinds_of
+from dragon.vm.torch.core.aten.table import PYTHON, function_of, resolve
+from dragon.vm.torch.core.exporting import decompositions
+from dragon.vm.torch.core.exporting.schemas import overloads as exported
+
+ROWS = [(relation, name, overload, row) for (relation, name), rows in table.rows().items() if relation != table.KINDS
+        for overload, row in rows.items()]
+
+
+def test_every_row_is_of_an_operator_that_pytorch_has():
+    known = {name.removeprefix("aten::") for name in table.signatures(table.SCRIPTS + table.EXPORTS)}
+    assert not [row.place for _, name, _, row in ROWS if name not in known]
+
+
+def test_every_row_is_used():
+    """A row for an overload that does not exist, or one whose names no overload has, says nothing."""
+    used = {id(table.row_of(name, overload, relation)) for relation, name in table.rows() if relation != table.KINDS
+            for overload in table.overloads(name)}
+    assert not [(row.place, row.name, row.overload) for _, _, _, row in ROWS if id(row) not in used]
+
+
+def test_every_row_can_be_called():
+    for relation, name in table.rows():
+        for overload in table.overloads(name) if relation == table.COMPUTED else ():
+            row = table.row_of(name, overload, relation)
+            if row is not None:
+                assert callable(function_of(name, overload)), row.place
+    assert len(decompositions.default_table()) > len(decompositions.composite_table()) > 50
+
+
+def test_what_rows_name_is_there():
+    for relation, _, _, row in ROWS:
+        heads = free_names(row)
+        for dotted in called_names(row):
+            head, *rest = dotted.split(".")
+            if head not in heads or not rest or head in ("self", "value", "src", "other", "target"):
+                continue
+            if relation != table.COMPUTED and exported(head):
+                assert rest[0] in exported(head), (row.place, dotted)
+                continue
+            find = resolve if relation == table.COMPUTED else decompositions._resolve
+            found = find(head) if head not in table._arguments(row.name) else None
+            for part in rest if found is not None else ():
+                found = getattr(found, part)
+
+
+def test_functions_in_python_are_all_called():
+    texts = " ".join(row.text for _, _, _, row in ROWS)
+    for module in (array, attention, convolution, decomposed, index, loss, normalization, pooling, recurrent, unrolled,
+                   vision):
+        source = open(module.__file__, encoding="utf-8").read()
+        for name, value in vars(module).items():
+            if callable(value) and getattr(value, "__module__", None) == module.__name__ and not name.startswith("_"):
+                assert f"python.{name}(" in texts or source.count(f"{name}(") > 1, f"{module.__name__}.{name}"
+                assert getattr(PYTHON, name, None) is value or getattr(decompositions.PYTHON, name, None) is value
+
+
+def test_names_are_the_engines_or_pythons():
+    names = set(_C.op_names())
+    for relation, name, _, row in ROWS:
+        for word in free_names(row) - table._arguments(name) - {"torch", "F", "python", "REDUCTIONS"}:
+            found = word in names if relation == table.COMPUTED else bool(exported(word))
+            assert found or hasattr(builtins, word), (row.place, word)
+
+
+@pytest.mark.parametrize("text, message", [
+    ("relu", "expected 'name = expression'"),
+    ("relu = ", "expected 'name = expression'"),
+    ("relu = (x", "expected an expression of Python"),
+    ("relu = import os", "expected 'name = value; ...; expression'"),
+    ("relu = y = 1", "expected 'name = value; ...; expression'"),
+    ("relu = x; for y in x: pass", "expected an expression of Python"),
+    ("{a,b} = {c,d,e}(x)", "expected as many in each")])
+def test_lines_that_say_nothing(text, message):
+    with pytest.raises(ValueError, match=message):
+        for row in read_rows(text, "here.txt"):
+            free_names(row)
+            called_names(row)
+
+
+def test_braces_and_continued_lines():
+    first, second = read_rows("# nothing\na{1,2}.x = f{1,2}(\n    x)\n", "here.txt")
+    assert first[:4] == ("a1", "x", "=", "f1( x)") and second[:4] == ("a2", "x", "=", "f2( x)")
+    assert first.place == "here.txt:2"
+
+
+def test_an_operator_without_a_row_is_what_has_its_name():
+    x = torch.randn(3)
+    assert torch.ops.aten.tanh.default(x).equal(torch.tanh(x))
+    torch.testing.assert_close(torch.ops.aten.tanh_backward.default(x, x), x * (1 - x * x))
+
+
+def test_kinds():
+    assert all(map(is_pointwise, "mul_ arctan2 special_erfcx softsign relu6".split()))
+    assert not any(map(is_pointwise, "sum max cumsum softmax dot view matmul nothing".split()))
+    assert kinds_of("multiply") == {"pointwise", "scaling"} and "additive" in kinds_of("clone")
+    assert kinds_of("uniform_") == {"pointwise", "random"} and kinds_of("nothing") == set()
+    assert all(map(keeps_zero, "sin arcsin log1p_ nan_to_num real neg_ special_erf".split()))
+    assert not any(map(keeps_zero, "cos exp add pow zeros_like clamp bitwise_not uniform dropout max frexp".split()))
+
+
+def test_no_kind_is_told_that_follows():
+    """What the engine's schema or the rows say is not said again."""
+    for (relation, name), rows in table.rows().items():
+        if relation == table.KINDS:
+            words = set(rows[""].text.split())
+            engine = _C.schema(name)["pointwise"] if name in _C.op_names() else False
+            assert words != {"pointwise"} or not engine, rows[""].place
