@@ -230,6 +230,11 @@ def test_differences_are_found(one, other):
     assert values.difference(one, other) and values.difference(other, one)
 
 
+def test_which_part_of_a_complex_number_is_infinite_is_nobodys_promise():
+    one, other = np.array([complex(-np.inf, 1), 2]), np.array([complex(np.nan, np.inf), 2])
+    assert values.difference(one, other) is None and values.difference(one[::-1], other)
+
+
 def test_renewal_drops_what_nobody_asks_for_and_keeps_rounding(place, monkeypatch):
     for number in range(3):
         answers.ask("torch", [number], lambda: np.float32(number))
