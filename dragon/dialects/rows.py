@@ -106,8 +106,8 @@ def called_names(row):
     return [ast.unparse(node.func) for tree in _parsed(row) for node in ast.walk(tree) if isinstance(node, ast.Call)]
 
 
-def is_renaming(row):
-    """Return whether an expression is one call of arguments, each by itself: the same operator by another name.
+def renamed_call(row):
+    """Return the one call of arguments, each by itself, that an expression is: the same operator by another name.
 
     Parameters
     ----------
@@ -116,15 +116,18 @@ def is_renaming(row):
 
     Returns
     -------
-    bool
-        False where an argument is computed, or a number takes its place.
+    Optional[Tuple[str, Tuple[str, ...], Dict[str, str]]]
+        The function's dotted name, the arguments by place and those by name; None where an argument is computed, or a
+        number takes its place.
 
     """
     *before, last = _parsed(row)
-    if before or not isinstance(last.value, ast.Call):
-        return False
-    given = [*last.value.args, *(keyword.value for keyword in last.value.keywords)]
-    return all(isinstance(value, ast.Name) for value in given)
+    call = last.value
+    if before or not isinstance(call, ast.Call) or not all(isinstance(value, ast.Name) for value in (
+            *call.args, *(keyword.value for keyword in call.keywords))):
+        return None
+    named = {keyword.arg: keyword.value.id for keyword in call.keywords}
+    return ast.unparse(call.func), tuple(value.id for value in call.args), named
 
 
 class _Infix(ast.NodeTransformer):

@@ -15,7 +15,7 @@ from dragon.vm.torch.core.exporting import decompositions
 from dragon.vm.torch.core.exporting.schemas import overloads as exported
 
 ROWS = [(relation, name, overload, row) for (relation, name), rows in table.rows().items() if relation != table.KINDS
-        for overload, row in rows.items()]
+        and name != table.ENGINE for overload, row in rows.items()]
 
 
 def test_every_row_is_of_an_operator_that_pytorch_has():
@@ -55,8 +55,20 @@ def test_what_rows_name_is_there():
                 found = getattr(found, part)
 
 
+def test_rows_of_the_engine():
+    """Their operators are there, their names are arguments or PyTorch's operators, and no row says what one says."""
+    rows = table.rows()[table.COMPOSITE, table.ENGINE]
+    for name, row in rows.items():
+        arguments = {argument["name"] for argument in _C.schema(name)["arguments"]}
+        for word in free_names(row) - arguments - {"torch", "python", "NotImplemented"}:
+            assert exported(word) or hasattr(builtins, word), (row.place, word)
+        assert callable(decompositions.lowering_of(name))
+    assert not {name for name in rows if name in table.renamings() and not exported(name)}
+    assert table.renamings()["mish_backward"] == ("mish_backward", "default", ("grad_output", "self"), {})
+
+
 def test_functions_in_python_are_all_called():
-    texts = " ".join(row.text for _, _, _, row in ROWS)
+    texts = " ".join(row.text for rows in table.rows().values() for row in rows.values())
     for module in (array, attention, convolution, decomposed, index, loss, normalization, pooling, recurrent, unrolled,
                    vision):
         source = open(module.__file__, encoding="utf-8").read()

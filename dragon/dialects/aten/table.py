@@ -4,13 +4,15 @@ import pathlib
 
 from dragon.dialects.aten.signature_lines import read_line, spread
 from dragon.dialects.aten.signatures import EXPORTS, SCRIPTS, TABLE, signatures
-from dragon.dialects.rows import compile_row, free_names, read_rows
+from dragon.dialects.rows import compile_row, free_names, read_rows, renamed_call
 
 ROOM = pathlib.Path(__file__).parent
 COMPUTED = "="  # how an operator is computed here
 COMPOSITE = "=>"  # what PyTorch's dispatcher takes it apart into, before anybody sees it
 DECOMPOSED = "~>"  # what its table of decompositions takes it apart into
 KINDS = ":"  # of what kinds it is
+# Rows with this name before the point are of the engine's operators: what they are in PyTorch's.
+ENGINE = "dragon"
 # What reductions of losses are called in PyTorch's API, by number.
 REDUCTIONS = ("none", "mean", "sum")
 
@@ -116,3 +118,43 @@ def function_of(name, overload, resolve, relation=COMPUTED, infix=None):
     arguments = [(part.name, part.has_default, spread(part.default, part.type))
                  for part in overloads(name)[overload].arguments]
     return compile_row(row, arguments, lambda word: REDUCTIONS if word == "REDUCTIONS" else resolve(word), infix)
+
+
+def engine_row(operator):
+    """Return the row of an operator of the engine, or None.
+
+    Parameters
+    ----------
+    operator : str
+        The engine's name.
+
+    Returns
+    -------
+    Optional[Row]
+        What it is in PyTorch's operators.
+
+    """
+    return rows().get((COMPOSITE, ENGINE), {}).get(operator)
+
+
+@functools.cache
+def renamings():
+    """Return the operators of the engine that are one of PyTorch's by another name: rows that can be read backwards.
+
+    Returns
+    -------
+    Dict[str, Tuple[str, str, Tuple[str, ...], Dict[str, str]]]
+        By the engine's name: PyTorch's name and overload, the arguments that the engine's operator is given by place,
+        and {the engine's name of an argument: PyTorch's} of those by name.
+
+    """
+    found = {}
+    for relation, name in rows():
+        for overload, line in overloads(name).items() if relation == COMPUTED else ():
+            row = row_of(name, overload)
+            call = renamed_call(row) if row is not None else None
+            if call is not None and "." not in call[0]:
+                given = {*call[1], *call[2].values()}
+                if all(part.has_default or part.name in given for part in line.arguments):
+                    found.setdefault(call[0], (name, overload, *call[1:]))
+    return found

@@ -52,10 +52,10 @@ class OpOverload:
         self.__name__ = f"{packet.__name__}.{overload}"
         self.__module__ = packet.__module__
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):  # operators have an argument `self`
         return _call(self, self.run, args, kwargs)
 
-    def run(self, *args, **kwargs):
+    def run(self, /, *args, **kwargs):
         """Call what stands for the overload."""
         packet = self.overloadpacket
         if packet._namespace != "aten":
@@ -107,7 +107,7 @@ class OpOverloadPacket:
         self._qualified_op_name = f"{namespace}::{name}"
         self.__module__ = f"torch.ops.{namespace}"
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         return _call(self, self.op, args, kwargs)
 
     def __getattr__(self, overload):

@@ -4,6 +4,7 @@ import math
 from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.exporting.listening import aten, listener
 from dragon.vm.torch.core.layout import contiguous_format
+from dragon.vm.torch.core.tensor import Tensor
 
 
 def reduced(losses, reduction):
@@ -15,6 +16,18 @@ def reduced(losses, reduction):
 def count(sizes):
     """Return the number of elements of a shape."""
     return math.prod(sizes)
+
+
+def as_tensor(value):
+    """Return a number as a tensor of its usual dtype, each of a list; tensors and None as they are."""
+    if isinstance(value, (list, tuple)):
+        return [as_tensor(item) for item in value]
+    if value is None or isinstance(value, Tensor):
+        return value
+    torch = api()
+    usual = torch.get_default_dtype() if isinstance(value, float) else torch.bool if isinstance(value, bool) else (
+        torch.int64)
+    return aten().scalar_tensor.default(value, dtype=usual)
 
 
 # --- axes

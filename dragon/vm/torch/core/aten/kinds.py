@@ -3,7 +3,7 @@ import functools
 
 from dragon import _C
 from dragon.dialects.aten import table
-from dragon.dialects.rows import called_names, is_renaming
+from dragon.dialects.rows import called_names, renamed_call
 from dragon.vm.torch._api import ROWS
 from dragon.vm.torch.core.tensor import ops
 
@@ -54,7 +54,7 @@ def _kinds(name, within):
     for row in _rows(name) if name not in within else ():
         called = [_plain(word) for word in called_names(row)]
         inner = [_kinds(word, (*within, name)) for word in called]
-        if len(inner) == 1 and is_renaming(row):
+        if len(inner) == 1 and renamed_call(row) is not None:
             found |= inner[0]
         elif inner and all(POINTWISE in kinds for kinds in inner):
             found.add(POINTWISE)

@@ -5,8 +5,8 @@ from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.dispatching.shells import is_wrapper, revive_all
 from dragon.vm.torch.core.exporting.hearing import set_listener
 from dragon.vm.torch.core.exporting.listening import aten
-from dragon.vm.torch.core.exporting.spoken.table import SPOKEN, arguments_of, torch_dtype
-from dragon.vm.torch.core.exporting.spoken.translator import Translator
+from dragon.vm.torch.core.exporting.engine_to_aten.table import arguments_of, torch_dtype
+from dragon.vm.torch.core.exporting.engine_to_aten.translator import Translator
 from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -21,9 +21,8 @@ class _Aloud(Translator):
 
     def said(self, named):
         """Return what a call with these arguments gives."""
-        rule = SPOKEN.get(self.call.op)
-        found = NotImplemented if rule is None else rule(self, **named)
-        if found is NotImplemented:
+        found = self._by_rule(self.call.op, named)
+        if found is None or found is NotImplemented:
             found = self._by_name(self.call, named)
         return self._own(self.call, named) if found is NotImplemented else found
 

@@ -14,7 +14,7 @@ from dragon.vm.torch.core.exporting.clerk import Decision
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.hearing import set_listener
 from dragon.vm.torch.core.exporting.listening import aten
-from dragon.vm.torch.core.exporting.spoken.translator import Translator
+from dragon.vm.torch.core.exporting.engine_to_aten.translator import Translator
 from dragon.vm.torch.core.overrides import count_modes
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils import _pytree as pytree

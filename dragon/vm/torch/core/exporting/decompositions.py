@@ -4,7 +4,9 @@ import functools
 import operator
 import types
 
+from dragon import _C
 from dragon.dialects.aten import table
+from dragon.dialects.rows import compile_row
 from dragon.vm.guest import gather
 from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.aten import decomposed, unrolled
@@ -38,7 +40,7 @@ class Called:
     def __init__(self, name):
         self.name = name
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         overload, args, kwargs = resolve(self.name, args, kwargs)
         return getattr(self, overload)(*args, **kwargs)
 
@@ -59,6 +61,38 @@ def _resolve(word):
         return api() if word == "torch" else PYTHON
     # PyTorch has a `range`, too, which nothing is made of.
     return Called(word) if overloads(word) and word != "range" else getattr(builtins, word)
+
+
+@functools.cache
+def lowering_of(engine):
+    """Return what an operator of the engine is in PyTorch's, as its row says, or one of PyTorch's read backwards.
+
+    Parameters
+    ----------
+    engine : str
+        The engine's name.
+
+    Returns
+    -------
+    Optional[Callable]
+        A function of the engine's arguments by name, which may return NotImplemented.
+
+    """
+    arguments = [(item["name"], item["has_default"], item["default"]) for item in _C.schema(engine)["arguments"]]
+    row = table.engine_row(engine)
+    if row is not None:
+        return compile_row(row, arguments, _resolve, compute_infix)
+    if engine not in table.renamings() or overloads(engine):  # what has its name comes first
+        return None
+    name, overload, places, named = table.renamings()[engine]
+    names = {**dict(zip([item for item, _, _ in arguments], places)), **named}  # PyTorch's, by the engine's
+    rest = {item: default for item, _, default in arguments if item not in names}
+
+    def lower(**given):
+        if any(given[item] != default for item, default in rest.items()):
+            return NotImplemented
+        return getattr(Called(name), overload)(**{other: given[item] for item, other in names.items()})
+    return lower
 
 
 @functools.cache

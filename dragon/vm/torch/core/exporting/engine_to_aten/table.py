@@ -4,10 +4,10 @@ import functools
 from dragon import _C
 from dragon.vm.torch.core.dtypes import dtype
 
-SPOKEN = {}
+LOWERINGS = {}
 
 
-def speaks(*names):
+def lowering(*names):
     """Enter a function as what operators of the engine are.
 
     Parameters
@@ -18,7 +18,7 @@ def speaks(*names):
 
     """
     def enter(function):
-        SPOKEN.update(dict.fromkeys(names, function))
+        LOWERINGS.update(dict.fromkeys(names, function))
         return function
     return enter
 

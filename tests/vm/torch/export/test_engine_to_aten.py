@@ -1,4 +1,4 @@
-"""Operator rows in programs that take a gradient, whose calls are said in PyTorch's words, beside eager calls."""
+"""Operator rows in programs that take a gradient, written in PyTorch's operators, beside eager calls."""
 import numpy
 import pytest
 

@@ -2,7 +2,7 @@
 from dragon.core.graph import Graph
 from dragon.vm.torch.core.exporting.branching import COND, WHILE, _copied, _finished, _traced
 from dragon.vm.torch.core.exporting.hearing import listener
-from dragon.vm.torch.core.exporting.spoken.table import speaks
+from dragon.vm.torch.core.exporting.engine_to_aten.table import lowering
 
 
 def _said(t, body, values):
@@ -23,14 +23,14 @@ def _modules(t, bodies, operands, name):
     return _finished(t.listener, branches, lifted, name), lifted
 
 
-@speaks("cond")
+@lowering("cond")
 def _cond(t, predicate, operands, then, otherwise):
     operands = [t.tensor(value) for value in operands]
     modules, lifted = _modules(t, {"true_graph": then, "false_graph": otherwise}, operands, "cond")
     return list(t.listener.emit_higher(COND, (t.tensor(predicate), *modules, (*operands, *lifted)), lifted))
 
 
-@speaks("while_loop")
+@lowering("while_loop")
 def _while_loop(t, carried, constants, condition, body, limit=None):
     if limit is not None:
         return NotImplemented

@@ -2,14 +2,17 @@
 from dragon import _C
 from dragon.core import modes
 from dragon.core.scopes import ExitStack
+from dragon.vm.torch.core.aten.decomposed import as_tensor
 from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.exporting.below_sizes import evaluate
+from dragon.vm.torch.core.exporting.decompositions import lowering_of
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.listening import aten
 from dragon.vm.torch.core.exporting.resolving import NoOverload, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
-from dragon.vm.torch.core.exporting.spoken import flow, layers, plain, recurrent  # noqa: F401: which fill the table
-from dragon.vm.torch.core.exporting.spoken.table import SPOKEN, arguments_of, named_arguments, torch_dtype
+from dragon.vm.torch.core.exporting.engine_to_aten import (  # noqa: F401: which fill the table
+    control_flow, layers, recurrent, shapes)
+from dragon.vm.torch.core.exporting.engine_to_aten.table import LOWERINGS, arguments_of, named_arguments, torch_dtype
 from dragon.vm.torch.core.tensor import Tensor
 
 
@@ -54,7 +57,7 @@ class Translator:
         for place, call in enumerate(self.calls):
             self.place = place
             self._keep_what_is_read_later(call)
-            made = self._spoken(call)
+            made = self._lowered(call)
             self._enter(call, made)
         return self.values
 
@@ -71,14 +74,31 @@ class Translator:
                 if value in later:
                     self.values[value] = self.a.clone.default(self.values[value])
 
-    def _spoken(self, call):
+    def _lowered(self, call):
         named = {name: self._plain(value) for name, value in named_arguments(call, self.values).items()}
         for name, element, text in call.symbolic:
             self._follow(named, name, element, evaluate(text, self.sizes))
-        rule = SPOKEN.get(call.op)
         self.call = call
-        made = self._by_name(call, named) if rule is None else rule(self, **named)
+        made = self._by_rule(call.op, named)
+        if made is None:
+            made = self._by_name(call, named)
         return self._own(call, named) if made is NotImplemented else made
+
+    def _by_rule(self, operator, named):
+        """Return what an operator's function gives, or its row; None where it has neither."""
+        rule = LOWERINGS.get(operator)
+        if rule is not None:
+            return rule(self, **named)
+        row = lowering_of(operator)
+        if row is None:
+            return None
+        return row(**{argument["name"]: self._typed(argument, named[argument["name"]])
+                      for argument in arguments_of(operator)})
+
+    @staticmethod
+    def _typed(argument, value):
+        """Return an argument as PyTorch's operators take it."""
+        return torch_dtype(value) if argument["type"].startswith("dtype") and value is not None else value
 
     @staticmethod
     def _plain(value):
@@ -99,9 +119,7 @@ class Translator:
             return NotImplemented
         args, kwargs = [], {}
         for argument in arguments_of(call.op):
-            name, value = argument["name"], named[argument["name"]]
-            if argument["type"].startswith("dtype") and value is not None:
-                value = torch_dtype(value)
+            name, value = argument["name"], self._typed(argument, named[argument["name"]])
             if argument["keyword_only"] or name in ("dtype", "device"):
                 if not (argument["has_default"] and (value is None or value == argument["default"])):
                     kwargs[name] = value
@@ -134,16 +152,10 @@ class Translator:
                 kwargs[argument["name"]] = value
         return getattr(namespace("dragon"), call.op).default(*args[:count], **kwargs)
 
-    def tensor(self, value):
+    @staticmethod
+    def tensor(value):
         """Return a number as a tensor."""
-        if isinstance(value, (list, tuple)):
-            return [self.tensor(item) for item in value]
-        if value is None or isinstance(value, Tensor):
-            return value
-        from dragon.vm import torch
-        usual = torch.get_default_dtype() if isinstance(value, float) else torch_dtype(
-            "bool" if isinstance(value, bool) else "int64")
-        return self.a.scalar_tensor.default(value, dtype=usual)
+        return as_tensor(value)
 
     def tensor_like(self, value, other):
         """Return a number as a tensor of the dtype of another operand."""

@@ -1,68 +1,8 @@
 """What the engine's operators of layers, losses and their gradients are in PyTorch's."""
-from dragon.vm.torch.core.exporting.spoken.table import speaks, torch_dtype
-
-# Gradients of functions of one number that take what PyTorch's operators of the same names take, in the same order.
-SLOPES = """tanh_backward sigmoid_backward silu_backward softplus_backward hardswish_backward hardtanh_backward
-            mish_backward hardsigmoid_backward hardshrink_backward softshrink_backward""".split()
-
-
-def _slope(name):
-    @speaks(name)
-    def spoken(t, dy, **named):
-        return getattr(t.a, name).default(dy, *named.values())
-
-
-for _name in SLOPES:
-    _slope(_name)
-
-
-@speaks("gelu")
-def _gelu(t, x, approximate):
-    return t.a.gelu.default(x, **({} if approximate == "none" else {"approximate": approximate}))
-
-
-@speaks("gelu_backward")
-def _gelu_backward(t, dy, x, approximate):
-    return t.a.gelu_backward.default(dy, x, **({} if approximate == "none" else {"approximate": approximate}))
-
-
-@speaks("relu_backward")
-def _relu_backward(t, dy, x):
-    return t.a.threshold_backward.default(dy, x, 0)
-
-
-@speaks("elu_backward")
-def _elu_backward(t, dy, x, alpha, scale, input_scale):
-    return t.a.elu_backward.default(dy, alpha, scale, input_scale, False, x)
-
-
-def _soft(name):
-    @speaks(name)
-    def spoken(t, x, axis, dtype):
-        if dtype is not None:
-            return getattr(t.a, name).int(x, axis, torch_dtype(dtype))
-        return getattr(t.a, f"_{name}").default(x, axis % max(x.ndim, 1), False)
-
-    @speaks(f"{name}_backward")
-    def spoken_backward(t, dy, y, axis):
-        return getattr(t.a, f"_{name}_backward_data").default(dy, y, axis % max(y.ndim, 1), dy.dtype)
-
-
-for _name in ("softmax", "log_softmax"):
-    _soft(_name)
+from dragon.vm.torch.core.exporting.engine_to_aten.table import lowering, torch_dtype
 
 
 # --- products
-
-@speaks("linear")
-def _linear(t, x, weight, bias):
-    return t.a.linear.default(x, weight, *([] if bias is None else [bias]))
-
-
-@speaks("addmm")
-def _addmm(t, x, a, b, beta, alpha):
-    return t.a.addmm.default(x, a, b, **({} if beta == alpha == 1 else {"beta": beta, "alpha": alpha}))
-
 
 def _convolution(t, x, weight, bias, stride, padding, dilation, groups):
     return t.a.convolution.default(x, weight, bias, stride, padding, dilation, False, [0] * len(stride), groups)
@@ -75,7 +15,7 @@ def _pads_alike(t, x, weight, made, stride, padding, dilation):
                for image, window, places, step, pad, space in zip(*shapes, stride, padding, dilation))
 
 
-@speaks("conv_forward")
+@lowering("conv_forward")
 def _conv_forward(t, x, weight, bias, size, stride, padding, dilation, groups):
     own = t.numbers()
     if not _pads_alike(t, own["x"], own["weight"], t.call.outputs[0], stride, padding, dilation):
@@ -83,7 +23,7 @@ def _conv_forward(t, x, weight, bias, size, stride, padding, dilation, groups):
     return _convolution(t, x, weight, bias, stride, padding, dilation, groups)
 
 
-@speaks("conv_backward_weights")
+@lowering("conv_backward_weights")
 def _conv_backward_weights(t, dy, x, size, stride, padding, dilation, groups):
     own = t.numbers()
     known = t.partner("conv_forward", x=own["x"], stride=t.call.attrs["stride"], groups=groups)
@@ -94,7 +34,7 @@ def _conv_backward_weights(t, dy, x, size, stride, padding, dilation, groups):
                                             groups, [False, True, False])[1]
 
 
-@speaks("conv_backward_data")
+@lowering("conv_backward_data")
 def _conv_backward_data(t, dy, weight, bias, size, stride, padding, dilation, groups):
     """A transposed convolution: where a part of the image was never seen, its gradient there is 0."""
     known = t.partner("conv_forward", weight=t.numbers()["weight"], stride=t.call.attrs["stride"], groups=groups)
@@ -113,7 +53,7 @@ def _conv_backward_data(t, dy, weight, bias, size, stride, padding, dilation, gr
 
 # --- normalizations
 
-@speaks("native_batch_norm")
+@lowering("native_batch_norm")
 def _native_batch_norm(t, x, weight, bias, running_mean, running_var, training, momentum, eps):
     made = t.a.native_batch_norm.default(x, weight, bias, running_mean, running_var, training, momentum, eps)
     if training:
@@ -121,7 +61,7 @@ def _native_batch_norm(t, x, weight, bias, running_mean, running_var, training, 
     return made[0], running_mean, t.a.rsqrt.default(t.a.add.Tensor(running_var, eps)) if t.wants(2) else None
 
 
-@speaks("batch_norm_backward")
+@lowering("batch_norm_backward")
 def _batch_norm_backward(t, dy, x, mean, rstd, weight, training, with_x, with_weight, with_bias):
     known, mask = t.maker("native_batch_norm", 2, t.numbers()["rstd"]), [with_x, with_weight, with_bias]
     if training or known is None:
@@ -132,51 +72,9 @@ def _batch_norm_backward(t, dy, x, mean, rstd, weight, training, with_x, with_we
                                                   known.attrs["eps"], mask)
 
 
-@speaks("native_layer_norm")
-def _native_layer_norm(t, x, normalized_shape, weight, bias, eps):
-    return t.a.native_layer_norm.default(x, normalized_shape, weight, bias, eps)
-
-
-@speaks("layer_norm_backward")
-def _layer_norm_backward(t, dy, x, mean, rstd, weight, normalized_shape, with_x, with_weight, with_bias):
-    return t.a.native_layer_norm_backward.default(dy, x, normalized_shape, mean, rstd, weight, None,
-                                                  [with_x, with_weight, with_bias])
-
-
-@speaks("native_group_norm")
-def _native_group_norm(t, x, num_groups, weight, bias, eps):
-    return t.a.native_group_norm.default(x, weight, bias, x.shape[0], x.shape[1], _count(x.shape[2:]), num_groups, eps)
-
-
-@speaks("embedding_bag")
-def _embedding_bag(t, weight, index, offsets, per_sample_weights, scale_grad_by_freq, mode, include_last_offset,
-                   padding_idx):
-    return t.a.embedding_bag.padding_idx(weight, index, offsets, scale_grad_by_freq, ("sum", "mean", "max").index(mode),
-                                         False, per_sample_weights, include_last_offset, padding_idx)
-
-
-def _count(sizes):
-    found = 1
-    for size in sizes:
-        found *= size
-    return found
-
-
-# --- dropout
-
-@speaks("native_dropout")
-def _native_dropout(t, x, p, training, generator):
-    return NotImplemented if generator is not None else t.a.native_dropout.default(x, p, training)
-
-
-@speaks("native_dropout_backward")
-def _native_dropout_backward(t, dy, mask, scale):
-    return t.a.native_dropout_backward.default(dy, mask, scale)
-
-
 # --- pooling
 
-@speaks("max_pool_with_indices")
+@lowering("max_pool_with_indices")
 def _max_pool_with_indices(t, x, size, window, stride, padding, dilation, adaptive):
     if adaptive or len(size) == 1 or _is_ceiled(x.shape[2:], size, window, stride, padding, dilation):
         return NotImplemented
@@ -188,7 +86,7 @@ def _is_ceiled(given, size, window, stride, padding, dilation):
                space in zip(given, size, window, stride, padding, dilation))
 
 
-@speaks("max_pool_backward")
+@lowering("max_pool_backward")
 def _max_pool_backward(t, dy, indices, size):
     known = t.maker("max_pool_with_indices", 1, t.numbers()["indices"])
     if known is None or len(size) != 2 or known.attrs["adaptive"]:
@@ -197,7 +95,7 @@ def _max_pool_backward(t, dy, indices, size):
     return t.a.max_pool2d_with_indices_backward.default(dy, t.values[known.inputs[0]], *given, False, indices)
 
 
-@speaks("average_pool")
+@lowering("average_pool")
 def _average_pool(t, x, size, window, stride, padding, dilation, adaptive, count_include_pad, divisor):
     rank = len(size)
     if rank > 1 and adaptive:
@@ -208,7 +106,7 @@ def _average_pool(t, x, size, window, stride, padding, dilation, adaptive, count
                                                     divisor or None)
 
 
-@speaks("average_pool_backward")
+@lowering("average_pool_backward")
 def _average_pool_backward(t, dy, size, window, stride, padding, dilation, adaptive, count_include_pad, divisor):
     rank = len(size)
     if adaptive or rank == 1 or set(dilation) != {1} or _is_ceiled(
@@ -229,7 +127,7 @@ def _one_place(t, target):
     return target.shape[1] == 1
 
 
-@speaks("nll_loss_terms")
+@lowering("nll_loss_terms")
 def _nll_loss_terms(t, x, target, weight, ignore_index):
     return _terms(t, x, target, weight, ignore_index)
 
@@ -254,7 +152,7 @@ def _terms_backward(t, dy, x, target, weight, ignore_index):
     return t.a.squeeze.dim(made, 3)
 
 
-@speaks("nll_loss_terms_backward")
+@lowering("nll_loss_terms_backward")
 def _nll_loss_terms_backward(t, dy, target, weight, classes, ignore_index):
     known = t.partner("nll_loss_terms", target=t.numbers()["target"], ignore_index=ignore_index)
     is_known = known is not None and t.shape_of(known["x"])[1] == classes
@@ -263,7 +161,7 @@ def _nll_loss_terms_backward(t, dy, target, weight, classes, ignore_index):
     return _terms_backward(t, dy, like, target, weight, ignore_index)
 
 
-@speaks("target_weights")
+@lowering("target_weights")
 def _target_weights(t, target, weight, ignore_index, dtype):
     counts = t.a.ne.Scalar(target, ignore_index)
     if weight is None:
@@ -272,7 +170,7 @@ def _target_weights(t, target, weight, ignore_index, dtype):
     return t.a.mul.Tensor(t.a.index.Tensor(weight, [safe]), t.a.to.dtype(counts, torch_dtype(dtype)))
 
 
-@speaks("cross_entropy_terms")
+@lowering("cross_entropy_terms")
 def _cross_entropy_terms(t, x, target, weight, ignore_index, label_smoothing):
     if label_smoothing:
         return NotImplemented
@@ -281,7 +179,7 @@ def _cross_entropy_terms(t, x, target, weight, ignore_index, label_smoothing):
     return _terms(t, logs, target, weight, ignore_index), None  # the sum is noted for the gradient alone
 
 
-@speaks("cross_entropy_terms_backward")
+@lowering("cross_entropy_terms_backward")
 def _cross_entropy_terms_backward(t, dy, lse, x, target, weight, ignore_index, label_smoothing):
     if label_smoothing:
         return NotImplemented

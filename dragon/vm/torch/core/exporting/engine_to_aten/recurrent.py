@@ -1,12 +1,12 @@
 """What one step of an LSTM is, and its gradient, as a cell's; longer sequences stay the engine's operator."""
-from dragon.vm.torch.core.exporting.spoken.table import speaks
+from dragon.vm.torch.core.exporting.engine_to_aten.table import lowering
 
 
 def _is_cell(projection, mode, batch_sizes):
     return mode == "lstm" and projection is None and len(batch_sizes) == 1
 
 
-@speaks("recurrent_layer")
+@lowering("recurrent_layer")
 def _recurrent_layer(t, gates_x, h0, c0, weight, bias, projection, mode, reverse, batch_sizes):
     if not _is_cell(projection, mode, batch_sizes):
         return NotImplemented
@@ -21,7 +21,7 @@ def _recurrent_layer(t, gates_x, h0, c0, weight, bias, projection, mode, reverse
     return out, out, cell, gates, cell
 
 
-@speaks("recurrent_layer_backward")
+@lowering("recurrent_layer_backward")
 def _recurrent_layer_backward(t, dy, dhn, dcn, y, gates, cells, h0, c0, weight, bias, projection, mode, reverse,
                               batch_sizes):
     if not _is_cell(projection, mode, batch_sizes):
