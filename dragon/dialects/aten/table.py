@@ -158,3 +158,22 @@ def renamings():
                 if all(part.has_default or part.name in given for part in line.arguments):
                     found.setdefault(call[0], (name, overload, *call[1:]))
     return found
+
+
+@functools.cache
+def factories():
+    """Return the operators that make tensors by options (dtype, device, ...).
+
+    Returns
+    -------
+    Dict[str, bool]
+        By name: whether it takes a tensor whose options are the defaults.
+
+    """
+    found = {}
+    for name in signatures(EXPORTS):
+        short = name.removeprefix("aten::")
+        lines = overloads(short).values()
+        if all({"dtype", "pin_memory"} <= {part.name for part in line.arguments} for line in lines):
+            found[short] = any(line.arguments[0].name == "self" for line in lines)
+    return found

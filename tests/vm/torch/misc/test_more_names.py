@@ -1,6 +1,8 @@
 """Names beside the great ones: optimizers on other parameters, autocast of own operators, scaled products, groups."""
 import inspect
+import itertools
 
+import numpy
 import pytest
 import torch as gt
 
@@ -155,3 +157,21 @@ def test_lines_of_schemas(line, variables):
         except RuntimeError as error:
             answers.append(type(error))
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_bags_and_what_their_gradient_is_made_of(mode, dtype):
+    numbers = numpy.random.RandomState(0).randn(5, 3).tolist()
+    for last, padding, grads, offsets in itertools.product((False, True), (None, 1), (False, True),
+                                                           ([0, 2], [0, 2, 2])):
+        offsets = offsets + [4] if last else offsets
+
+        def run(t, last=last, padding=padding, grads=grads, offsets=offsets):
+            weight = t.tensor(numbers, dtype=getattr(t, dtype), requires_grad=grads)
+            return t.embedding_bag(weight, t.tensor([0, 1, 2, 3]), t.tensor(offsets), False, mode, False, None, last,
+                                   padding)
+        mine, theirs = run(dt), run(gt)
+        assert [part.shape for part in mine] == [part.shape for part in theirs] and len(mine) == 4
+        for one, other in zip(mine, theirs):
+            numpy.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), rtol=1e-6)

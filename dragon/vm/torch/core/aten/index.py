@@ -1,23 +1,11 @@
 """Elements by their places: subscripts of tensors, unique elements, rows of tables."""
 from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.tensor import Tensor
 
 
 def subscript(indices):
     """Return what stands in brackets for a list of index tensors, in which None is a whole axis."""
     return tuple(slice(None) if index is None else index for index in indices)
-
-
-def index_put_(self, indices, values, accumulate):
-    """Write elements, or add to them."""
-    if any(index is None for index in indices):
-        if accumulate:
-            raise NotImplementedError("index_put_: got accumulate=True with whole axes, expected an index for each "
-                                      "axis")
-        self[subscript(indices)] = values
-        return self
-    return Tensor.index_put_(self, tuple(indices), values, accumulate)
 
 
 def unique(self, dim, sorted, return_inverse, return_counts):

@@ -4,6 +4,7 @@ import operator
 
 from dragon.core import modes as switches
 from dragon.core.scopes import ExitStack
+from dragon.dialects.aten.table import factories
 from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.dispatching import shells
 from dragon.vm.torch.core.exporting import subscripts
@@ -95,12 +96,8 @@ def _usual_device():
     return torch.get_default_device()
 
 
-for _name in ("zeros", "ones", "empty", "full", "arange", "linspace", "logspace", "eye", "rand", "randn", "randint",
-              "randperm", "empty_strided", "hann_window", "hamming_window", "tril_indices", "triu_indices"):
-    _maker(_name, True)
-for _name in ("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like",
-              "new_zeros", "new_ones", "new_empty", "new_full", "new_empty_strided"):
-    _maker(_name, False)
+for _name, _follows in factories().items():
+    _maker(_name, not _follows)
 
 
 @own("tensor", "as_tensor", "scalar_tensor", "asarray", "from_numpy")

@@ -13,7 +13,6 @@ FIRST = {"std": ("dim", "correction"), "var": ("dim", "correction"), "std_mean":
          "var_mean": ("dim", "correction"), "split": ("Tensor", "sizes"), "sum": ("default", "dim_IntList"),
          "mean": ("default", "dim"), "squeeze": ("default", "dim", "dims")}
 SYNONYMS = {"axis": "dim", "keepdims": "keepdim", "input": "self", "x1": "self", "x2": "other", "tensor": "self"}
-REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 
 
 _of_tensors = {}  # by an operator's name, or a schema's text, and how many arguments: calls with tensors alone

@@ -1,4 +1,5 @@
 """What functions of the API are in PyTorch's operators, where they are not the operator of their name."""
+from dragon.dialects.aten.table import factories
 from dragon.vm.torch.core.dtypes import dtype as Dtype
 from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.exporting.hearing import leave_to_engine
@@ -429,9 +430,6 @@ def _made(name, placed=True):
         return listener.emit(getattr(getattr(aten(), known), overload), positional, named, value)
 
 
-for _name in ("zeros", "ones", "empty", "full", "arange", "linspace", "logspace", "eye", "rand", "randn", "randint",
-              "randperm", "empty_strided", "hann_window", "hamming_window", "tril_indices", "triu_indices"):
-    _made(_name)
-for _name in ("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like",
-              "new_zeros", "new_ones", "new_empty", "new_full"):
-    _made(_name, placed=False)
+for _name, _follows in factories().items():
+    if _name not in RULES:
+        _made(_name, placed=not _follows)

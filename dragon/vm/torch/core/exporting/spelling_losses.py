@@ -1,7 +1,7 @@
 """What losses and functions of pictures are in PyTorch's operators."""
 import math
 
-from dragon.vm.torch.core.exporting.resolving import REDUCTIONS
+from dragon.dialects.aten.table import REDUCTIONS
 from dragon.vm.torch.core.exporting.spelling import rule
 
 
@@ -12,7 +12,7 @@ def _reduction(reduction, size_average=None, reduce=None):
         reduction = "none" if reduce is False else "sum" if size_average is False else "mean"
     if reduction not in REDUCTIONS:
         raise ValueError(f"torch.export: got reduction {reduction!r}, expected one of {', '.join(REDUCTIONS)}")
-    return REDUCTIONS[reduction]
+    return REDUCTIONS.index(reduction)
 
 
 @rule()

@@ -3,6 +3,7 @@ import math
 
 from dragon.core import warnings
 from dragon.vm.torch.core.device import as_device
+from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.creation import default_dtype
 from dragon.vm.torch.core.functions.reduction import norm
 from dragon.vm.torch.core.layout import require_strided
@@ -22,12 +23,27 @@ def native_norm(input, p=2, dim=None, keepdim=False, dtype=None):
 @function
 def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sparse=False, per_sample_weights=None,
                   include_last_offset=False, padding_idx=None):
-    """Return sums (`mode` 0), means (1) or greatest (2) of rows for each bag, and what its gradient is made of."""
+    """Return sums (`mode` 0), means (1) or greatest (2) of rows for each bag, and what its gradient is made of.
+
+    That is the bag of each index, the sizes of bags, and of the greatest the rows that they stood in. Sums need none of
+    them: there PyTorch leaves the bags out, and has zeros for the others.
+    """
     if sparse:
         raise NotImplementedError("embedding_bag: got sparse=True, expected False: "
                                   "torch.nn.functional.embedding_bag gives sparse gradients")
-    return ops.embedding_bag(weight, indices, offsets, per_sample_weights, scale_grad_by_freq, BAGS[mode],
-                             include_last_offset, padding_idx)
+    made, rows = ops.embedding_bag(weight, indices, offsets, per_sample_weights, scale_grad_by_freq, BAGS[mode],
+                                   include_last_offset, padding_idx)
+    count = offsets.shape[0] - bool(include_last_offset)
+    starts = offsets[:count].contiguous()
+    bags = ops.searchsorted(starts, ops.arange(indices.shape[0], dtype=starts.dtype), right=True) - 1
+    if mode == 0:
+        is_fast = padding_idx is None and weight.dtype != OBJECTS["float64"]
+        length = count if weight.requires_grad else offsets.shape[0]
+        sizes = ops.zeros((length,), dtype=offsets.dtype)
+        return made, bags[:0] if is_fast else bags, sizes, ops.zeros_like(sizes)
+    counted = ops.ones_like(bags) if padding_idx is None else ops.cast(indices != padding_idx, bags.dtype)
+    sizes = ops.scatter_add(ops.zeros((count,), dtype=bags.dtype), 0, bags, counted)
+    return made, bags, sizes, ops.maximum(rows, 0) if mode == 2 else ops.clone(sizes)  # the engine has -1 for none
 
 
 @both

@@ -1,4 +1,5 @@
 """The layers' functions as `torch` itself has them, below `nn.functional`: other orders, and reductions by number."""
+from dragon.dialects.aten.table import REDUCTIONS
 from dragon.vm.torch.core.functions import normalization, pooling
 from dragon.vm.torch.core.functions.embedding import look_up_sparse, shrink_rows
 from dragon.vm.torch.core.functions.loss import lengths
@@ -6,7 +7,6 @@ from dragon.vm.torch.core.register import FUNCTIONS, function
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
 
-REDUCTIONS = ("none", "mean", "sum")
 # At which place a loss has its reduction.
 PLACES = {"cosine_embedding_loss": 4, "hinge_embedding_loss": 3, "kl_div": 2, "margin_ranking_loss": 4,
           "poisson_nll_loss": 5, "triplet_margin_loss": 7}

@@ -72,6 +72,16 @@ def _batch_norm_backward(t, dy, x, mean, rstd, weight, training, with_x, with_we
                                                   known.attrs["eps"], mask)
 
 
+@lowering("embedding_bag")
+def _embedding_bag(t, weight, index, offsets, per_sample_weights, scale_grad_by_freq, mode, include_last_offset,
+                   padding_idx):
+    if mode == "max" and t.wants(1):  # the engine's rows tell bags of nothing, PyTorch's do not
+        return NotImplemented
+    made = t.a.embedding_bag.padding_idx(weight, index, offsets, scale_grad_by_freq, ("sum", "mean", "max").index(mode),
+                                         False, per_sample_weights, include_last_offset, padding_idx)
+    return made[0], t.a.new_empty.default(index, [0], pin_memory=False) if t.wants(1) else None
+
+
 # --- pooling
 
 @lowering("max_pool_with_indices")
