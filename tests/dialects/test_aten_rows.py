@@ -1,5 +1,6 @@
 """The tables of PyTorch's operators: what their rows read and call is there, and they say what genuine PyTorch does."""
 import builtins
+import inspect
 
 import pytest
 
@@ -7,15 +8,15 @@ from dragon import _C
 from dragon.dialects.aten import table
 from dragon.dialects.rows import called_names, free_names, read_rows
 from dragon.vm import torch
-from dragon.vm.torch.core.aten import (array, attention, convolution, decomposed, index, loss, normalization, pooling,
-                                       recurrent, unrolled, vision)
+from dragon.vm.torch.core.aten import (array, attention, convolution, decomposed, functional, index, loss,
+                                       normalization, pooling, recurrent, unrolled, vision)
 from dragon.vm.torch.core.aten.kinds import is_pointwise, keeps_zero, kinds_of
 from dragon.vm.torch.core.aten.table import PYTHON, function_of, resolve
 from dragon.vm.torch.core.exporting import decompositions
 from dragon.vm.torch.core.exporting.schemas import overloads as exported
 
 ROWS = [(relation, name, overload, row) for (relation, name), rows in table.rows().items() if relation != table.KINDS
-        and name != table.ENGINE for overload, row in rows.items()]
+        and name not in (table.ENGINE, table.FUNCTIONAL) for overload, row in rows.items()]
 
 
 def test_every_row_is_of_an_operator_that_pytorch_has():
@@ -67,14 +68,39 @@ def test_rows_of_the_engine():
     assert table.renamings()["mish_backward"] == ("mish_backward", "default", ("grad_output", "self"), {})
 
 
+def test_rows_of_functions():
+    """Their names are arguments of the function, PyTorch's operators, or Python's."""
+    for name, row in table.functional_rows().items():
+        arguments = set(inspect.signature(getattr(torch.nn.functional, name)).parameters)
+        for word in free_names(row) - arguments - {"torch", "python", "aten"}:
+            assert exported(word) or hasattr(builtins, word), (row.place, word)
+        assert callable(decompositions.operators_of(name))
+
+
+class Norm(torch.nn.Module):
+    """Calls two functions of one name, whose arguments stand in different orders."""
+
+    def forward(self, x, weight, bias, mean, var):
+        """Return x twice as large."""
+        first = torch.batch_norm(x, weight, bias, mean, var, False, 0.1, 1e-5, False)
+        return first + torch.nn.functional.batch_norm(x, mean, var, weight, bias)
+
+
+def test_functions_of_one_name_are_told_apart():
+    given = [torch.randn(4, 3), *(torch.rand(3) + 1 for _ in range(4))]
+    program = torch.export.export(Norm(), tuple(given))
+    torch.testing.assert_close(program.module()(*given), Norm()(*given))
+    assert program.graph_module.code.count("batch_norm.default(x, weight, bias, mean, var, False") == 2
+
+
 def test_functions_in_python_are_all_called():
     texts = " ".join(row.text for rows in table.rows().values() for row in rows.values())
-    for module in (array, attention, convolution, decomposed, index, loss, normalization, pooling, recurrent, unrolled,
-                   vision):
+    for module in (array, attention, convolution, decomposed, functional, index, loss, normalization, pooling,
+                   recurrent, unrolled, vision):
         source = open(module.__file__, encoding="utf-8").read()
         for name, value in vars(module).items():
             if callable(value) and getattr(value, "__module__", None) == module.__name__ and not name.startswith("_"):
-                assert f"python.{name}(" in texts or source.count(f"{name}(") > 1, f"{module.__name__}.{name}"
+                assert f"python.{name}" in texts or source.count(f"{name}(") > 1, f"{module.__name__}.{name}"
                 assert getattr(PYTHON, name, None) is value or getattr(decompositions.PYTHON, name, None) is value
 
 

@@ -11,8 +11,9 @@ COMPUTED = "="  # how an operator is computed here
 COMPOSITE = "=>"  # what PyTorch's dispatcher takes it apart into, before anybody sees it
 DECOMPOSED = "~>"  # what its table of decompositions takes it apart into
 KINDS = ":"  # of what kinds it is
-# Rows with this name before the point are of the engine's operators: what they are in PyTorch's.
-ENGINE = "dragon"
+# Rows with these names before the point are of the engine's operators, and of functions of `torch.nn.functional`: what
+# they are in PyTorch's operators.
+ENGINE, FUNCTIONAL = "dragon", "F"
 # What reductions of losses are called in PyTorch's API, by number.
 REDUCTIONS = ("none", "mean", "sum")
 
@@ -135,6 +136,18 @@ def engine_row(operator):
 
     """
     return rows().get((COMPOSITE, ENGINE), {}).get(operator)
+
+
+def functional_rows():
+    """Return the rows of functions of `torch.nn.functional`.
+
+    Returns
+    -------
+    Dict[str, Row]
+        By the function's name.
+
+    """
+    return rows()[COMPOSITE, FUNCTIONAL]
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from dragon.vm.torch.core.dispatching import shells
 from dragon.vm.torch.core.exporting import subscripts
 from dragon.vm.torch.core.exporting.listening import aten
 from dragon.vm.torch.core.exporting.resolving import resolve
-from dragon.vm.torch.core.exporting.spelling import RULES
+from dragon.vm.torch.core.exporting.api_to_aten import RULES
 from dragon.vm.torch.core.tensor import Tensor
 
 OWN = {}

@@ -9,12 +9,12 @@ from dragon.vm.torch.core.dispatching.recording import recorded
 from dragon.vm.torch.core.dispatching.stack import (asking_nobody, beneath_gradients, dispatch_modes, is_silent,
                                                     is_wanted, leaves, who_answers)
 from dragon.vm.torch.core.dispatching.tables import SHOWN, decomposition
-from dragon.vm.torch.core.exporting import spelling_losses, spelling_rest, subscripts  # noqa: F401: which add rules
+from dragon.vm.torch.core.exporting import api_to_aten_rest, subscripts  # noqa: F401: which add rules
 from dragon.vm.torch.core.exporting.hearing import set_listener
 from dragon.vm.torch.core.exporting.listening import aten
 from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
-from dragon.vm.torch.core.exporting.spelling import RULES
+from dragon.vm.torch.core.exporting.api_to_aten import RULES
 from dragon.vm.torch.core.python_operators import function_of
 
 

@@ -12,7 +12,7 @@ from dragon.vm.torch.core.exporting.program import _check_replay, _fit, open_unk
 from dragon.vm.torch.core.exporting.ranges import Axis, Ranges
 from dragon.vm.torch.core.exporting.resolving import resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
-from dragon.vm.torch.core.exporting.spelling import RULES
+from dragon.vm.torch.core.exporting.api_to_aten import RULES
 from dragon.vm.torch.core.exporting.symbols import OPEN, SymInt, ValueRanges
 from dragon.vm.torch.core.exporting.tracing import Tracing
 from dragon.vm.torch.core.exporting.unknowns import traced_with

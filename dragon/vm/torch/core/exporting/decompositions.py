@@ -1,6 +1,7 @@
 """What composite operators of PyTorch are in terms of other ones, as the rows of its dialect say."""
 import builtins
 import functools
+import inspect
 import operator
 import types
 
@@ -9,7 +10,7 @@ from dragon.dialects.aten import table
 from dragon.dialects.rows import compile_row
 from dragon.vm.guest import gather
 from dragon.vm.torch.core.api import api
-from dragon.vm.torch.core.aten import decomposed, unrolled
+from dragon.vm.torch.core.aten import decomposed, functional, unrolled
 from dragon.vm.torch.core.exporting.listening import aten
 from dragon.vm.torch.core.exporting.resolving import resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
@@ -24,7 +25,7 @@ INFIX = {"Add": ("add", operator.add), "Sub": ("sub", operator.sub), "Mult": ("m
 
 # The functions that rows call `python`.
 PYTHON = types.SimpleNamespace()
-gather(vars(PYTHON), decomposed, unrolled)
+gather(vars(PYTHON), decomposed, functional, unrolled)
 
 
 class Called:
@@ -57,8 +58,8 @@ def compute_infix(name, *operands):
 
 
 def _resolve(word):
-    if word in ("torch", "python"):
-        return api() if word == "torch" else PYTHON
+    if word in ("torch", "python", "aten"):
+        return {"torch": api, "python": lambda: PYTHON, "aten": aten}[word]()
     # PyTorch has a `range`, too, which nothing is made of.
     return Called(word) if overloads(word) and word != "range" else getattr(builtins, word)
 
@@ -93,6 +94,27 @@ def lowering_of(engine):
             return NotImplemented
         return getattr(Called(name), overload)(**{other: given[item] for item, other in names.items()})
     return lower
+
+
+@functools.cache
+def operators_of(name):
+    """Return what a function of `torch.nn.functional` is in PyTorch's operators, as its row says.
+
+    Parameters
+    ----------
+    name : str
+        The function's.
+
+    Returns
+    -------
+    Callable
+        A function of the same arguments.
+
+    """
+    parameters = inspect.signature(getattr(api().nn.functional, name)).parameters.values()
+    arguments = [(item.name, item.default is not item.empty, item.default) for item in parameters
+                 if item.kind in (item.POSITIONAL_ONLY, item.POSITIONAL_OR_KEYWORD)]
+    return compile_row(table.functional_rows()[name], arguments, _resolve, compute_infix)
 
 
 @functools.cache

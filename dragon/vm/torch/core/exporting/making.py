@@ -6,7 +6,7 @@ from dragon.vm.torch.core.exporting.decomposing import Functional
 from dragon.vm.torch.core.exporting.dims import Dim
 from dragon.vm.torch.core.exporting.listening import Listener, aten
 from dragon.vm.torch.core.exporting.program import describe_program
-from dragon.vm.torch.core.exporting.spelling import RULES
+from dragon.vm.torch.core.exporting.api_to_aten import RULES
 from dragon.vm.torch.core.exporting.tracing import Tracing
 from dragon.vm.torch.core.graphs.structured import _PyTreeCodeGen, _PyTreeInfo  # after what it is a part of
 from dragon.vm.torch.core.tensor import Tensor

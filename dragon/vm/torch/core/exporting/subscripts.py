@@ -2,7 +2,7 @@
 import sys
 
 from dragon.vm.torch.core.exporting.listening import aten, listener
-from dragon.vm.torch.core.exporting.spelling import with_function
+from dragon.vm.torch.core.exporting.api_to_aten import with_function
 from dragon.vm.torch.core.tensor import Tensor
 
 END = sys.maxsize

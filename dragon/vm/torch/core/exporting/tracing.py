@@ -9,7 +9,7 @@ from dragon.core import modes
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.settings import begin_capture
 from dragon.core.scopes import ExitStack
-from dragon.vm.torch.core.exporting import branching, spelling_losses, spelling_rest, subscripts  # noqa: F401
+from dragon.vm.torch.core.exporting import api_to_aten_rest, branching, subscripts  # noqa: F401
 from dragon.vm.torch.core.exporting.attributes import Attributes
 from dragon.vm.torch.core.exporting.below import Unheard
 from dragon.vm.torch.core.exporting.clerk import Clerk
@@ -17,7 +17,7 @@ from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDepend
 from dragon.vm.torch.core.exporting.hearing import listener as listener_now, set_follows_sizes
 from dragon.vm.torch.core.exporting.listening import Listener, aten
 from dragon.vm.torch.core.exporting.replay import plain_shape
-from dragon.vm.torch.core.exporting.spelling import RULES
+from dragon.vm.torch.core.exporting.api_to_aten import RULES
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.nn.modules.module import Module

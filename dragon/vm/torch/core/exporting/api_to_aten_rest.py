@@ -1,17 +1,7 @@
 """What further functions of the API are in PyTorch's operators: those that the engine names or forms otherwise."""
 from dragon.vm.torch.core.exporting.listening import aten
-from dragon.vm.torch.core.exporting.spelling import rule, with_function
+from dragon.vm.torch.core.exporting.api_to_aten import rule, with_function
 from dragon.vm.torch.core.tensor import Tensor
-
-
-@rule()
-def _softsign(a, input):
-    return a.div.Tensor(input, a.add.Tensor(a.abs.default(input), 1))
-
-
-@rule()
-def _tanhshrink(a, input):
-    return a.sub.Tensor(input, a.tanh.default(input))
 
 
 @rule()

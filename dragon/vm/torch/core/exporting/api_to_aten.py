@@ -1,7 +1,11 @@
 """What functions of the API are in PyTorch's operators, where they are not the operator of their name."""
-from dragon.dialects.aten.table import factories
+import math
+
+from dragon.dialects.aten.table import factories, functional_rows
+from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.dtypes import dtype as Dtype
 from dragon.vm.torch.core.device import device as Device
+from dragon.vm.torch.core.exporting.decompositions import operators_of
 from dragon.vm.torch.core.exporting.hearing import leave_to_engine
 from dragon.vm.torch.core.exporting.listening import aten, listener
 from dragon.vm.torch.core.exporting.resolving import resolve
@@ -83,6 +87,21 @@ for _name, _target in {"numpy_t": "numpy_T", "mt": "mT", "conj_t": "adjoint", "c
     _method(_name, _target)
 
 
+# --- functions of torch.nn.functional, which have rows
+
+def _functional(name):
+    @with_function(name)
+    def write(listener, func, args, kwargs):
+        known = getattr(api().nn.functional, name)
+        if func is known or getattr(func, "__wrapped__", func) is getattr(known, "__wrapped__", known):
+            return operators_of(name)(*args, **kwargs)
+        return listener.default(func, name, args, kwargs)  # a function of another module, or a method
+
+
+for _name in functional_rows():
+    _functional(_name)
+
+
 # --- what depends on numbers
 
 @rule()
@@ -109,29 +128,6 @@ def _where(listener, func, args, kwargs):
 # --- layers
 
 @rule()
-def _batch_norm(a, input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
-    return a.batch_norm.default(input, weight, bias, running_mean, running_var, training,
-                                0.0 if momentum is None else momentum, eps, False)
-
-
-@rule()
-def _instance_norm(a, input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
-                   momentum=0.1, eps=1e-5):
-    return a.instance_norm.default(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps,
-                                   False)
-
-
-@rule()
-def _layer_norm(a, input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    return a.layer_norm.default(input, list(normalized_shape), weight, bias, eps, False)
-
-
-@rule()
-def _group_norm(a, input, num_groups, weight=None, bias=None, eps=1e-5):
-    return a.group_norm.default(input, num_groups, weight, bias, eps, False)
-
-
-@rule()
 def _embedding(a, input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
                sparse=False):
     if max_norm is not None:
@@ -140,104 +136,6 @@ def _embedding(a, input, weight, padding_idx=None, max_norm=None, norm_type=2.0,
         input, weight = weight, input  # `torch.embedding` has them the other way round
     padding = -1 if padding_idx is None else padding_idx % weight.shape[0]
     return a.embedding.default(weight, input, padding, scale_grad_by_freq, sparse)
-
-
-def _dropped(name, operator):
-    @rule(name)
-    def spoken(a, input, p=0.5, training=None, inplace=False, train=None):
-        training = train if training is None else training
-        target = getattr(a, operator + "_" * bool(inplace))
-        return target.default(input, p, name == "dropout" if training is None else training)
-
-
-for _name, _target in {"dropout": "dropout", "alpha_dropout": "alpha_dropout", "dropout1d": "feature_dropout",
-                       "dropout2d": "feature_dropout", "dropout3d": "feature_dropout",
-                       "feature_alpha_dropout": "feature_alpha_dropout"}.items():
-    _dropped(_name, _target)
-
-
-def _activated(name):
-    @with_function(name)
-    def spoken(listener, func, args, kwargs):
-        kwargs = dict(kwargs)
-        inplace = kwargs.pop("inplace", False)
-        if args and isinstance(args[-1], bool):
-            args, inplace = args[:-1], args[-1]
-        target = name + "_" * bool(inplace)
-        return getattr(aten(), target)(*args, **kwargs)
-
-
-@rule()
-def _elu(a, input, alpha=1.0, inplace=False):
-    return (a.elu_ if inplace else a.elu).default(input, alpha)
-
-
-@rule()
-def _celu(a, input, alpha=1.0, inplace=False):
-    return (a.celu_ if inplace else a.celu).default(input, alpha)
-
-
-@rule()
-def _hardtanh(a, input, min_val=-1.0, max_val=1.0, inplace=False):
-    return (a.hardtanh_ if inplace else a.hardtanh).default(input, min_val, max_val)
-
-
-@rule()
-def _gelu(a, input, approximate="none"):
-    return a.gelu.default(input, approximate=approximate)
-
-
-for _name in ("relu", "relu6", "leaky_relu", "silu", "hardswish", "hardsigmoid", "selu", "mish", "threshold"):
-    _activated(_name)
-
-
-@rule("logsigmoid")
-def _log_sigmoid(a, input):
-    return a.log_sigmoid.default(input)
-
-
-def _soft(name):
-    @rule(name)
-    def spoken(a, input, dim=None, _stacklevel=3, dtype=None):
-        if isinstance(_stacklevel, Dtype):
-            dtype = _stacklevel
-        dim = (0 if input.ndim in (0, 1, 3) else 1) if dim is None else dim
-        if name == "softmin":
-            input = a.neg.default(input)
-        target = a.log_softmax if name == "log_softmax" else a.softmax
-        return target.int(input, dim) if dtype is None else target.int(input, dim, dtype)
-
-
-for _name in ("softmax", "log_softmax", "softmin"):
-    _soft(_name)
-
-
-def _pooled(name):
-    @rule(name)
-    def spoken(a, input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-        target = getattr(a, name + ("_with_indices" if return_indices else "")).default
-        return target(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)
-
-
-for _name in ("max_pool1d", "max_pool2d", "max_pool3d"):
-    _pooled(_name)
-
-
-def _fitted(name, rank):
-    @rule(name)
-    def spoken(a, input, output_size, return_indices=False):
-        given = list(output_size) if isinstance(output_size, (list, tuple)) else [output_size] * rank
-        given = [size if wanted is None else wanted for size, wanted in zip(input.shape[-rank:], given)]
-        target = getattr(a, name).default
-        if name.startswith("adaptive_avg"):
-            return target(input, given)
-        made, indices = target(input, given)
-        return (made, indices) if return_indices else made
-
-
-for _rank in (1, 2, 3):
-    _fitted(f"adaptive_avg_pool{_rank}d", _rank)
-    _fitted(f"adaptive_max_pool{_rank}d", _rank)
 
 
 def _convolved(name):
@@ -252,6 +150,34 @@ def _convolved(name):
 
 for _name in ("conv1d", "conv2d", "conv3d"):
     _convolved(_name)
+
+
+# --- pictures
+
+@rule()
+def _interpolate(a, input, size=None, scale_factor=None, mode="nearest", align_corners=None,
+                 recompute_scale_factor=None, antialias=False):
+    rank = input.ndim - 2
+    if size is not None:
+        size = list(size) if isinstance(size, (list, tuple)) else [size] * rank
+    if scale_factor is not None:
+        scale_factor = list(map(float, scale_factor)) if isinstance(scale_factor, (list, tuple)) else [
+            float(scale_factor)] * rank
+        if recompute_scale_factor or mode == "area":
+            size = [math.floor(length * scale) for length, scale in zip(input.shape[2:], scale_factor)]
+            scale_factor = None
+    if mode == "area":
+        return getattr(a, f"adaptive_avg_pool{rank}d").default(input, size)
+    if mode in ("nearest", "nearest-exact"):
+        exact = "_" if mode == "nearest-exact" else ""
+        return getattr(a, f"{exact}upsample_nearest{'_exact' if exact else ''}{rank}d").vec(input, size, scale_factor)
+    word = {"linear": "linear1d", "bilinear": "bilinear2d", "bicubic": "bicubic2d",
+            "trilinear": "trilinear3d"}.get(mode)
+    if word is None:
+        raise NotImplementedError(f"torch.export: got interpolation {mode!r}, expected nearest, nearest-exact, linear, "
+                                  "bilinear, bicubic, trilinear or area")
+    name = f"_upsample_{word}_aa" if antialias else f"upsample_{word}"
+    return getattr(a, name).vec(input, size, bool(align_corners), scale_factor)
 
 
 # --- shapes
@@ -294,40 +220,11 @@ def _contiguous(listener, func, args, kwargs):
 
 
 @rule()
-def _normalize(a, input, p=2.0, dim=1, eps=1e-12, out=None):
-    dim = list(dim) if isinstance(dim, (list, tuple)) else [dim]
-    norm = a.linalg_vector_norm.default(input, float(p), dim, True)
-    return a.div.Tensor(input, a.expand_as.default(a.clamp_min.default(norm, eps), input))
-
-
-@rule()
 def _norm(a, input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     dim = None if dim is None else list(dim) if isinstance(dim, (list, tuple)) else [dim]
     if p == "nuc":
         return a.linalg_matrix_norm.str_ord(input, "nuc", [-2, -1] if dim is None else dim, keepdim, dtype=dtype)
     return a.linalg_vector_norm.default(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
-
-
-@with_function("unfold")
-def _unfold(listener, func, args, kwargs):
-    """Tell the function of pictures from the method of tensors."""
-    from dragon.vm.torch.nn import functional
-    if func is functional.unfold or getattr(func, "__wrapped__", None) is getattr(functional.unfold, "__wrapped__", 0):
-        return _columns(aten(), *args, **kwargs)
-    return listener.default(func, "unfold", args, kwargs)
-
-
-def _pair(value):
-    return list(value) if isinstance(value, (list, tuple)) else [value, value]
-
-
-def _columns(a, input, kernel_size, dilation=1, padding=0, stride=1):
-    return a.im2col.default(input, *map(_pair, (kernel_size, dilation, padding, stride)))
-
-
-@rule()
-def _fold(a, input, output_size, kernel_size, dilation=1, padding=0, stride=1):
-    return a.col2im.default(input, *map(_pair, (output_size, kernel_size, dilation, padding, stride)))
 
 
 # --- dtypes and devices
