@@ -5,7 +5,7 @@ own are `torch.ops.dragon`: graphs of gradients call those that PyTorch has no n
 """
 from dragon._C import op_names
 from dragon.vm.torch.core.aten import table
-from dragon.vm.torch.core.exporting.hearing import listener
+from dragon.vm.torch.core.exporting.tracing_state import current_tracer
 from dragon.vm.torch.core.exporting.higher import OPERATORS
 from dragon.vm.torch.core.exporting.resolving import NoOverload, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads, schema_of_engine
@@ -22,8 +22,8 @@ USUAL = {"pin_memory": (None, False), "layout": (None, strided), "non_blocking":
 
 def _call(operator, op, args, kwargs):
     """Call an operator; what is no tensor and answers calls itself, as graphs' stand-ins do, is told of it."""
-    if listener() is not None:
-        return listener().called(operator, args, kwargs)
+    if current_tracer() is not None:
+        return current_tracer().called(operator, args, kwargs)
     for who in beneath:
         args, kwargs = who.revive(args), who.revive(kwargs)
         if who.is_wanted(args, kwargs):

@@ -2,7 +2,7 @@
 from dragon.vm.torch._ops import packet_of
 from dragon.vm.torch.amp.autocast_mode import autocast, is_autocast_available, is_autocast_enabled
 from dragon.vm.torch.core.dtypes import OBJECTS
-from dragon.vm.torch.core.exporting.hearing import listener
+from dragon.vm.torch.core.exporting.tracing_state import current_tracer
 from dragon.vm.torch.core.operators import REGISTERED, define as _define, get as _get, infer_schema
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -43,8 +43,8 @@ class CustomOpDef:
         self.__name__ = operator.__name__
 
     def __call__(self, *args, **kwargs):
-        if listener() is not None:  # an exported program calls it by its name
-            return listener().called(packet_of(self._qualname), args, kwargs)
+        if current_tracer() is not None:  # an exported program calls it by its name
+            return current_tracer().called(packet_of(self._qualname), args, kwargs)
         return self._operator(*args, **kwargs)
 
     def __repr__(self):

@@ -8,7 +8,7 @@ import functools
 from dragon import _C
 from dragon.core import modes
 from dragon.core.scopes import Scope
-from dragon.vm.torch.core.exporting.hearing import leave_to_engine
+from dragon.vm.torch.core.exporting.tracing_state import fall_back_to_engine
 from dragon.vm.torch.core.gradients import told_by_values
 from dragon.vm.torch.core.kinds import exchanged, is_of_parts, values_of
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -71,7 +71,7 @@ class _Transform(Scope):
 
     def _enter_scope(self, exits):
         """Record from now on."""
-        leave_to_engine()
+        fall_back_to_engine()
         recorded = modes.is_recording()
         exits.switch(modes.set_recording, True)
         return _Level(recorded)

@@ -9,7 +9,7 @@ from dragon import _C
 from dragon.core.capture.regions import apart
 from dragon.core.interrupts import is_interrupt
 from dragon.core.random import current_generator
-from dragon.vm.torch.core.exporting.hearing import follows_sizes, leave_to_engine
+from dragon.vm.torch.core.exporting.tracing_state import follows_sizes, fall_back_to_engine
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 
@@ -25,7 +25,7 @@ def vmap_impl(func, in_dims, out_dims, randomness, args, kwargs):
     """Return the results of a function for all slices."""
     sized = follows_sizes()  # which nobody can follow through a batch: slices are computed one by one
     if not sized:
-        leave_to_engine()
+        fall_back_to_engine()
     leaves, spec = tree_flatten(args)
     dims = _input_dims(func, in_dims, args, leaves, spec)
     count = _batch_size(dims, leaves)

@@ -1,5 +1,5 @@
 """`strict_mode`: a function called with a tuple of tensors, which PyTorch traces before it is exported."""
-from dragon.vm.torch.core.exporting.hearing import listener
+from dragon.vm.torch.core.exporting.tracing_state import current_tracer
 
 
 def strict_mode(callable, operands):
@@ -18,7 +18,7 @@ def strict_mode(callable, operands):
         Its results.
 
     """
-    if listener() is not None:
+    if current_tracer() is not None:
         raise NotImplementedError("strict_mode: got a program that is exported, expected a plain call: export the "
                                   "function itself")
     return callable(*operands)

@@ -1,7 +1,7 @@
 """Jacobians, Hessians and their products with vectors, of functions of tensors."""
 from dragon import _C
 from dragon.vm.torch.autograd.grad_mode import enable_grad
-from dragon.vm.torch.core.exporting.hearing import leave_to_engine
+from dragon.vm.torch.core.exporting.tracing_state import fall_back_to_engine
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -153,7 +153,7 @@ class _Run:
     """A call of the function whose derivatives are wanted, with its inputs and outputs as tuples."""
 
     def __init__(self, who, func, inputs, create_graph, strict, own=True):
-        leave_to_engine()
+        fall_back_to_engine()
         self.who, self.create_graph, self.strict = who, create_graph, strict
         self.several_inputs = isinstance(inputs, (tuple, list))
         self.inputs = self.tensors(inputs if self.several_inputs else (inputs,), "inputs")

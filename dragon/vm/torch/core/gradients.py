@@ -4,7 +4,7 @@ from collections import namedtuple
 
 from dragon import _C
 from dragon.core.scopes import Scope
-from dragon.vm.torch.core.exporting.hearing import leave_to_engine
+from dragon.vm.torch.core.exporting.tracing_state import fall_back_to_engine
 from dragon.vm.torch.core.kinds import exchanged, is_of_parts, told_shape, values_of
 from dragon.vm.torch.core.layout import preserve_format
 from dragon.vm.torch.core.overrides import beneath
@@ -35,7 +35,7 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         if grad_tensors is not None:
             raise RuntimeError("backward: got `grad_tensors` and `grad_variables`, its old name; expected one of them")
         grad_tensors = grad_variables
-    leave_to_engine()
+    fall_back_to_engine()
     tensors = as_tuple(tensors)
     grads = check_grads(tensors, grad_tensors)
     retain_graph = create_graph if retain_graph is None else retain_graph
@@ -96,7 +96,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     """
     if materialize_grads and allow_unused is False:
         raise ValueError("grad: got allow_unused=False with materialize_grads=True, expected it True or left out")
-    leave_to_engine()
+    fall_back_to_engine()
     outputs = as_tuple(outputs)
     names = list(inputs) if isinstance(inputs, dict) else None
     inputs = tuple(inputs.values()) if names is not None else as_tuple(inputs)

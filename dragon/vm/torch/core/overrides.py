@@ -7,7 +7,7 @@ from dragon.core.capture.regions import step_apart
 from dragon.core.scopes import ExitStack, Scope
 
 _local = threading.local()
-beneath = []  # who asks classes and modes for operators, as soon as there is one: see `dispatching.speaking`
+beneath = []  # who asks classes and modes for operators, as soon as there is one: see `dispatching.dispatcher`
 
 
 def _disabled_torch_function_impl(function, types, args=(), kwargs=None):

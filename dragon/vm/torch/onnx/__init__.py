@@ -6,7 +6,7 @@ from dragon.core import warnings
 from dragon.core.capture.settings import is_exporting
 from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.exporting.asking import shapes_of
-from dragon.vm.torch.core.exporting.hearing import listener
+from dragon.vm.torch.core.exporting.tracing_state import current_tracer
 from dragon.vm.torch.export import ExportedProgram, export as torch_export
 from dragon.vm.torch.jit._trace import Tracing
 from dragon.vm.torch.onnx import errors
@@ -42,7 +42,7 @@ def is_in_onnx_export():
         True inside of `export`.
 
     """
-    return is_exporting() and listener() is None  # `torch.export` listens
+    return is_exporting() and current_tracer() is None  # `torch.export` listens
 
 
 @contextmanager

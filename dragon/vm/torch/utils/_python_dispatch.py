@@ -42,7 +42,7 @@ class TorchDispatchMode(_C.Scope):
 
     def _enter_scope(self, exits):
         """Hear operators from now on."""
-        from dragon.vm.torch.core.dispatching.speaking import begin
+        from dragon.vm.torch.core.dispatching.dispatcher import begin
         begin()
         exits.callback(count_modes)
         exits.push(stack.dispatch_modes(), self)

@@ -2,7 +2,7 @@
 import math
 
 from dragon.vm.torch.core.api import api
-from dragon.vm.torch.core.exporting.listening import aten, listener
+from dragon.vm.torch.core.exporting.tracer import aten, current_tracer
 from dragon.vm.torch.core.layout import contiguous_format
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -82,7 +82,7 @@ def pixel_unshuffle(x, factor):
 
 def is_dense(x):
     """Return whether a tensor lies in memory in the order of its elements."""
-    return listener().quietly(x.is_contiguous, (), {})
+    return current_tracer().quietly(x.is_contiguous, (), {})
 
 
 def reshape(x, shape):
@@ -100,7 +100,7 @@ def _is_view(x, shape):
     if any(type(size) is not int for size in (*x.shape, *shape)):
         return len(shape) == x.ndim and all(one is another for one, another in zip(x.shape, shape))
     try:
-        listener().quietly(x.view, (tuple(shape),), {})
+        current_tracer().quietly(x.view, (tuple(shape),), {})
     except RuntimeError:
         return False
     return True

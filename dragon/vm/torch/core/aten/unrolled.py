@@ -1,5 +1,5 @@
 """What recurrent networks are made of: layers, directions and steps one after the other."""
-from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.tracer import aten
 
 
 def _parts(a, x):

@@ -2,9 +2,9 @@
 import types
 
 from dragon.core.scopes import ExitStack
-from dragon.vm.torch.core.dispatching.shells import is_wrapper, revive_all
-from dragon.vm.torch.core.exporting.hearing import set_listener
-from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.dispatching.wrapper_subclass import is_wrapper, revive_all
+from dragon.vm.torch.core.exporting.tracing_state import set_tracer
+from dragon.vm.torch.core.exporting.tracer import aten
 from dragon.vm.torch.core.exporting.engine_to_aten.table import arguments_of, torch_dtype
 from dragon.vm.torch.core.exporting.engine_to_aten.translator import Translator
 from dragon.vm.torch.core.device import device as Device
@@ -14,8 +14,8 @@ from dragon.vm.torch.core.tensor import Tensor
 class _Aloud(Translator):
     """Says one call, of which nothing around it is known."""
 
-    def __init__(self, name, speaker):
-        self.listener, self.values, self.a, self.sizes, self.notes = speaker, {}, aten(), {}, {}
+    def __init__(self, name, dispatcher):
+        self.tracer, self.values, self.a, self.sizes, self.notes = dispatcher, {}, aten(), {}, {}
         self.calls, self.place = [], 0
         self.call = types.SimpleNamespace(op=name, symbolic=(), is_random=False, inputs=(), outputs=(None,) * 8)
 
@@ -44,12 +44,12 @@ class _Aloud(Translator):
         return False
 
 
-def handle(speaker, name, arguments, destinations):
+def handle(dispatcher, name, arguments, destinations):
     """Compute a call of the engine's in which a wrapper takes part.
 
     Parameters
     ----------
-    speaker : Speaker
+    dispatcher : Dispatcher
         Who has operators answered.
     name : str
         The operator.
@@ -64,19 +64,19 @@ def handle(speaker, name, arguments, destinations):
         The results.
 
     """
-    named = {key: _number(speaker, value) for key, value in revive_all(arguments).items()}
+    named = {key: _number(dispatcher, value) for key, value in revive_all(arguments).items()}
     with ExitStack() as exits:
-        exits.switch(set_listener, speaker)
-        found = _Aloud(name, speaker).said(named)
+        exits.switch(set_tracer, dispatcher)
+        found = _Aloud(name, dispatcher).said(named)
         if not destinations:
             return found
         results = found if isinstance(found, (list, tuple)) else [found]
         return [aten().copy_.default(place, value) for place, value in zip(revive_all(destinations), results)]
 
 
-def _number(speaker, value):
+def _number(dispatcher, value):
     """Return the number that a plain tensor without axes is, as operators of one tensor and a number have it."""
     if isinstance(value, tuple) and not hasattr(value, "numel"):
         return list(value)
     is_number = isinstance(value, Tensor) and value.ndim == 0 and not is_wrapper(value) and not value.requires_grad
-    return speaker.quietly(value.item, (), {}) if is_number and value.device.type == "cpu" else value
+    return dispatcher.quietly(value.item, (), {}) if is_number and value.device.type == "cpu" else value

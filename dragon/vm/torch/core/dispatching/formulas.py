@@ -5,8 +5,8 @@ if the gradient of that argument is asked for, in the order of PyTorch's passes.
 `call.x` is the argument `x`, whose numbers are read: it may not have been written to since. `call.form.x` is the same
 to look at how it lies, whatever was written.
 """
-from dragon.vm.torch.core.dispatching.shells import stand_in
-from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.dispatching.wrapper_subclass import stand_in
+from dragon.vm.torch.core.exporting.tracer import aten
 from dragon.vm.torch.core.tensor import Tensor
 
 FORMULAS = {}

@@ -6,9 +6,9 @@ from dragon.core import modes as switches
 from dragon.core.scopes import ExitStack
 from dragon.dialects.aten.table import factories
 from dragon.vm.torch.core.device import device as Device
-from dragon.vm.torch.core.dispatching import shells
+from dragon.vm.torch.core.dispatching import wrapper_subclass
 from dragon.vm.torch.core.exporting import subscripts
-from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.tracer import aten
 from dragon.vm.torch.core.exporting.resolving import resolve
 from dragon.vm.torch.core.exporting.api_to_aten import RULES
 from dragon.vm.torch.core.tensor import Tensor
@@ -17,7 +17,7 @@ OWN = {}
 
 
 def own(*names):
-    """Register a function of (speaker, the API's function, arguments, arguments by name)."""
+    """Register a function of (dispatcher, the API's function, arguments, arguments by name)."""
     def register(function):
         OWN.update(dict.fromkeys(names, function))
         return function
@@ -27,27 +27,27 @@ def own(*names):
 @own(*"""requires_grad_ retain_grad register_hook register_post_accumulate_grad_hook backward grad __hash__ __dir__
     as_subclass is_leaf requires_grad _is_view __format__ manual_seed seed get_rng_state
     set_rng_state untyped_storage storage _typed_storage set_""".split())
-def _itself(speaker, func, args, kwargs):
+def _itself(dispatcher, func, args, kwargs):
     """Call the function on the tensor itself: what it does is of no operator."""
-    return speaker.within(func, args, kwargs)
+    return dispatcher.within(func, args, kwargs)
 
 
 @own("__repr__", "__str__")
-def _shown(speaker, func, args, kwargs):
+def _shown(dispatcher, func, args, kwargs):
     """Show a wrapper by its form where its class has nothing to say; modes are told nothing of the digits."""
-    if not shells.is_wrapper(args[0]):
-        return speaker.quietly(func, args, kwargs)
+    if not wrapper_subclass.is_wrapper(args[0]):
+        return dispatcher.quietly(func, args, kwargs)
     x = args[0]
     asked = ", requires_grad=True" if x.requires_grad else ""
     return f"{type(x).__name__}(..., size={tuple(x.shape)}, dtype={x.dtype}{asked})"
 
 
 @own("__deepcopy__")
-def _copied(speaker, func, args, kwargs):
+def _copied(dispatcher, func, args, kwargs):
     """Copy a wrapper by its class's `clone`."""
     x, memo = args[0], args[1] if len(args) > 1 else kwargs.get("memo", {})
-    if not shells.is_wrapper(x):
-        return speaker.within(func, args, kwargs)
+    if not wrapper_subclass.is_wrapper(x):
+        return dispatcher.within(func, args, kwargs)
     if id(x) in memo:
         return memo[id(x)]
     if not x.is_leaf:
@@ -78,16 +78,17 @@ def _options(kwargs):
 
 def _maker(name, placed):
     @own(name)
-    def made(speaker, func, args, kwargs):
+    def made(dispatcher, func, args, kwargs):
         given, wants, out = _options(kwargs)
         if out is not None:
-            return speaker.default(func, name, args, {**given, "out": out})
+            return dispatcher.default(func, name, args, {**given, "out": out})
         if placed:
             given["device"] = Device(given["device"]) if "device" in given else _usual_device()
         pinned = bool(given.get("pin_memory", False))
         given["pin_memory"] = pinned
         overload, positional, named = resolve(name, args, given)
-        result = speaker.called(getattr(getattr(aten(), name), overload), positional, {**named, "pin_memory": pinned})
+        target = getattr(getattr(aten(), name), overload)
+        result = dispatcher.called(target, positional, {**named, "pin_memory": pinned})
         return result.requires_grad_() if wants else result
 
 
@@ -101,82 +102,83 @@ for _name, _follows in factories().items():
 
 
 @own("tensor", "as_tensor", "scalar_tensor", "asarray", "from_numpy")
-def _fresh(speaker, func, args, kwargs):
+def _fresh(dispatcher, func, args, kwargs):
     """Make a tensor of Python's numbers, which is the dispatcher's from then on."""
     value = args[0] if args else next(iter(kwargs.values()), None)
     if isinstance(value, Tensor):
-        return speaker.within(func, args, kwargs)
+        return dispatcher.within(func, args, kwargs)
     kwargs = dict(kwargs)
     wants = kwargs.pop("requires_grad", False)
-    made = speaker.quietly(func, args, kwargs)
-    made = speaker.called(aten().lift_fresh.default, (made,), {}) if func.__name__ == "tensor" else made
+    made = dispatcher.quietly(func, args, kwargs)
+    made = dispatcher.called(aten().lift_fresh.default, (made,), {}) if func.__name__ == "tensor" else made
     return made.requires_grad_() if wants else made
 
 
 @own("contiguous")
-def _contiguous(speaker, func, args, kwargs):
-    return speaker.default(func, "contiguous", args, kwargs)
+def _contiguous(dispatcher, func, args, kwargs):
+    return dispatcher.default(func, "contiguous", args, kwargs)
 
 
 @own("cpu", "cuda", "pin_memory")
-def _moved(speaker, func, args, kwargs):
+def _moved(dispatcher, func, args, kwargs):
     x = args[0]
     if func.__name__ == "pin_memory":
-        return speaker.within(func, args, kwargs)
-    return RULES["to"](speaker, func, (x, func.__name__, *args[1:]), kwargs)
+        return dispatcher.within(func, args, kwargs)
+    return RULES["to"](dispatcher, func, (x, func.__name__, *args[1:]), kwargs)
 
 
 @own("detach")
-def _detached(speaker, func, args, kwargs):
+def _detached(dispatcher, func, args, kwargs):
     return aten().detach.default(*args)
 
 
 @own("item", "__bool__", "__float__", "__int__", "__index__")
-def _number(speaker, func, args, kwargs):
+def _number(dispatcher, func, args, kwargs):
     """Give the only element out, as a Python number of the kind that is asked for."""
     name = func.__name__
-    if shells.stand_in(args[0]).numel() != 1:
-        return speaker.quietly(func, args, kwargs)  # it knows better what is wrong
+    if wrapper_subclass.stand_in(args[0]).numel() != 1:
+        return dispatcher.quietly(func, args, kwargs)  # it knows better what is wrong
     found = aten()._local_scalar_dense.default(args[0])
     return found if name == "item" else getattr(builtins, name.strip("_"), operator.index)(found)
 
 
 @own("mm")
-def _product(speaker, func, args, kwargs):
+def _product(dispatcher, func, args, kwargs):
     """Multiply: `torch.sparse.mm` that reduces otherwise than by sums has an operator of its own."""
     given = {**dict(zip(("mat1", "mat2", "reduce"), args)), **kwargs}
     if not isinstance(given.get("reduce"), str) or given.get("out") is not None:
-        return speaker.default(func, "mm", args, kwargs)
-    return speaker.called(aten()._sparse_mm_reduce_impl.default, (given["mat1"], given["mat2"], given["reduce"]), {})[0]
+        return dispatcher.default(func, "mm", args, kwargs)
+    operands = given["mat1"], given["mat2"], given["reduce"]
+    return dispatcher.called(aten()._sparse_mm_reduce_impl.default, operands, {})[0]
 
 
 @own("data_ptr")
-def _address(speaker, func, args, kwargs):
-    return 0 if shells.is_wrapper(args[0]) else speaker.quietly(func, args, kwargs)
+def _address(dispatcher, func, args, kwargs):
+    return 0 if wrapper_subclass.is_wrapper(args[0]) else dispatcher.quietly(func, args, kwargs)
 
 
 @own("__reduce_ex__")
-def _reduced(speaker, func, args, kwargs):
+def _reduced(dispatcher, func, args, kwargs):
     """Tell how a wrapper is made anew: of its form, and of its attributes, which hold what it wraps."""
     from dragon.vm.torch import _tensor, _utils
     x = args[0]
-    if not shells.is_wrapper(x):
-        return speaker.within(func, args, kwargs)
-    lies = shells.stand_in(x)
+    if not wrapper_subclass.is_wrapper(x):
+        return dispatcher.within(func, args, kwargs)
+    lies = wrapper_subclass.stand_in(x)
     form = (type(x), x.dtype, tuple(x.shape), tuple(lies.stride()), lies.storage_offset(), x.layout,
             str(x.device), x.requires_grad)
     return _tensor._rebuild_from_type_v2, (_utils._rebuild_wrapper_subclass, type(x), form, dict(x.__dict__))
 
 
 @own("__setitem__")
-def _written(speaker, func, args, kwargs):
+def _written(dispatcher, func, args, kwargs):
     subscripts.write(*args)
 
 
 @own("numpy", "tolist", "__array__")
-def _numbers(speaker, func, args, kwargs):
+def _numbers(dispatcher, func, args, kwargs):
     """Give the numbers out: a mode is told nothing of that, a wrapper has none."""
-    if shells.is_wrapper(args[0]):
+    if wrapper_subclass.is_wrapper(args[0]):
         raise RuntimeError(f".{func.__name__}() is not supported for tensor subclasses, got "
                            f"{type(args[0]).__name__}: it wraps other tensors and has no numbers of its own")
-    return speaker.quietly(func, args, kwargs)
+    return dispatcher.quietly(func, args, kwargs)

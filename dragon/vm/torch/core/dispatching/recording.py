@@ -5,9 +5,9 @@ from dragon.core.custom_function import FREED
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.dispatching.formulas import FORMULAS
 from dragon.vm.torch.core.dispatching.replaying import replayed
-from dragon.vm.torch.core.dispatching.shells import bare, is_wrapper, revive, revive_all, stand_in
+from dragon.vm.torch.core.dispatching.wrapper_subclass import bare, is_wrapper, revive, revive_all, stand_in
 from dragon.vm.torch.core.dispatching.stack import asking_nobody, is_packing, leaves
-from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.tracer import aten
 from dragon.vm.torch.core.exporting.resolving import bind
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import tree_map
@@ -139,12 +139,12 @@ class Answered:
                 for name, place, _ in self.slots]
 
 
-def recorded(speaker, target, args, kwargs):
+def recorded(dispatcher, target, args, kwargs):
     """Return what an operator gives that is answered for, recorded where gradients are.
 
     Parameters
     ----------
-    speaker : Speaker
+    dispatcher : Dispatcher
         Who has it answered.
     target : OpOverload
         The operator.
@@ -162,7 +162,7 @@ def recorded(speaker, target, args, kwargs):
     name = target.overloadpacket.__name__
     if not switches.is_recording() or name in CONSTANT or not any(
             isinstance(item, Tensor) and item.requires_grad for item in leaves(args, kwargs)):
-        result = speaker.answered(target, args, kwargs)
+        result = dispatcher.answered(target, args, kwargs)
         _count_writes(target, args, kwargs)
         return result
     call = Answered(target, args, kwargs)
@@ -171,7 +171,7 @@ def recorded(speaker, target, args, kwargs):
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if written and str(target).removeprefix("aten.") not in FORMULAS:  # its gradient may ask what was there before
         copy = aten().clone.default
-        call.args = tuple(speaker.answered(copy, (item,), {}) if any(item is other for other in written) else item
+        call.args = tuple(dispatcher.answered(copy, (item,), {}) if any(item is other for other in written) else item
                           for item in args)
         call.slots = [(name, place, next((new for new, old in zip(call.args, args) if old is item), item))
                       for name, place, item in call.slots]
@@ -179,7 +179,7 @@ def recorded(speaker, target, args, kwargs):
     else:
         originals = [item for _, _, item in call.slots]
     call.pack()  # before the call, as a checkpoint that has all it needs computes no more
-    result = speaker.answered(target, args, kwargs)
+    result = dispatcher.answered(target, args, kwargs)
     _count_writes(target, args, kwargs)
     given = [item for item in leaves(args, kwargs) if isinstance(item, Tensor)]
     many = isinstance(result, (list, tuple))

@@ -2,9 +2,9 @@
 from dragon.core import modes as switches
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core import overrides
-from dragon.vm.torch.core.dispatching.shells import stand_in
+from dragon.vm.torch.core.dispatching.wrapper_subclass import stand_in
 from dragon.vm.torch.core.dispatching.stack import asking_nobody, without_modes
-from dragon.vm.torch.core.exporting.hearing import set_listener
+from dragon.vm.torch.core.exporting.tracing_state import set_tracer
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils import _pytree as pytree
 
@@ -78,7 +78,7 @@ def _graph(target, flat, spec, wanted, grads):
     with ExitStack() as exits:
         exits.callback(overrides.count_modes)
         exits.set(overrides._local, "modes", [])
-        exits.switch(set_listener, None)
+        exits.switch(set_tracer, None)
         exits.switch(switches.set_recording, True)
         exits.switch(switches.set_override_disabled, False)
         with without_modes(), asking_nobody():

@@ -1,6 +1,6 @@
 """What tensors show and say once somebody answers for operators: wrappers whose Python objects were lost, too."""
 from dragon import _C
-from dragon.vm.torch.core.dispatching.shells import is_shell, revive
+from dragon.vm.torch.core.dispatching.wrapper_subclass import is_shell, revive
 from dragon.vm.torch.core.sparse.parts import SparseTensor
 from dragon.vm.torch.core.tensor import UNWRAPPED, Tensor, ops
 

@@ -6,9 +6,9 @@ to the operator, which has a letter for arguments that do not fit.
 import functools
 import math
 
-from dragon.vm.torch.core.dispatching.shells import bare
+from dragon.vm.torch.core.dispatching.wrapper_subclass import bare
 from dragon.vm.torch.core.exporting.decompositions import composite_table
-from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.tracer import aten
 from dragon.vm.torch.core.layout import contiguous_format, preserve_format
 
 ITSELF = object()

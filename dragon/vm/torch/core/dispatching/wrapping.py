@@ -2,7 +2,7 @@
 import importlib
 
 from dragon.vm.torch.core.device import as_device
-from dragon.vm.torch.core.dispatching import shells
+from dragon.vm.torch.core.dispatching import wrapper_subclass
 from dragon.vm.torch.core.dispatching.stack import _disabled_torch_dispatch_impl, answers
 from dragon.vm.torch.core.functions.creation import default_dtype
 from dragon.vm.torch.core.layout import strided
@@ -21,11 +21,11 @@ def _init_subclass(cls, **options):
 
 def ask(cls):
     """Have a class be asked for operators from now on."""
-    if shells.is_adopted(cls):
+    if wrapper_subclass.is_adopted(cls):
         return
     # What says calls in operators stands upon the whole face: it is asked for when there is the first to answer.
-    importlib.import_module(f"{__package__}.speaking").begin()
-    shells.adopt(cls)
+    importlib.import_module(f"{__package__}.dispatcher").begin()
+    wrapper_subclass.adopt(cls)
 
 
 Tensor.__init_subclass__ = classmethod(_init_subclass)
@@ -91,8 +91,9 @@ def _make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_
     if requires_grad and not (kind.is_floating_point or kind.is_complex):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     ask(cls)
-    lies = shells.without_numbers(tuple(size), strides, kind, as_device(device), storage_offset or 0, memory_format)
-    made = shells.make(cls, lies, dispatch_sizes_strides_policy)
+    lies = wrapper_subclass.without_numbers(tuple(size), strides, kind, as_device(device), storage_offset or 0,
+                                            memory_format)
+    made = wrapper_subclass.make(cls, lies, dispatch_sizes_strides_policy)
     if requires_grad:
         made.requires_grad = True
     return made

@@ -6,8 +6,8 @@ from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.dtypes import dtype as Dtype
 from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.exporting.decompositions import operators_of
-from dragon.vm.torch.core.exporting.hearing import leave_to_engine
-from dragon.vm.torch.core.exporting.listening import aten, listener
+from dragon.vm.torch.core.exporting.tracing_state import fall_back_to_engine
+from dragon.vm.torch.core.exporting.tracer import aten, current_tracer
 from dragon.vm.torch.core.exporting.resolving import resolve
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -17,7 +17,7 @@ RULES = {}
 def rule(*names):
     """Register a function of (the operators, the call's arguments) under names of the API."""
     def register(function):
-        def speak(listener, func, args, kwargs):
+        def speak(tracer, func, args, kwargs):
             return function(aten(), *args, **kwargs)
         for name in names or (function.__name__.lstrip("_"),):
             RULES[name] = speak
@@ -26,7 +26,7 @@ def rule(*names):
 
 
 def with_function(*names):
-    """Register a function of (listener, the API's function, arguments, arguments by name)."""
+    """Register a function of (tracer, the API's function, arguments, arguments by name)."""
     def register(function):
         RULES.update(dict.fromkeys(names, function))
         return function
@@ -40,29 +40,29 @@ def with_function(*names):
     is_tensor is_nonzero is_pinned is_shared untyped_storage storage _typed_storage numel type_of __format__ __repr__
     __hash__ broadcast_shapes result_type promote_types can_cast finfo iinfo device requires_grad register_hook
     is_autocast_enabled is_grad_enabled retain_grad is_leaf __dir__ __deepcopy__ __reduce_ex__""".split())
-def _told(listener, func, args, kwargs):
+def _told(tracer, func, args, kwargs):
     """Ask, and note nothing; a number of elements is remembered for what it is."""
-    value = listener.quietly(func, args, kwargs)
-    if func.__name__ in ("numel", "nelement") and id(args[0]) in listener.nodes:
-        listener.clerk.learn_number(value, "numel", listener.nodes[id(args[0])][1])
+    value = tracer.quietly(func, args, kwargs)
+    if func.__name__ in ("numel", "nelement") and id(args[0]) in tracer.nodes:
+        tracer.shape_env.learn_number(value, "numel", tracer.nodes[id(args[0])][1])
     elif func.__name__ == "size" and not isinstance(value, tuple) and hasattr(type(value), "_combined"):
-        listener.node_of(args[0])
+        tracer.node_of(args[0])
     return value
 
 
 @with_function("backward")
-def _backward(listener, func, args, kwargs):
-    leave_to_engine()
+def _backward(tracer, func, args, kwargs):
+    fall_back_to_engine()
 
 
 # --- operators of Python
 
 def _swapped(name, reverse, target=None):
     @with_function(name)
-    def spoken(listener, func, args, kwargs):
+    def spoken(tracer, func, args, kwargs):
         if args and not isinstance(args[0], Tensor):
             return reverse(aten(), *args, **kwargs)
-        return listener.default(func, target or name, args, kwargs)
+        return tracer.default(func, target or name, args, kwargs)
 
 
 _swapped("add", lambda a, x, y, alpha=1: a.add(y, x) if alpha == 1 else a.add(a.mul(y, alpha), x))
@@ -76,8 +76,8 @@ for _name, _target in {"bitwise_and": "__and__", "bitwise_or": "__or__", "bitwis
 
 def _method(name, target):
     @with_function(name)
-    def spoken(listener, func, args, kwargs):
-        return listener.default(func, target, args, kwargs)
+    def spoken(tracer, func, args, kwargs):
+        return tracer.default(func, target, args, kwargs)
 
 
 for _name, _target in {"numpy_t": "numpy_T", "mt": "mT", "conj_t": "adjoint", "concat": "cat", "concatenate": "cat",
@@ -91,11 +91,11 @@ for _name, _target in {"numpy_t": "numpy_T", "mt": "mT", "conj_t": "adjoint", "c
 
 def _functional(name):
     @with_function(name)
-    def write(listener, func, args, kwargs):
+    def write(tracer, func, args, kwargs):
         known = getattr(api().nn.functional, name)
         if func is known or getattr(func, "__wrapped__", func) is getattr(known, "__wrapped__", known):
             return operators_of(name)(*args, **kwargs)
-        return listener.default(func, name, args, kwargs)  # a function of another module, or a method
+        return tracer.default(func, name, args, kwargs)  # a function of another module, or a method
 
 
 for _name in functional_rows():
@@ -119,10 +119,10 @@ def _nonzero(a, input, out=None, as_tuple=False):
 
 
 @with_function("where")
-def _where(listener, func, args, kwargs):
+def _where(tracer, func, args, kwargs):
     if len(args) + len(kwargs) == 1:
         return aten().where.default(*args, *kwargs.values())
-    return listener.default(func, "where", args, kwargs)
+    return tracer.default(func, "where", args, kwargs)
 
 
 # --- layers
@@ -140,12 +140,12 @@ def _embedding(a, input, weight, padding_idx=None, max_norm=None, norm_type=2.0,
 
 def _convolved(name):
     @with_function(name)
-    def spoken(listener, func, args, kwargs):
+    def spoken(tracer, func, args, kwargs):
         padding = kwargs.get("padding", args[4] if len(args) > 4 else 0)
         target = getattr(aten(), name)
         if isinstance(padding, str):
             return target.padding(*args, **kwargs)
-        return listener.default(func, name, args, kwargs)
+        return tracer.default(func, name, args, kwargs)
 
 
 for _name in ("conv1d", "conv2d", "conv3d"):
@@ -211,12 +211,12 @@ def _broadcast_tensors(a, *tensors):
 
 
 @with_function("contiguous")
-def _contiguous(listener, func, args, kwargs):
+def _contiguous(tracer, func, args, kwargs):
     """Note a copy only where one is made."""
-    value = listener.quietly(func, args, kwargs)
+    value = tracer.quietly(func, args, kwargs)
     if value is args[0]:
         return value
-    return listener.emit(aten().contiguous.default, args[:1], kwargs, value)
+    return tracer.emit(aten().contiguous.default, args[:1], kwargs, value)
 
 
 @rule()
@@ -232,7 +232,7 @@ def _norm(a, input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
 def _assert_kind(a, self):
     """Note what the program takes for granted of a tensor that it converts."""
     named = {"dtype": self.dtype, "device": self.device, "layout": self.layout}
-    listener().emit(a._assert_tensor_metadata.default, (self,), named, None, "_assert_tensor_metadata_default")
+    current_tracer().emit(a._assert_tensor_metadata.default, (self,), named, None, "_assert_tensor_metadata_default")
 
 
 def _converted(a, self, kind, copy=False, memory_format=None, non_blocking=False):
@@ -284,36 +284,36 @@ def _as_type(a, self, dtype=None, non_blocking=False):
 
 
 @with_function("cpu", "cuda", "pin_memory", "requires_grad_", "detach_", "retain_grad")
-def _stays(listener, func, args, kwargs):
+def _stays(tracer, func, args, kwargs):
     """Note nothing where the tensor stays what it is."""
-    value = listener.quietly(func, args, kwargs)
+    value = tracer.quietly(func, args, kwargs)
     if value is args[0]:
         return value
-    return listener.emit(aten().to.device, (args[0], value.device, value.dtype), {}, value)
+    return tracer.emit(aten().to.device, (args[0], value.device, value.dtype), {}, value)
 
 
 # --- tensors from nothing
 
 @with_function("tensor", "as_tensor", "from_numpy", "scalar_tensor", "asarray")
-def _constant(listener, func, args, kwargs):
+def _constant(tracer, func, args, kwargs):
     """Lift what Python's numbers are made of."""
     value = args[0] if args else next(iter(kwargs.values()), None)
-    if isinstance(value, Tensor) and id(value) in listener.nodes and func.__name__ != "tensor":
-        return listener.within(func, args, kwargs) if kwargs or args[1:] else value
+    if isinstance(value, Tensor) and id(value) in tracer.nodes and func.__name__ != "tensor":
+        return tracer.within(func, args, kwargs) if kwargs or args[1:] else value
     if hasattr(type(value), "_combined"):
         kwargs = {name: item for name, item in kwargs.items() if name in ("dtype", "device")}
-        made = listener.quietly(func, (value,), kwargs)
-        return listener.emit(aten().scalar_tensor.default, (value,), {"dtype": made.dtype}, made)
-    made = listener.lifted(func, args, kwargs)
-    fresh = listener.quietly(lambda: made.clone(), (), {})
-    listener.emit(aten().lift_fresh_copy.default, (made,), {}, fresh)
-    return listener.emit(aten().detach_.default, (fresh,), {}, fresh) if func.__name__ == "tensor" else fresh
+        made = tracer.quietly(func, (value,), kwargs)
+        return tracer.emit(aten().scalar_tensor.default, (value,), {"dtype": made.dtype}, made)
+    made = tracer.lifted(func, args, kwargs)
+    fresh = tracer.quietly(lambda: made.clone(), (), {})
+    tracer.emit(aten().lift_fresh_copy.default, (made,), {}, fresh)
+    return tracer.emit(aten().detach_.default, (fresh,), {}, fresh) if func.__name__ == "tensor" else fresh
 
 
 def _made(name, placed=True):
     @with_function(name)
-    def spoken(listener, func, args, kwargs):
-        value = listener.quietly(func, args, kwargs)
+    def spoken(tracer, func, args, kwargs):
+        value = tracer.quietly(func, args, kwargs)
         given = {key: item for key, item in kwargs.items() if key not in ("out", "requires_grad", "names") and
                  not (item is None and key in ("dtype", "layout", "device", "generator"))}
         if kwargs.get("out") is not None:
@@ -324,7 +324,7 @@ def _made(name, placed=True):
         known = name
         overload, positional, named = resolve(known, args, given)
         named["pin_memory"] = bool(given["pin_memory"])
-        return listener.emit(getattr(getattr(aten(), known), overload), positional, named, value)
+        return tracer.emit(getattr(getattr(aten(), known), overload), positional, named, value)
 
 
 for _name, _follows in factories().items():

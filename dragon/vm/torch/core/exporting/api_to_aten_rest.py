@@ -1,5 +1,5 @@
 """What further functions of the API are in PyTorch's operators: those that the engine names or forms otherwise."""
-from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.tracer import aten
 from dragon.vm.torch.core.exporting.api_to_aten import rule, with_function
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -41,7 +41,7 @@ def _cartesian_prod(a, *tensors):
 
 
 @with_function("tensor_split")
-def _tensor_split(listener, func, args, kwargs):
+def _tensor_split(tracer, func, args, kwargs):
     """Tell a number of parts from places, which is one where both are called by their name."""
     given = dict(zip(("input", "places", "dim"), args))
     given.update({{"indices_or_sections": "places", "indices": "places", "sections": "places"}.get(name, name): value

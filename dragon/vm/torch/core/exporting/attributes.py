@@ -1,5 +1,5 @@
 """What a program assigns to its modules while it is exported: buffers are written, and everything is put back."""
-from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.tracer import aten
 from dragon.vm.torch.core.tensor import Tensor
 
 
@@ -20,7 +20,7 @@ class Attributes:
                        if type(value) in (dict, list, set)]
 
     def note_writes(self):
-        """Note at the listener that buffers which were assigned are written, and raise for other tensors."""
+        """Note at the tracer that buffers which were assigned are written, and raise for other tensors."""
         for name, part, fields, buffers, _ in self.before:
             for key, old in buffers.items():
                 new = part._buffers.get(key)

@@ -8,7 +8,7 @@ from dragon.core.capture.settings import captures
 from dragon.core.capture.sizes import Size as Number
 from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
 from dragon.vm.torch.core.exporting.errors import ExportError
-from dragon.vm.torch.core.exporting.listening import Listener
+from dragon.vm.torch.core.exporting.tracer import ExportTracer
 from dragon.vm.torch.core.exporting.unknowns import TRUE
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph import Graph
@@ -80,11 +80,11 @@ SCAN = HigherOrderOperator("scan", _run_scan, lambda combine_graph, init, xs, ad
 MAP = HigherOrderOperator("map_impl", _run_map, lambda body_graph, xs, additional=(): (*_firsts(xs), *additional))
 
 
-class _Branch(Listener):
+class _Branch(ExportTracer):
     """Writes a function down as a graph of its own; what it finds outside becomes further inputs."""
 
     def __init__(self, outer, lifted):
-        super().__init__(Graph(), outer.clerk, self._outside, outer.rules)
+        super().__init__(Graph(), outer.shape_env, self._outside, outer.rules)
         self.outer, self.shared, self.own = outer, lifted, {}
         self.lifted, self.modules, self.stack, self.flow = outer.lifted, {}, outer.stack, outer.flow
 
@@ -104,7 +104,7 @@ class _Branch(Listener):
         return self.own[node]
 
     def _number(self, number):
-        origin = self.clerk.origins.get(number)
+        origin = self.shape_env.origins.get(number)
         if number not in self._numbers and origin is not None and origin.how == "size":
             node, axis = origin.parts
             if node.graph is not self.graph:
@@ -180,7 +180,7 @@ def written_predicate(outer, pred):
 
     Parameters
     ----------
-    outer : Listener
+    outer : ExportTracer
         Who listens.
     pred : bool
         What the comparison gave for the example's sizes.
@@ -191,25 +191,25 @@ def written_predicate(outer, pred):
         The comparison, which decides nothing any more.
 
     """
-    clerk, found = outer.clerk, call_under_way()
+    shape_env, found = outer.shape_env, call_under_way()
     if found is None or not found[0].args or not isinstance(found[0].args[0], ast.Compare):
         return None
     _, file, lines = found
     places = tuple(f"{file}:{line}: " for line in lines)
-    (*others, last) = [one for one in clerk.recent if one.place.startswith(places)] or [None]
+    (*others, last) = [one for one in shape_env.recent if one.place.startswith(places)] or [None]
     if others or last is None or len(found[0].args[0].ops) != 1:
         return None
     plain, turned = TRUE[last.relation, last.held == pred]
     if type(found[0].args[0].ops[0]).__name__.lower() not in (NAMES[plain], NAMES[turned]):
         return None
     operation, sides = plain, (last.a, last.b)
-    if clerk.origins[last.a].how == "constant":  # Python asks the size, which is then on the left
+    if shape_env.origins[last.a].how == "constant":  # Python asks the size, which is then on the left
         operation, sides = turned, (last.b, last.a)
     node = outer.graph.create_node("call_function", operation, tuple(map(outer._number, sides)), {}, operation.__name__)
     node.meta["example"] = pred
     outer._describe(node)
-    clerk.recent = [one for one in clerk.recent if one is not last]
-    clerk.decisions = [one for one in clerk.decisions if one[:4] != last[:4]]
+    shape_env.recent = [one for one in shape_env.recent if one is not last]
+    shape_env.decisions = [one for one in shape_env.decisions if one[:4] != last[:4]]
     return node
 
 

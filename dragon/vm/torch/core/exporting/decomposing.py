@@ -7,7 +7,7 @@ from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.exporting.arguments import argument_of
 from dragon.vm.torch.core.exporting.decompositions import default_table
 from dragon.vm.torch.core.exporting.errors import ExportError
-from dragon.vm.torch.core.exporting.listening import Listener, aten
+from dragon.vm.torch.core.exporting.tracer import ExportTracer, aten
 from dragon.vm.torch.core.exporting.program import _check_replay, _fit, open_unknowns
 from dragon.vm.torch.core.exporting.ranges import Axis, Ranges
 from dragon.vm.torch.core.exporting.resolving import resolve
@@ -30,7 +30,7 @@ TWINS = {"zero_": "zeros_like", "copy_": "copy", "fill_": "fill", "detach_": "de
 AT_TIMES = frozenset(("reshape", "flatten", "to", "type_as", "contiguous", "expand_as", "view_as", "reshape_as"))
 
 
-class Functional(Listener):
+class Functional(ExportTracer):
     """Writes down calls without writes: who was written to is another tensor from then on, and so are its views."""
 
     def __init__(self, *parts, table=()):
@@ -187,9 +187,9 @@ class Retracing(Tracing):
         for (spec, _), leaf in zip(self.users, leaves):
             yield self._placeholder("user", spec.arg.name, None, leaf)
 
-    def make_listener(self, clerk):
-        """Return who listens."""
-        return Functional(self.graph, clerk, self._constant, RULES, table=self.table)
+    def make_tracer(self, shape_env):
+        """Return the tracer."""
+        return Functional(self.graph, shape_env, self._constant, RULES, table=self.table)
 
 
 class _Rerun(Module):
@@ -206,27 +206,27 @@ class _Rerun(Module):
         for spec, node in zip(program.graph_signature.input_specs, _placeholders(program.graph)):
             values[node] = next(leaves) if spec.kind is InputKind.USER_INPUT else program.state_dict.get(
                 spec.target, program.constants.get(spec.target))
-        listener = tracing.listener
+        tracer = tracing.tracer
         for node in program.graph.nodes:
             if node.op == "get_attr":
                 values[node] = getattr(program.graph_module, node.target)
             if node.op == "call_function":
-                listener.origin = node
-                listener.stack.clear()
-                listener.stack.update(node.meta.get("nn_module_stack") or {})
+                tracer.origin = node
+                tracer.stack.clear()
+                tracer.stack.update(node.meta.get("nn_module_stack") or {})
                 given, named = map_arg(node.args, values.__getitem__), map_arg(node.kwargs, values.__getitem__)
                 if node.target is operator.getitem:
                     values[node] = given[0][given[1]]
                 else:
                     values[node] = node.target(*given, **named)
-        listener.origin = None
+        tracer.origin = None
         results = map_arg(program.graph.output_node().args[0], values.__getitem__)
         tracing.writes = []
         for spec, node in zip(program.graph_signature.input_specs, _placeholders(program.graph)):
             value = values[node]
-            if isinstance(value, Tensor) and id(value) in listener.stamps:
-                tracing.writes.append((spec, listener.fresh(value)))
-        return (*(value for _, value in tracing.writes), *(listener.fresh(value) for value in results))
+            if isinstance(value, Tensor) and id(value) in tracer.stamps:
+                tracing.writes.append((spec, tracer.fresh(value)))
+        return (*(value for _, value in tracing.writes), *(tracer.fresh(value) for value in results))
 
 
 def _placeholders(graph):
@@ -263,7 +263,7 @@ def decomposed(program, table=None):
         opened.setdefault(axis.place[0], []).append(axis.place[1])
     tracing = traced_with(lambda unknowns: Retracing(program, table, opened, unknowns))
     traced = tracing.traced
-    traced.owner = traced.listener.modules
+    traced.owner = traced.tracer.modules
     open_unknowns(traced, hints, declared)
     ranges = Ranges(traced, axes, hints, declared)
     _check_replay(ranges)
@@ -311,7 +311,7 @@ def _rebuilt(program, traced, writes):
         constants[one.target] = one.value
     if added:
         made = _with_constants(made, traced)
-    return type(program)(dict(traced.listener.modules), traced.graph, made, program.state_dict,
+    return type(program)(dict(traced.tracer.modules), traced.graph, made, program.state_dict,
                          dict(program.range_constraints), list(program.module_call_graph), program.example_inputs,
                          constants)
 

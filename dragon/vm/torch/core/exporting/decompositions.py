@@ -11,7 +11,7 @@ from dragon.dialects.rows import compile_row
 from dragon.vm.guest import gather
 from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.aten import decomposed, functional, unrolled
-from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.tracer import aten
 from dragon.vm.torch.core.exporting.resolving import resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.tensor import Tensor

@@ -271,5 +271,5 @@ def program_of(module, described, args, kwargs, preserved=()):
         calls.append(ModuleCallEntry(name, kept))
     state = {name: value if isinstance(value, Parameter) else value.detach() if value.requires_grad else value
              for name, value in state.items() if isinstance(value, Tensor)}
-    return ExportedProgram(dict(traced.listener.modules), traced.graph, ExportGraphSignature(inputs, outputs), state,
+    return ExportedProgram(dict(traced.tracer.modules), traced.graph, ExportGraphSignature(inputs, outputs), state,
                            described.ranges, calls, (args, kwargs), constants)

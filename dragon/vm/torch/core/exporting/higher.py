@@ -1,5 +1,5 @@
 """Operators that take functions as graphs: `torch.ops.higher_order`."""
-from dragon.vm.torch.core.exporting.hearing import listener
+from dragon.vm.torch.core.exporting.tracing_state import current_tracer
 
 OPERATORS = {}
 
@@ -28,7 +28,7 @@ class HigherOrderOperator:
         return self.__name__
 
     def __call__(self, *args, **kwargs):
-        found = listener()
+        found = current_tracer()
         if found is None:
             return self.run(*args, **kwargs)
         return found.emit(self, args, kwargs, found.quietly(self.run, args, kwargs), self.__name__)

@@ -207,7 +207,7 @@ def _add_guards(program, root, graph, users):
 
 def _add_outputs(program, graph, node, nodes):
     """Return what the program returns, after what it writes."""
-    from dragon.vm.torch.core.exporting.listening import aten
+    from dragon.vm.torch.core.exporting.tracer import aten
     signature, results = program.graph_signature, []
     inputs = {spec.target: place for place, spec in enumerate(signature.input_specs)}
     by_name = {spec.arg.name: place for place, spec in enumerate(signature.input_specs)}

@@ -4,7 +4,7 @@ import inspect
 from dragon.vm.torch.core.exporting.decompositions import composite_table
 from dragon.vm.torch.core.exporting.decomposing import Functional
 from dragon.vm.torch.core.exporting.dims import Dim
-from dragon.vm.torch.core.exporting.listening import Listener, aten
+from dragon.vm.torch.core.exporting.tracer import ExportTracer, aten
 from dragon.vm.torch.core.exporting.program import describe_program
 from dragon.vm.torch.core.exporting.api_to_aten import RULES
 from dragon.vm.torch.core.exporting.tracing import Tracing
@@ -19,13 +19,13 @@ MODES = ("real", "fake", "symbolic")
 NEVER = frozenset(("item.default", "detach_.default"))  # these have their own way into the graph
 
 
-class Dispatched(Listener):
+class Dispatched(ExportTracer):
     """Writes down what operators come to when they are called, not what the program called.
 
     Parameters
     ----------
     parts : Any
-        Of a listener.
+        Of a tracer.
     table : Dict[OpOverload, Callable]
         What operators are made of.
 
@@ -82,9 +82,9 @@ class Making(Tracing):
         super().__init__(*parts)
         self.names, self.table = names, table
 
-    def make_listener(self, clerk):
-        """Return who listens."""
-        return Dispatched(self.graph, clerk, self._constant, RULES, table=self.table)
+    def make_tracer(self, shape_env):
+        """Return the tracer."""
+        return Dispatched(self.graph, shape_env, self._constant, RULES, table=self.table)
 
     def _named_users(self):
         leaves = [leaf for _, leaf in super()._named_users()]
@@ -99,20 +99,20 @@ class Making(Tracing):
 class Rewriting(Making):
     """Traces a graph's own run, without writes."""
 
-    def make_listener(self, clerk):
-        """Return who listens."""
-        return Functional(self.graph, clerk, self._constant, RULES)
+    def make_tracer(self, shape_env):
+        """Return the tracer."""
+        return Functional(self.graph, shape_env, self._constant, RULES)
 
     def _call(self, args, kwargs):
         """Return what the graph gives, after what it writes into its arguments has been put there."""
         results = super()._call(args, kwargs)
-        listener = self.listener
-        made = pytree.tree_map(lambda value: listener.fresh(value) if isinstance(value, Tensor) else value, results)
+        tracer = self.tracer
+        made = pytree.tree_map(lambda value: tracer.fresh(value) if isinstance(value, Tensor) else value, results)
         given = [leaf for leaf in pytree.tree_leaves(args) if isinstance(leaf, Tensor)]
-        own = [value for value, node in listener.nodes.values() if node.op == "placeholder"]
+        own = [value for value, node in tracer.nodes.values() if node.op == "placeholder"]
         for value in dict.fromkeys((*given, *own)):
-            if id(value) in listener.stamps:
-                listener._plain(aten().copy_.default, (value, listener.fresh(value)), {})
+            if id(value) in tracer.stamps:
+                tracer._plain(aten().copy_.default, (value, tracer.fresh(value)), {})
         return made
 
 
@@ -181,7 +181,7 @@ def _holding_attributes(traced, root):
 def _finished(traced, args, names, title):
     root = Module()
     _holding_attributes(traced, root)
-    for name, part in traced.listener.modules.items():
+    for name, part in traced.tracer.modules.items():
         setattr(root, name, part)
     output = traced.graph.output_node()
     spec, in_spec = traced.out_spec, pytree.tree_structure(tuple(args))

@@ -74,7 +74,7 @@ def _described(trace, asked):
     for _ in range(len(asked) + 1):
         axes, hints, declared, dims = symbols_of(asked)
         traced = trace(_by_leaf(axes), {})
-        traced.owner = traced.listener.modules
+        traced.owner = traced.tracer.modules
         open_unknowns(traced, hints, declared)
         ranges = Ranges(traced, axes, hints, declared)
         _check_replay(ranges)

@@ -60,7 +60,7 @@ class Ranges:
 
     def _step(self):
         """Return by how much sizes are moved: what keeps remainders that the program looks at."""
-        step, origins = 1, self.traced.clerk.origins
+        step, origins = 1, self.traced.shape_env.origins
         for origin in origins.values():
             if origin.how in ("mod", "floordiv"):
                 divisor = origins[origin.parts[1]]

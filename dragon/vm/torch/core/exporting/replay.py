@@ -102,8 +102,8 @@ class Replay:
             return values
 
     def _check(self, values):
-        origins = self.traced.clerk.origins
-        for decision in self.traced.clerk.decisions:
+        origins = self.traced.shape_env.origins
+        for decision in self.traced.shape_env.decisions:
             if decision.relation == "eq" and not decision.held and "constant" not in (
                     origins[decision.a].how, origins[decision.b].how):
                 continue  # two sizes that happened to differ
@@ -113,7 +113,7 @@ class Replay:
 
     def number(self, number, values):
         """Return a number of the program for these values of nodes."""
-        origin = self.traced.clerk.origins[number]
+        origin = self.traced.shape_env.origins[number]
         if origin.how == "constant":
             return origin.value
         if origin.how == "size":

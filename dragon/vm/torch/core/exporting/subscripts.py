@@ -1,7 +1,7 @@
 """What `tensor[...]` is in PyTorch's operators, read and written."""
 import sys
 
-from dragon.vm.torch.core.exporting.listening import aten, listener
+from dragon.vm.torch.core.exporting.tracer import aten, current_tracer
 from dragon.vm.torch.core.exporting.api_to_aten import with_function
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -82,7 +82,7 @@ def _sliced(tensor, axis, part):
 
 
 @with_function("__getitem__")
-def _read(listener, func, args, kwargs):
+def _read(tracer, func, args, kwargs):
     """Note a subscript that is read."""
     tensor, indices = view_of(*args)
     if indices is not None:
@@ -95,7 +95,7 @@ def write(tensor, key, value):
     from dragon.vm import torch
     a = aten()
     if not isinstance(value, Tensor) and not hasattr(type(value), "_combined"):
-        value = listener().constant(torch.tensor, (value,), {"dtype": tensor.dtype})
+        value = current_tracer().constant(torch.tensor, (value,), {"dtype": tensor.dtype})
     view, indices = view_of(tensor, key)
     if indices is not None:
         a.index_put_.default(view, indices, value)

@@ -11,11 +11,11 @@ from dragon.core.capture.settings import begin_capture
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.exporting import api_to_aten_rest, branching, subscripts  # noqa: F401
 from dragon.vm.torch.core.exporting.attributes import Attributes
-from dragon.vm.torch.core.exporting.below import Unheard
-from dragon.vm.torch.core.exporting.clerk import Clerk
+from dragon.vm.torch.core.exporting.engine_level_export import Unheard
+from dragon.vm.torch.core.exporting.shape_env import ShapeEnv
 from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDependentSymNode
-from dragon.vm.torch.core.exporting.hearing import listener as listener_now, set_follows_sizes
-from dragon.vm.torch.core.exporting.listening import Listener, aten
+from dragon.vm.torch.core.exporting.tracing_state import current_tracer, set_follows_sizes
+from dragon.vm.torch.core.exporting.tracer import ExportTracer, aten
 from dragon.vm.torch.core.exporting.replay import plain_shape
 from dragon.vm.torch.core.exporting.api_to_aten import RULES
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -76,7 +76,7 @@ class Traced:
 
     def __init__(self, graph):
         self.graph = graph
-        self.inputs, self.clerk, self.numbers = [], None, {}
+        self.inputs, self.shape_env, self.numbers = [], None, {}
         self.in_spec = self.out_spec = self.outputs = None
         self.forward_names = []
         self.calls = {}  # of modules whose calls are kept: name -> (args, kwargs, result) as nodes
@@ -186,19 +186,19 @@ class Tracing:
         for name, leaf in self._named_users():
             yield self._placeholder("user", name, None, leaf)
 
-    def make_listener(self, clerk):
-        """Return who listens."""
-        return Listener(self.graph, clerk, self._constant, RULES)
+    def make_tracer(self, shape_env):
+        """Return the tracer."""
+        return ExportTracer(self.graph, shape_env, self._constant, RULES)
 
     def run(self):
         """Return the Traced."""
         leaves, self.traced.in_spec = pytree.tree_flatten((self.args, self.kwargs))
-        trace, clerk = _C.Trace(), Clerk()
-        self.traced.clerk, clerk.unknowns = clerk, self.unknowns
-        listener = self.make_listener(clerk)
-        listener.flow = branching
-        listener.lifted, listener.traced, listener.tracing = self._lifted, self.traced, self
-        self.listener = listener
+        trace, shape_env = _C.Trace(), ShapeEnv()
+        self.traced.shape_env, shape_env.unknowns = shape_env, self.unknowns
+        tracer = self.make_tracer(shape_env)
+        tracer.flow = branching
+        tracer.lifted, tracer.traced, tracer.tracing = self._lifted, self.traced, self
+        self.tracer = tracer
         state, stand_ins, users = list(self._state()), [], list(self._user_inputs())
         for place, one in enumerate(users):
             value = one.value
@@ -208,32 +208,32 @@ class Tracing:
                 stand_in = stand_ins[first] if first is not None else _phantom(value, shape)
                 if first is None:
                     trace.add_input(stand_in)
-                    clerk.add_argument(stand_in, list(self.axes.get(place, ())))
+                    shape_env.add_argument(stand_in, list(self.axes.get(place, ())))
                 value = stand_in
             stand_ins.append(value)
-        self.unknowns.prepare(trace, clerk, ops.empty((0,)))
+        self.unknowns.prepare(trace, shape_env, ops.empty((0,)))
         attributes = Attributes(self.module)
         with ExitStack() as exits:
             exits.callback(trace.restore_gradients)
             exits.switch(modes.set_phantom, True)
             exits.switch(set_follows_sizes, bool(self.axes))
-            begin_capture(exits, Export(trace, clerk), trace)
-            exits.callback(clerk.stop)
-            clerk.start()
+            begin_capture(exits, Export(trace, shape_env), trace)
+            exits.callback(shape_env.stop)
+            shape_env.start()
             exits.callback(attributes.restore)
-            _follow_modules(exits, listener, self.module, self.preserved, self.traced)
-            with listener:
+            _follow_modules(exits, tracer, self.module, self.preserved, self.traced)
+            with tracer:
                 for one, value in [*((one, one.value) for one in state), *zip(users, stand_ins)]:
                     one.node.meta["example"] = value
-                    if isinstance(value, Tensor) and id(value) not in listener.nodes:
-                        listener.track(value, one.node)
+                    if isinstance(value, Tensor) and id(value) not in tracer.nodes:
+                        tracer.track(value, one.node)
                 result = self._result(stand_ins, trace)
                 attributes.note_writes()
-            self._return(listener, result)
-        if clerk.failure and (self.axes or self.unknowns.numbers):
-            raise ExportError(f"torch.export: sizes cannot be followed: {clerk.failure}")
+            self._return(tracer, result)
+        if shape_env.failure and (self.axes or self.unknowns.numbers):
+            raise ExportError(f"torch.export: sizes cannot be followed: {shape_env.failure}")
         self._sort_inputs()
-        self.traced.listener = listener
+        self.traced.tracer = tracer
         return self.traced
 
     def _result(self, stand_ins, trace):
@@ -249,7 +249,7 @@ class Tracing:
                 places[id(leaf)] = len(given)
                 given.append(leaf)
         axes = [(places[id(stand_ins[leaf])], axis) for leaf, found in self.axes.items() for axis in found]
-        return Unheard(self.listener, trace, [*given, *self.unknowns.pool], sorted(set(axes)), lambda tensors: call(
+        return Unheard(self.tracer, trace, [*given, *self.unknowns.pool], sorted(set(axes)), lambda tensors: call(
             [tensors[places[id(leaf)]] if isinstance(leaf, Tensor) else leaf for leaf in stand_ins])).result()
 
     def _call(self, args, kwargs):
@@ -264,13 +264,13 @@ class Tracing:
                 "Could not guard on data-dependent expression: the program looks at a tensor's numbers at "
                 f"{place}; expected torch.cond, torch.where or another operator") from error
 
-    def _return(self, listener, result):
+    def _return(self, tracer, result):
         leaves, self.traced.out_spec = pytree.tree_flatten(result)
         for leaf in leaves:
             if not isinstance(leaf, (Tensor, *PLAIN)) and not _is_constant(leaf):
                 raise ValueError(f"torch.export: the program returns a {type(leaf).__name__}, expected tensors, "
                                  "numbers, strs, None, and what pytrees hold (register_dataclass)")
-        made = tuple(listener.argument(leaf) for leaf in leaves)
+        made = tuple(tracer.argument(leaf) for leaf in leaves)
         self.traced.outputs = made
         self.graph.output(made)
 
@@ -300,8 +300,8 @@ class Tracing:
         """Return what a function gives that runs with numbers, and is no part of the program."""
         with ExitStack() as exits:
             exits.switch(modes.set_phantom, False)
-            exits.set(self.listener.clerk, "busy", self.listener.clerk.busy + 1)
-            return self.listener.quietly(func, args, kwargs)
+            exits.set(self.tracer.shape_env, "busy", self.tracer.shape_env.busy + 1)
+            return self.tracer.quietly(func, args, kwargs)
 
     def _lift(self, tensor, target):
         first = next((one.node for one in self.traced.inputs if one.kind == "user"), None)
@@ -317,7 +317,7 @@ class Tracing:
         made = self._aside(func, args, kwargs)
         name = f"lifted_tensor_{self._constants}"
         self._constants += 1
-        self.listener.track(made, self._lift(made, name))
+        self.tracer.track(made, self._lift(made, name))
         return made
 
     def _sort_inputs(self):
@@ -338,11 +338,11 @@ def _phantom(value, shape):
 def _shown(tensor):
     """Return a tensor without numbers as a program prints it."""
     dtype = "" if str(tensor.dtype) == "torch.float32" else f", dtype={tensor.dtype}"
-    shape = listener_now().quietly(plain_shape, (tensor,), {})  # to be told of is no decision
+    shape = current_tracer().quietly(plain_shape, (tensor,), {})  # to be told of is no decision
     return f"FakeTensor(..., size={shape}{dtype})"
 
 
-def _follow_modules(exits, listener, root, preserved, traced):
+def _follow_modules(exits, tracer, root, preserved, traced):
     """Note at every node which modules' calls are under way, until an ExitStack ends."""
     names = {}
     for name, part in root.named_modules():
@@ -356,29 +356,29 @@ def _follow_modules(exits, listener, root, preserved, traced):
         count = counts[name] = counts.get(name, -1) + 1
         key = f"L['self']{''.join('.' + word for word in name.split('.') if word)}" + (f"@{count}" if count else "")
         called_as = name + (f"@{count}" if count else "")
-        listener.stack[key] = called_as, f"{type(module).__module__}.{type(module).__qualname__}"
+        tracer.stack[key] = called_as, f"{type(module).__module__}.{type(module).__qualname__}"
         try:
             result = called(module, *args, **kwargs)
             if name in preserved:
                 leaves, in_spec = pytree.tree_flatten((args, kwargs))
                 found, out_spec = pytree.tree_flatten(result)
-                traced.calls[called_as] = list(map(listener.argument, leaves)), list(map(listener.argument, found))
+                traced.calls[called_as] = list(map(tracer.argument, leaves)), list(map(tracer.argument, found))
                 traced.call_specs[called_as] = in_spec, out_spec, argument_names(
                     type(module).forward.__get__(module), args, kwargs)
             return result
         finally:
-            listener.stack.pop(key, None)
+            tracer.stack.pop(key, None)
 
     def set_item(tensor, key, value):
-        if listener_now() is None:
+        if current_tracer() is None:
             return original(tensor, key, value)
         return subscripts.write(tensor, key, value)
 
     def item(tensor):
-        return told(tensor) if listener_now() is None else aten().item.default(tensor)
+        return told(tensor) if current_tracer() is None else aten().item.default(tensor)
 
     def to_list(tensor):
-        if listener_now() is None:
+        if current_tracer() is None:
             return listed(tensor)
         return tensor.item() if tensor.ndim == 0 else [part.tolist() for part in tensor.unbind()]
 
@@ -386,7 +386,7 @@ def _follow_modules(exits, listener, root, preserved, traced):
         plain = getattr(Tensor, name)
 
         def shown(tensor, *args):
-            return plain(tensor, *args) if listener_now() is None else _shown(tensor)
+            return plain(tensor, *args) if current_tracer() is None else _shown(tensor)
         shown.__name__ = name
         return shown
 

@@ -50,22 +50,22 @@ class Unknowns:
         """Return what is supposed of a symbol."""
         return self.supposed.get(name, USUAL)
 
-    def prepare(self, trace, clerk, like):
+    def prepare(self, trace, shape_env, like):
         """Have numbers at hand: each is the size of a tensor that nobody sees."""
         for place in range(POOL):
             stand_in = _C.phantom_like(like, (max(self.hint(f"u{place}"), 0),))
             trace.add_input(stand_in)
-            clerk.add_argument(stand_in, [0])
+            shape_env.add_argument(stand_in, [0])
             self.pool.append(stand_in)
 
-    def mint(self, clerk):
+    def mint(self, shape_env):
         """Return (symbol, number) of a fresh one."""
         place = len(set(self.numbers.values()))
         if place >= POOL:
             raise ExportError(f"torch.export: the program takes more than {POOL} numbers from tensors")
         made = self.pool[place].shape[0]
         if not is_followed(made):
-            raise ExportError(f"torch.export: a number of a tensor cannot be followed: {clerk.failure}")
+            raise ExportError(f"torch.export: a number of a tensor cannot be followed: {shape_env.failure}")
         self.numbers[made.number] = name = f"u{place}"
         return name, made
 
@@ -80,11 +80,11 @@ class Unknowns:
 
     # --- what the program checks
 
-    def expression(self, clerk, number):
+    def expression(self, shape_env, number):
         """Return a number of the program in terms of unknowns and of symbols for all else that is open."""
         if number in self.numbers:
             return Expression.symbol(self.numbers[number])
-        origin = clerk.origins.get(number)
+        origin = shape_env.origins.get(number)
         if origin is None or origin.how in ("size", "numel", "item"):
             name = f"n{number}"
             if origin is not None and origin.how == "size":
@@ -94,13 +94,13 @@ class Unknowns:
             return Expression.symbol(name)
         if origin.how == "constant":
             return Expression.of(origin.value) if isinstance(origin.value, int) else origin.value
-        return compute(origin.how, *(self.expression(clerk, part) for part in origin.parts))
+        return compute(origin.how, *(self.expression(shape_env, part) for part in origin.parts))
 
-    def claim(self, clerk, decision):
+    def claim(self, shape_env, decision):
         """Note what the program checks; return (operator, its operands as numbers), None where nothing is unknown."""
         plain, turned = TRUE[decision.relation, decision.held]
         try:
-            sides = [self.expression(clerk, number) for number in (decision.a, decision.b)]
+            sides = [self.expression(shape_env, number) for number in (decision.a, decision.b)]
         except ValueError:  # of real numbers, from which nothing is concluded
             return plain, decision.a, decision.b
         known = [isinstance(side, Expression) and bool(set(side.symbols()) & set(self.numbers.values()))
@@ -112,12 +112,12 @@ class Unknowns:
             self.claims.append(made)
         return (plain, decision.a, decision.b) if known[0] else (turned, decision.b, decision.a)
 
-    def refute(self, clerk, decisions):
+    def refute(self, shape_env, decisions):
         """Raise Refuted with what would do where a check failed by what was supposed."""
         for decision in decisions[:-1]:
-            self.claim(clerk, decision)
+            self.claim(shape_env, decision)
         *_, last = decisions
-        if self.claim(clerk, last._replace(held=not last.held)) is not None:
+        if self.claim(shape_env, last._replace(held=not last.held)) is not None:
             raise Refuted
 
     def others(self):
@@ -223,10 +223,10 @@ def text_of(claim):
     return f"{another} {SIGNS[turned]} {one}" if is_turned else f"{one} {SIGNS[plain]} {another}"
 
 
-def text_of_check(clerk, operation, a, b):
+def text_of_check(shape_env, operation, a, b):
     """Return what a comparison of two numbers of the program says."""
     try:
-        first, second = (clerk.unknowns.expression(clerk, number) for number in (a, b))
+        first, second = (shape_env.unknowns.expression(shape_env, number) for number in (a, b))
     except ValueError:
         first, second = "a number", "another"
     return f"{first} {SIGNS[operation]} {second}"

@@ -1,7 +1,7 @@
 """Functions that call functions: branches, loops, maps and scans. Python runs them, and captures hold both ways."""
 from dragon.core.capture.control import PLAIN, Control, is_long, is_open
 from dragon.core.capture.structure import Template
-from dragon.vm.torch.core.exporting.hearing import listener
+from dragon.vm.torch.core.exporting.tracing_state import current_tracer
 from dragon.vm.torch.core.functions.creation import tensor
 from dragon.vm.torch.core.register import plain
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -15,7 +15,7 @@ def cond(pred, true_fn, false_fn, operands=()):
     for name, function in (("true_fn", true_fn), ("false_fn", false_fn)):
         if not callable(function):
             raise TypeError(f"cond: got {type(function).__name__} for '{name}', expected a function")
-    if (outer := listener()) is not None:
+    if (outer := current_tracer()) is not None:
         return outer.flow.export_cond(outer, pred, true_fn, false_fn, operands)
     made = _flow.cond(pred, lambda: true_fn(*operands), lambda: false_fn(*operands), "torch.cond")
     return (true_fn if pred else false_fn)(*operands) if made is PLAIN else made
@@ -24,7 +24,7 @@ def cond(pred, true_fn, false_fn, operands=()):
 @plain
 def while_loop(cond_fn, body_fn, carried_inputs, additional_inputs=None):
     """Return the inputs after as many rounds of `body_fn` as `cond_fn` asks for."""
-    if (outer := listener()) is not None:
+    if (outer := current_tracer()) is not None:
         return outer.flow.export_while(outer, cond_fn, body_fn, carried_inputs, additional_inputs)
     state, more = tuple(carried_inputs), additional_inputs or ()
     while True:
@@ -86,7 +86,7 @@ def scan(combine_fn, init, xs, *, dim=0, reverse=False):
         The last carried value, and the results stacked along a first axis.
 
     """
-    if (outer := listener()) is not None:
+    if (outer := current_tracer()) is not None:
         return outer.flow.export_scan(outer, combine_fn, init, xs, dim, reverse)
     xs, length = _places(xs, dim, "scan")
     if is_long(length):
@@ -114,7 +114,7 @@ def map(f, xs, *args):
         The results.
 
     """
-    if (outer := listener()) is not None:
+    if (outer := current_tracer()) is not None:
         return outer.flow.export_map(outer, f, xs, args)
     xs, length = _places(xs, 0, "map")
 

@@ -8,7 +8,7 @@ from dragon.core.capture.outward import note
 from dragon.core.capture.settings import is_exporting
 from dragon.vm.guest import import_or_none
 from dragon.vm.torch.core.device import as_device, device
-from dragon.vm.torch.core.exporting.hearing import listener
+from dragon.vm.torch.core.exporting.tracing_state import current_tracer
 from dragon.vm.torch.core.exporting.symbols import SymInt  # noqa: F401
 from dragon.vm.torch.core.layout import contiguous_format
 from dragon.vm.torch.core.register import FUNCTIONS, function, plain
@@ -133,7 +133,7 @@ def _assert(condition, message):
 @function
 def _assert_async(input, assert_msg="Expected Tensor with single nonzero value, but got zero"):
     """Raise RuntimeError unless the only element is not zero; a model of ONNX's operators goes without such checks."""
-    if is_exporting() and listener() is None:
+    if is_exporting() and current_tracer() is None:
         return
     if not bool(input):
         raise RuntimeError(assert_msg)
@@ -143,8 +143,8 @@ def _checker(name, error):
     def check(cond, message=None):
         if not isinstance(cond, bool) and not isinstance(cond, Tensor):
             raise TypeError(f"{name}: got {type(cond).__name__} for argument 'cond', expected a bool")
-        if listener() is not None and isinstance(cond, bool):
-            listener().checked(cond)
+        if current_tracer() is not None and isinstance(cond, bool):
+            current_tracer().checked(cond)
         if not cond:
             raise error(message() if message is not None else "Expected cond to be True, but got False.")
     plain(named(check, name, f"Raise {error.__name__} unless a condition holds."))

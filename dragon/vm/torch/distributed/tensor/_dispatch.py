@@ -4,7 +4,7 @@ import itertools
 from dragon.core import warnings
 from dragon.core.scopes import contextmanager
 from dragon.distributed.globals.signatures import is_split
-from dragon.vm.torch.core.dispatching.shells import stand_in, without_numbers
+from dragon.vm.torch.core.dispatching.wrapper_subclass import stand_in, without_numbers
 from dragon.vm.torch.core.dispatching.stack import leaves
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.distributed.tensor import _ops

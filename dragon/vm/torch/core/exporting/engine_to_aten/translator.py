@@ -4,10 +4,10 @@ from dragon.core import modes
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.aten.decomposed import as_tensor
 from dragon.vm.torch.core.device import device as Device
-from dragon.vm.torch.core.exporting.below_sizes import evaluate
+from dragon.vm.torch.core.exporting.engine_level_sizes import evaluate
 from dragon.vm.torch.core.exporting.decompositions import lowering_of
 from dragon.vm.torch.core.exporting.errors import ExportError
-from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.tracer import aten
 from dragon.vm.torch.core.exporting.resolving import NoOverload, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.exporting.engine_to_aten import (  # noqa: F401: which fill the table
@@ -23,10 +23,10 @@ class Translator:
     ----------
     graph : Graph
         The engine's.
-    listener : Listener
+    tracer : ExportTracer
         Who hears what is called.
     values : Dict[int, Tensor]
-        The graph's inputs, which the listener knows.
+        The graph's inputs, which the tracer knows.
     wanted : Sequence[int]
         The values that are asked for: calls that nobody needs are not said.
     sizes : Dict[str, int]
@@ -34,8 +34,8 @@ class Translator:
 
     """
 
-    def __init__(self, graph, listener, values, wanted, sizes):
-        self.graph, self.listener, self.values = graph, listener, dict(values)
+    def __init__(self, graph, tracer, values, wanted, sizes):
+        self.graph, self.tracer, self.values = graph, tracer, dict(values)
         self.a, self.sizes = aten(), sizes
         self.calls, self.needed = _needed(graph.calls, wanted)
         self.notes = {}  # of rules, for those of later calls
@@ -43,7 +43,7 @@ class Translator:
             exits.switch(modes.set_phantom, False)
             for value, tensor in graph.constants.items():
                 tensor = _C.as_class(tensor, Tensor)
-                self.values[value] = listener.quietly(tensor.item, (), {}) if tensor.ndim == 0 else tensor
+                self.values[value] = tracer.quietly(tensor.item, (), {}) if tensor.ndim == 0 else tensor
 
     def run(self):
         """Return {value: tensor} of all that was computed.
@@ -166,7 +166,7 @@ class Translator:
 
     def is_dense(self, tensor):
         """Return whether a tensor lies in memory in the order of its elements."""
-        return self.listener.quietly(tensor.is_contiguous, (), {})
+        return self.tracer.quietly(tensor.is_contiguous, (), {})
 
     def _enter(self, call, made):
         results = [made] if call.result_count == 1 and not isinstance(made, (list, tuple)) else list(made)
@@ -187,7 +187,7 @@ class Translator:
                               f"{tuple(wanted.shape)} torch.{wanted.dtype}; this is a mistake of Dragon's")
 
     def _form(self, tensor):
-        return self.listener.quietly(lambda: tuple(int(size) for size in tensor.shape), (), {}), str(tensor.dtype)
+        return self.tracer.quietly(lambda: tuple(int(size) for size in tensor.shape), (), {}), str(tensor.dtype)
 
     def has_form(self, tensor):
         """Return whether a tensor has the form of what the present call gives."""

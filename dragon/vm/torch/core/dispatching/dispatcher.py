@@ -1,8 +1,8 @@
-"""From a call of the API to the operators that it comes to, and to who answers for them."""
+"""The dispatcher of `__torch_dispatch__`: calls of the API become operators, which modes and wrappers answer."""
 from dragon.core import modes as switches
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core import overrides
-from dragon.vm.torch.core.dispatching import shells, slots
+from dragon.vm.torch.core.dispatching import wrapper_subclass, slots
 from dragon.vm.torch.core.dispatching.engine import handle
 from dragon.vm.torch.core.dispatching.own import OWN
 from dragon.vm.torch.core.dispatching.recording import recorded
@@ -10,8 +10,8 @@ from dragon.vm.torch.core.dispatching.stack import (asking_nobody, beneath_gradi
                                                     is_wanted, leaves, who_answers)
 from dragon.vm.torch.core.dispatching.tables import SHOWN, decomposition
 from dragon.vm.torch.core.exporting import api_to_aten_rest, subscripts  # noqa: F401: which add rules
-from dragon.vm.torch.core.exporting.hearing import set_listener
-from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.tracing_state import set_tracer
+from dragon.vm.torch.core.exporting.tracer import aten
 from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.exporting.api_to_aten import RULES
@@ -32,14 +32,14 @@ OUT_FORMS = {"default": "out", "Tensor": "out", "self": "self_out", "dim_IntList
 WHOLE_MODULES = ("torch.nn.init", "dragon.vm.torch.nn.init")
 
 
-class Speaker:
+class Dispatcher:
     """Says calls of the API in PyTorch's operators, as exported programs have them, and calls these."""
 
-    records, flow, nodes = True, None, {}  # what the rules of exported programs ask of a listener
+    records, flow, nodes = True, None, {}  # what the rules of exported programs ask of a tracer
 
     # --- what the engine's question comes to
 
-    is_wanted, revive = staticmethod(is_wanted), staticmethod(shells.revive_all)
+    is_wanted, revive = staticmethod(is_wanted), staticmethod(wrapper_subclass.revive_all)
 
     @staticmethod
     def count():
@@ -49,7 +49,7 @@ class Speaker:
     @staticmethod
     def has_wrapper(*trees):
         """Return whether a wrapper takes part in a call of the engine's."""
-        return any(map(shells.is_wrapper, leaves(*trees)))
+        return any(map(wrapper_subclass.is_wrapper, leaves(*trees)))
 
     def compute(self, name, arguments, destinations):
         """Compute a call of the engine's."""
@@ -81,17 +81,17 @@ class Speaker:
             return self.within(func, args, kwargs)
         rule = OWN.get(name) or RULES.get(name)
         with ExitStack() as exits:
-            exits.switch(set_listener, self)
+            exits.switch(set_tracer, self)
             if rule is not None:
                 return rule(self, func, args, kwargs)
             return self.default(func, name, args, kwargs)
 
     def shown(self, func, name, args, kwargs):
         """Tell how a tensor lies: nobody is asked, but the class of a wrapper that wants to be."""
-        policy = shells.policy_of(args[0]) if args else None
+        policy = wrapper_subclass.policy_of(args[0]) if args else None
         if name in ASKED.get(policy, ()):
             return self.called(getattr(aten(), ASKED[policy][name]).default, args, kwargs)
-        return shells.bare(func, args, kwargs)
+        return wrapper_subclass.bare(func, args, kwargs)
 
     # --- what rules ask
 
@@ -129,7 +129,7 @@ class Speaker:
         target = getattr(packet, overload or "default")
         made_of = decomposition(target)
         with ExitStack() as exits:
-            exits.switch(set_listener, self)
+            exits.switch(set_tracer, self)
             found = NotImplemented if made_of is None else made_of(*args, **kwargs)
         return recorded(self, target, tuple(args), dict(kwargs)) if found is NotImplemented else found
 
@@ -139,8 +139,8 @@ class Speaker:
 
     def quietly(self, func, args, kwargs):
         """Call a function without asking anybody: of wrappers it learns how they lie."""
-        if any(map(shells.is_wrapper, overrides.flat(args, kwargs))):
-            return shells.bare(func, args, kwargs)
+        if any(map(wrapper_subclass.is_wrapper, overrides.flat(args, kwargs))):
+            return wrapper_subclass.bare(func, args, kwargs)
         return plainly(func, args, kwargs)
 
     constant = lifted = quietly
@@ -148,10 +148,10 @@ class Speaker:
     def within(self, func, args, kwargs):
         """Call a function and answer the calls that it makes."""
         with ExitStack() as exits:
-            exits.switch(set_listener, None)
+            exits.switch(set_tracer, None)
             inner = getattr(func, "__wrapped__", None)
             found = plainly(func, args, kwargs) if inner is None else inner(*args, **kwargs)
-            return shells.revive_all(found)  # what has gone through the engine shows as parts
+            return wrapper_subclass.revive_all(found)  # what has gone through the engine shows as parts
 
     def checked(self, holds):
         """Do nothing: what a program checks by itself holds, or it says so."""
@@ -177,7 +177,7 @@ class Speaker:
 
         """
         with ExitStack() as exits:
-            exits.switch(set_listener, None)
+            exits.switch(set_tracer, None)
             with beneath_gradients():
                 return self._asked(target, args, kwargs)
 
@@ -215,11 +215,11 @@ def plainly(func, args, kwargs):
             return func(*args, **kwargs)
 
 
-speaker = Speaker()
+dispatcher = Dispatcher()
 
 
 def begin():
     """Have classes and modes be asked for operators from now on."""
     if not overrides.beneath:
-        overrides.beneath.append(speaker)
+        overrides.beneath.append(dispatcher)
         slots.install()

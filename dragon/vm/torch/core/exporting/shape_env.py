@@ -1,4 +1,4 @@
-"""Who hands out sizes while a program is exported, and remembers how every number came about."""
+"""Symbolic sizes of a program that is exported, and how every number follows from them."""
 import sys
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ class Origin(NamedTuple):
     value: Any
 
 
-class Clerk(_C.Scribe):
+class ShapeEnv(_C.Scribe):
     """Hands out numbers that follow sizes; decisions are noted while the program itself asks, not an operator."""
 
     def __init__(self):

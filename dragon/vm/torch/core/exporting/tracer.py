@@ -1,4 +1,4 @@
-"""What a program asks of the API becomes nodes of a graph: calls of PyTorch's operators, by their names."""
+"""The tracer of `torch.export`: it records calls of the API as nodes of a graph, which call PyTorch's operators."""
 import collections
 import itertools
 import math
@@ -10,7 +10,7 @@ from dragon.core.capture.lines import user_frame, user_line
 from dragon.core.capture.sizes import Quantity, Size as Number
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.exporting.errors import ExportError
-from dragon.vm.torch.core.exporting.hearing import listener, set_listener  # noqa: F401
+from dragon.vm.torch.core.exporting.tracing_state import current_tracer, set_tracer  # noqa: F401
 from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.exporting.unknowns import maker_of, text_of_check, written_by
@@ -43,14 +43,14 @@ def node_name(target):
     return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
 
 
-class Listener(TorchFunctionMode):
+class ExportTracer(TorchFunctionMode):
     """Writes a program's calls into a graph.
 
     Parameters
     ----------
     graph : Graph
         Where nodes are added.
-    clerk : Clerk
+    shape_env : ShapeEnv
         Who hands out sizes.
     find_constant : Callable[[Tensor], Node]
         Makes a node for a tensor that the program found by itself.
@@ -62,14 +62,14 @@ class Listener(TorchFunctionMode):
     flow = None  # who writes control flow down
     origin = None  # the node of another graph that is written down anew
 
-    def __init__(self, graph, clerk, find_constant, rules):
-        self.graph, self.clerk, self.find_constant, self.rules = graph, clerk, find_constant, rules
+    def __init__(self, graph, shape_env, find_constant, rules):
+        self.graph, self.shape_env, self.find_constant, self.rules = graph, shape_env, find_constant, rules
         self.nodes, self.stack, self._numbers, self._depth = {}, collections.OrderedDict(), {}, 0
         self.modules, self.records = {}, switches.is_recording()
 
     def _enter_scope(self, exits):
         """Listen from now on."""
-        exits.switch(set_listener, self)
+        exits.switch(set_tracer, self)
         return super()._enter_scope(exits)
 
     # --- values and nodes
@@ -77,7 +77,7 @@ class Listener(TorchFunctionMode):
     def track(self, tensor, node):
         """Remember that a tensor is what a node gives."""
         self.nodes[id(tensor)] = tensor, node  # kept, so that no other object comes to lie where it was
-        self.clerk.learn(tensor, node)
+        self.shape_env.learn(tensor, node)
 
     def node_of(self, tensor):
         """Return the node that gives a tensor."""
@@ -92,7 +92,7 @@ class Listener(TorchFunctionMode):
         return self._number(size.number)
 
     def _number(self, number):
-        origin = self.clerk.origins.get(number)
+        origin = self.shape_env.origins.get(number)
         if origin is None:
             raise ExportError("torch.export: the program uses a number that follows a size in a way that cannot be "
                               f"told (at {user_line()}); expected sizes, numel() and arithmetic with them")
@@ -166,7 +166,7 @@ class Listener(TorchFunctionMode):
         if switches.autocast_dtype() is not None:
             raise NotImplementedError(f"torch.export: the program calls {target} under autocast (at {user_line()}); "
                                       "expected autocast around the calls of the exported module")
-        self.clerk.recent = []
+        self.shape_env.recent = []
         node = self.graph.create_node("call_function", target, self.argument(tuple(args)),
                                       self.argument(dict(kwargs)), name)
         self._describe(node)
@@ -219,19 +219,19 @@ class Listener(TorchFunctionMode):
         """Add a call of an operator that takes graphs; nodes among its arguments stand for their values."""
         def value_of(item):
             if isinstance(item, Node):
-                return lifted[item] if lifted.get(item) is not None else self.clerk_value(item)
+                return lifted[item] if lifted.get(item) is not None else self.value_of_node(item)
             if isinstance(item, (list, tuple)):
                 return type(item)(map(value_of, item))
             return item
         value = self.quietly(target.run, tuple(map(value_of, args)), {})
         return self.emit(target, args, {}, tuple(value), target.__name__)
 
-    def clerk_value(self, node):
+    def value_of_node(self, node):
         """Return the number or truth that a node gives in the example."""
         if isinstance(node.meta.get("example"), bool):
             return node.meta["example"]
         number = next(number for number, known in self._numbers.items() if known is node)
-        return int(self.clerk.origins[number].value)
+        return int(self.shape_env.origins[number].value)
 
     def constant(self, func, args, kwargs):
         """Return a tensor made of Python's numbers, which become a constant of the program."""
@@ -293,15 +293,15 @@ class Listener(TorchFunctionMode):
     def unknown(self, target, args, kwargs):
         """Note a call whose result has a size that depends on numbers."""
         make, most = maker_of(target, args)
-        name, size = self.clerk.unknowns.mint(self.clerk)
+        name, size = self.shape_env.unknowns.mint(self.shape_env)
         value = self.quietly(make, (size, *args), kwargs)
         self.emit(target, args, kwargs, value)
         self._note_unknown(target, name, is_size=True)
         most = self.quietly(most, args, {})
         first = next(item for item in flat((value,), {}) if isinstance(item, Tensor))
         size = self.quietly(lambda: first.shape[0], (), {})
-        self.clerk.unknowns.numbers[size.number] = name
-        self.clerk.recent = []
+        self.shape_env.unknowns.numbers[size.number] = name
+        self.shape_env.recent = []
         self.checked(size >= 0)
         if type(most) is int:
             self.checked(size <= most)
@@ -309,20 +309,20 @@ class Listener(TorchFunctionMode):
 
     def unknown_number(self, target, tensor):
         """Note that the program takes a number from a tensor."""
-        name, size = self.clerk.unknowns.mint(self.clerk)
+        name, size = self.shape_env.unknowns.mint(self.shape_env)
         value = size / 1 if tensor.is_floating_point() else size
-        self.clerk.unknowns.numbers[value.number] = name
+        self.shape_env.unknowns.numbers[value.number] = name
         self.emit(target, (tensor,), {}, value)
         node = self._note_unknown(target, name, is_size=False)
-        self.clerk.origins.pop(value.number, None)
-        self.clerk.learn_number(value, "item", node)
+        self.shape_env.origins.pop(value.number, None)
+        self.shape_env.learn_number(value, "item", node)
         if str(tensor.dtype) == "torch.bool":
-            self.clerk.unknowns.is_truth(name)
+            self.shape_env.unknowns.is_truth(name)
         return value
 
     def _note_unknown(self, target, name, is_size):
         node = next(node for node in reversed(self.graph.nodes) if node.target is target)
-        self.clerk.unknowns.made[node] = name, is_size
+        self.shape_env.unknowns.made[node] = name, is_size
         return node
 
     def checked(self, holds):
@@ -334,31 +334,31 @@ class Listener(TorchFunctionMode):
             Whether it holds for the numbers that are supposed.
 
         """
-        recent, self.clerk.recent = self.clerk.recent, []
+        recent, self.shape_env.recent = self.shape_env.recent, []
         if not holds:
-            self.clerk.unknowns.refute(self.clerk, recent)
+            self.shape_env.unknowns.refute(self.shape_env, recent)
             return
         for decision in recent:
-            found = self.clerk.unknowns.claim(self.clerk, decision)
-            if found is None or found in self.clerk.unknowns.noted:
+            found = self.shape_env.unknowns.claim(self.shape_env, decision)
+            if found is None or found in self.shape_env.unknowns.noted:
                 continue
-            self.clerk.unknowns.noted.append(found)
-            self.clerk.decisions = [known for known in self.clerk.decisions if known[:4] != decision[:4]]
+            self.shape_env.unknowns.noted.append(found)
+            self.shape_env.decisions = [known for known in self.shape_env.decisions if known[:4] != decision[:4]]
             operation, *numbers = found
             node = self.graph.create_node("call_function", operation, tuple(map(self._number, numbers)), {},
                                           operation.__name__)
             node.meta["example"] = True
             self._describe(node)
-            text = f"{text_of_check(self.clerk, operation, *numbers)} on node '{node.name}'"
+            text = f"{text_of_check(self.shape_env, operation, *numbers)} on node '{node.name}'"
             self.emit(aten()._assert_scalar.default, (node, f"Runtime assertion failed for expression {text}"), {},
                       None, "_assert_scalar_default")
 
     def quietly(self, func, args, kwargs):
-        """Call a function whose parts nobody listens to."""
+        """Call a function without recording its calls."""
         with ExitStack() as exits:
             exits.callback(count_modes)
-            exits.switch(set_listener, None)
-            exits.set(self.clerk, "busy", self.clerk.busy + 1)
+            exits.switch(set_tracer, None)
+            exits.set(self.shape_env, "busy", self.shape_env.busy + 1)
             switches.set_override_modes(0)
             return func(*args, **kwargs)
 

@@ -1,7 +1,7 @@
-"""Programs that ask for gradients, or map over slices: what they come to is read off the engine's own calls.
+"""Programs that ask for gradients, or map over slices: they are recorded at the level of the engine's operators.
 
-A backward pass and a mapping are one call each above the operators, where a listener hears. So such a program runs
-unheard, while the engine writes down what reaches its ground floor; then these calls are said in PyTorch's words.
+A backward pass and a mapping are one call each of the API, which the tracer records. So such a program runs
+untraced, while the engine records what reaches its operators; these calls are then written in PyTorch's.
 """
 from dragon import _C
 from dragon.core import modes as switches
@@ -9,11 +9,11 @@ from dragon.core.capture.lines import user_line
 from dragon.core.capture.sizes import is_followed
 from dragon.core.graph import Graph
 from dragon.core.scopes import ExitStack
-from dragon.vm.torch.core.exporting.below_sizes import Sizes
-from dragon.vm.torch.core.exporting.clerk import Decision
+from dragon.vm.torch.core.exporting.engine_level_sizes import Sizes
+from dragon.vm.torch.core.exporting.shape_env import Decision
 from dragon.vm.torch.core.exporting.errors import ExportError
-from dragon.vm.torch.core.exporting.hearing import set_listener
-from dragon.vm.torch.core.exporting.listening import aten
+from dragon.vm.torch.core.exporting.tracing_state import set_tracer
+from dragon.vm.torch.core.exporting.tracer import aten
 from dragon.vm.torch.core.exporting.engine_to_aten.translator import Translator
 from dragon.vm.torch.core.overrides import count_modes
 from dragon.vm.torch.core.tensor import Tensor, ops
@@ -21,11 +21,11 @@ from dragon.vm.torch.utils import _pytree as pytree
 
 
 class Unheard:
-    """One call of a program, unheard.
+    """One call of a program that the tracer does not record.
 
     Parameters
     ----------
-    listener : Listener
+    tracer : ExportTracer
         Who hears the calls that it comes to.
     trace : _C.Trace
         What writes down the engine's calls.
@@ -38,12 +38,12 @@ class Unheard:
 
     """
 
-    def __init__(self, listener, trace, given, axes, call):
-        self.listener, self.trace, self.given, self.axes, self.call = listener, trace, given, axes, call
+    def __init__(self, tracer, trace, given, axes, call):
+        self.tracer, self.trace, self.given, self.axes, self.call = tracer, trace, given, axes, call
 
     def result(self):
-        """Return what the program gives, of tensors that the listener knows."""
-        with self.listener.clerk.told_by_program():
+        """Return what the program gives, of tensors that the tracer knows."""
+        with self.tracer.shape_env.told_by_program():
             result, copies = self._called(self.given)
         self.trace.stop()
         if self.trace.failure:
@@ -61,14 +61,14 @@ class Unheard:
         """Return what the program gives, and copies of the tensors in it: each a value of its own in the graph."""
         with ExitStack() as exits:
             exits.callback(count_modes)
-            exits.switch(set_listener, None)
+            exits.switch(set_tracer, None)
             switches.set_override_modes(0)
             result = self.call(tensors)
             return result, [ops.clone(leaf) for leaf in pytree.tree_leaves(result) if isinstance(leaf, Tensor)]
 
     def _for_sizes(self, captured):
         """Return the graph that says which sizes its numbers follow, and {symbol: size}."""
-        graph, groups = self.listener.quietly(lambda: Sizes(
+        graph, groups = self.tracer.quietly(lambda: Sizes(
             captured, self.given, self.axes, lambda tensors: self._called(tensors)[1]).graph(), (), {})
         self._note_what_holds(groups.values())
         return graph, {name: self._size(group[0]) for name, group in groups.items()}
@@ -79,40 +79,40 @@ class Unheard:
 
     def _note_what_holds(self, groups):
         """Note that sizes of one group are the same, and that those of none are what they are."""
-        clerk = self.listener.clerk
+        shape_env = self.tracer.shape_env
         pairs = [(self._size(first), self._size(other).number) for first, *rest in groups for other in rest]
         free = {place for group in groups for place in group}
-        pairs += [(self._size(place), clerk.constant(self._size(place).value)) for place in self.axes
+        pairs += [(self._size(place), shape_env.constant(self._size(place).value)) for place in self.axes
                   if place not in free and is_followed(self._size(place))]
-        clerk.decisions += [Decision("eq", size.number, other, True, user_line()) for size, other in pairs]
+        shape_env.decisions += [Decision("eq", size.number, other, True, user_line()) for size, other in pairs]
 
     def _said(self, captured, graph, numbers, count):
         """Return so many results as calls of PyTorch's operators give them."""
-        listener, inputs = self.listener, self.listener.quietly(self._inputs, (captured,), {})
+        tracer, inputs = self.tracer, self.tracer.quietly(self._inputs, (captured,), {})
         copies = {call.outputs[0]: call.inputs[0] for call in graph.calls[len(graph.calls) - count:]}
         results = [copies[value] for value in list(graph.outputs)[:count]]
         with ExitStack() as exits:
-            exits.set(listener, "records", False)
+            exits.set(tracer, "records", False)
             exits.switch(switches.set_recording, False)
-            exits.enter(listener)
+            exits.enter(tracer)
             wanted = [*results, *(value for _, value in graph.updates)]
-            values = Translator(graph, listener, zip(graph.inputs, inputs), wanted, numbers).run()
+            values = Translator(graph, tracer, zip(graph.inputs, inputs), wanted, numbers).run()
             for place, value in graph.updates:
                 if values[value] is not inputs[place]:
                     aten().copy_.default(inputs[place], values[value])
         return [values[value] for value in results]
 
     def _inputs(self, captured):
-        """Return the tensors that are the graph's inputs, as the listener knows them."""
+        """Return the tensors that are the graph's inputs, as the tracer knows them."""
         given, outside = iter(self.given), dict(self.trace.outside_inputs)
-        known = {_lies(tensor): tensor for tensor, _ in self.listener.nodes.values()}
+        known = {_lies(tensor): tensor for tensor, _ in self.tracer.nodes.values()}
         made = []
         for place, (source, tensor) in enumerate(captured.inputs):
             if source == "argument":
                 made.append(next(given))
                 continue
             tensor = _C.as_class(tensor, Tensor).grad if source == "gradient" else outside.get(place, tensor)
-            if id(tensor) not in self.listener.nodes:
+            if id(tensor) not in self.tracer.nodes:
                 tensor = _C.as_class(tensor, Tensor)
                 tensor = known.get(_lies(tensor), tensor)
             made.append(tensor)
