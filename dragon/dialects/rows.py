@@ -187,7 +187,7 @@ def compile_row(row, arguments, resolve, infix=None):
     made = ast.parse("def row(): pass")
     made.body[0].args.args, made.body[0].args.defaults = [ast.arg(name) for name in names], defaults
     made.body[0].body = body
-    exec(compile(ast.fix_missing_locations(made), row.place, "exec"), space)  # noqa: S102
+    exec(compile(ast.fix_missing_locations(made), row.place, "exec"), space)
     function = space["row"]
     function.__name__ = function.__qualname__ = row.name
     return function
