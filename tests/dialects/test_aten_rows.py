@@ -155,3 +155,19 @@ def test_no_kind_is_told_that_follows():
             words = set(rows[""].text.split())
             engine = _C.schema(name)["pointwise"] if name in _C.op_names() else False
             assert words != {"pointwise"} or not engine, rows[""].place
+
+
+def test_what_keeps_zero_is_asked_beside_traces_and_modes():
+    """The question is no call of the program in which it comes up first."""
+    x = torch.tensor([[0.0, 2.0]])
+
+    class Asking(torch.nn.Module):
+        def forward(self, x):
+            keeps_zero.cache_clear()
+            return x + 1 if keeps_zero("sinh") and not keeps_zero("cosh") else x
+    program = torch.export.export(Asking(), (x,))
+    assert [node.name for node in program.graph.nodes] == ["x", "add", "output"]
+    torch.testing.assert_close(torch.compile(Asking(), fullgraph=True)(x), x + 1)
+    with torch.device("meta"), torch.autocast("cpu"):
+        keeps_zero.cache_clear()
+        assert keeps_zero("sinh") and not keeps_zero("cosh")
