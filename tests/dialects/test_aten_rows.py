@@ -56,6 +56,35 @@ def test_what_rows_name_is_there():
                 found = getattr(found, part)
 
 
+# Arguments that rows need not read: they ask for a way to compute, not for another result, or repeat what others tell.
+UNREAD = {
+    "a way to compute": "non_blocking cudnn_enabled cudnn_enable benchmark deterministic allow_tf32 path unsafe",
+    "of TorchScript's own": "implicit",
+    "told by a result or by shapes": "self_is_result buffer bias_sizes output_padding N C HxW group ceil_mode",
+    "no numbers of it are read": "bias",
+    "of max pooling, whose indices or sizes tell all": "kernel_size stride padding dilation",
+    "nothing is done": "size min max",
+}
+UNREAD_IN = {"bias": {"native_layer_norm_backward"}, "size": {"sym_constrain_range", "sym_constrain_range_for_size"},
+             "device": {"_pin_memory"}, "pin_memory": {"_to_copy"}, "return_inverse": {"unique_dim"},
+             "return_counts": {"unique_dim"}}
+UNREAD_IN["min"] = UNREAD_IN["max"] = UNREAD_IN["size"]
+UNREAD_IN.update(dict.fromkeys(("kernel_size", "stride", "padding", "dilation"), {
+    "max_pool2d_with_indices_backward", "max_unpool3d"}))
+
+
+def test_no_argument_is_ignored():
+    harmless = set(" ".join(UNREAD.values()).split()) | set(UNREAD_IN)
+    ignored = []
+    for relation, name in table.rows():
+        for overload, line in table.overloads(name).items() if relation == table.COMPUTED else ():
+            row = table.row_of(name, overload)
+            unread = {part.name for part in line.arguments} - free_names(row) if row is not None else set()
+            ignored += [(row.place, name, word) for word in unread
+                        if word not in harmless or name not in UNREAD_IN.get(word, {name})]
+    assert not ignored
+
+
 def test_rows_of_the_engine():
     """Their operators are there, their names are arguments or PyTorch's operators, and no row says what one says."""
     rows = table.rows()[table.COMPOSITE, table.ENGINE]

@@ -1,5 +1,6 @@
 """Shapes, numbers and checks that PyTorch's operators are."""
 from dragon.core import modes
+from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 
@@ -14,7 +15,15 @@ def whole(correction):
     return int(correction) if correction == int(correction) else correction
 
 
-def assert_metadata(tensor, size, stride, dtype, device):
+def to_copy(self, dtype, layout, device, memory_format):
+    """Return a copy, in another dtype, on another device, or with its elements in another order."""
+    if layout is not None and layout != self.layout:
+        raise NotImplementedError(f"_to_copy: got layout={layout!r} for a tensor of {self.layout!r}, expected its own")
+    return self.to(device=device or self.device, dtype=dtype or self.dtype, copy=True,
+                   memory_format=memory_format or api().preserve_format)
+
+
+def assert_metadata(tensor, size, stride, dtype, device, layout):
     """Raise RuntimeError for a tensor of another form than a program takes for granted."""
     if dtype is not None and tensor.dtype != dtype:
         raise RuntimeError(f"Tensor dtype mismatch! Expected: {dtype}, Got: {tensor.dtype}")
@@ -24,6 +33,8 @@ def assert_metadata(tensor, size, stride, dtype, device):
         raise RuntimeError(f"Tensor strides mismatch! Expected: {list(stride)}, Got: {list(tensor.stride())}")
     if device is not None and tensor.device.type != device.type:
         raise RuntimeError(f"Tensor device mismatch! Expected: {device}, Got: {tensor.device}")
+    if layout is not None and layout != tensor.layout:
+        raise RuntimeError(f"Tensor layout mismatch! Expected: {layout}, Got: {tensor.layout}")
 
 
 def assert_true(value, message):
