@@ -175,3 +175,21 @@ def test_bags_and_what_their_gradient_is_made_of(mode, dtype):
         assert [part.shape for part in mine] == [part.shape for part in theirs] and len(mine) == 4
         for one, other in zip(mine, theirs):
             numpy.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize("indices, offsets", [([0, 1], [0, 0, 2, 2]), ([], [0, 0]), ([], [])])
+def test_bags_of_nothing(mode, indices, offsets):
+    mine, theirs = (t.embedding_bag(t.ones(3, 2), t.tensor(indices, dtype=t.int64), t.tensor(offsets, dtype=t.int64),
+                                    False, mode) for t in FACES)
+    assert [part.tolist() for part in mine] == [part.tolist() for part in theirs]
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2])
+def test_indices_in_no_bag(mode):
+    """PyTorch's process may end here."""
+    made = dt.embedding_bag(dt.ones(3, 2), dt.tensor([0, 1]), dt.tensor([], dtype=dt.int64), False, mode)
+    assert [tuple(part.shape) for part in made][0] == (0, 2) and made[2].tolist() == []
+    for indices, offsets in (([0, 7], [0]), ([-1], [0]), ([0, 1], [0, 5]), ([0, 1, 2], [0, 2, 1])):
+        with pytest.raises((IndexError, ValueError), match="embedding_bag: got"):
+            dt.embedding_bag(dt.ones(3, 2), dt.tensor(indices), dt.tensor(offsets), False, mode)

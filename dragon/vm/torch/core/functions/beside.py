@@ -35,14 +35,16 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, sp
                                    include_last_offset, padding_idx)
     count = offsets.shape[0] - bool(include_last_offset)
     starts = offsets[:count].contiguous()
-    bags = ops.searchsorted(starts, ops.arange(indices.shape[0], dtype=starts.dtype), right=True) - 1
+    places = ops.arange(indices.shape[0], dtype=offsets.dtype, device=offsets.device)
+    bags = ops.searchsorted(starts, places, right=True) - 1  # -1 for what stands before the first bag
     if mode == 0:
         is_fast = padding_idx is None and weight.dtype != OBJECTS["float64"]
-        length = count if weight.requires_grad else offsets.shape[0]
-        sizes = ops.zeros((length,), dtype=offsets.dtype)
+        sizes = ops.zeros_like(starts if weight.requires_grad else offsets)
         return made, bags[:0] if is_fast else bags, sizes, ops.zeros_like(sizes)
-    counted = ops.ones_like(bags) if padding_idx is None else ops.cast(indices != padding_idx, bags.dtype)
-    sizes = ops.scatter_add(ops.zeros((count,), dtype=bags.dtype), 0, bags, counted)
+    counts = bags >= 0 if padding_idx is None else ops.logical_and(bags >= 0, indices != padding_idx)
+    sizes = ops.cast(ops.zeros_like(starts), bags.dtype)
+    if count:
+        sizes = ops.scatter_add(sizes, 0, ops.maximum(bags, 0), ops.cast(counts, bags.dtype))
     return made, bags, sizes, ops.maximum(rows, 0) if mode == 2 else ops.clone(sizes)  # the engine has -1 for none
 
 
