@@ -230,6 +230,14 @@ def test_differences_are_found(one, other):
     assert values.difference(one, other) and values.difference(other, one)
 
 
+@pytest.mark.parametrize("one, other, apart", [
+    (114.43982541, 114.43983968, 114.45), (np.float32([3.9e-7, 0]), np.float32([-3e-8, 2e-7]), np.float32([3e-4, 0])),
+    (np.array([1e-17]), np.zeros(1), np.array([1e-6]))])
+def test_processors_round_otherwise(one, other, apart):
+    """A sum of narrow numbers in a wide one, and what is left where numbers cancel."""
+    assert values.difference(one, other) is None and values.difference(one, apart)
+
+
 def test_which_part_of_a_complex_number_is_infinite_is_nobodys_promise():
     one, other = np.array([complex(-np.inf, 1), 2]), np.array([complex(np.nan, np.inf), 2])
     assert values.difference(one, other) is None and values.difference(one[::-1], other)
