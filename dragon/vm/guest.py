@@ -38,8 +38,8 @@ def explain(module, name, known):
         The guest's name of the module, such as "torch.nn".
     name : str
         What was asked for.
-    known : Iterable[str]
-        What there is.
+    known : Callable[[], Iterable[str]]
+        Tells what there is. The same one for each name, since what is said about a name is kept.
 
     Returns
     -------
@@ -47,18 +47,25 @@ def explain(module, name, known):
         To be raised.
 
     """
+    return AttributeError(describe(module, name, known), name=name)
+
+
+# Programs ask `hasattr` for one name again and again, and the nearest name takes milliseconds to find.
+@functools.lru_cache(1024)
+def describe(module, name, known):
+    """Return what an AttributeError says: the nearest name, and where coverage is listed."""
     import difflib
 
-    near = difflib.get_close_matches(name, [item for item in known if not item.startswith("_")], 1, 0.6)
+    # Who asks for private names, as pytest does of all that a test file knows, has no slip of the pen.
+    names = [] if name.startswith("_") else [item for item in known() if not item.startswith("_")]
+    near = difflib.get_close_matches(name, names, 1, 0.6)
     guest = module.partition(".")[0]
     if not name.startswith("_") and module in genuine_names() and name not in genuine_names()[module]:
         hint = f"; did you mean '{module}.{near[0]}'?" if near else ""
-        return AttributeError(f"module '{module}' has no attribute '{name}': {GENUINE[guest]} has no such name either"
-                              f"{hint}", name=name)
+        return f"module '{module}' has no attribute '{name}': {GENUINE[guest]} has no such name either{hint}"
     hint = f"; the nearest name is '{module}.{near[0]}'" if near else ""
     page = f"; what is covered is listed in docs/{guest}/coverage" if guest in COVERED else ""
-    return AttributeError(f"module '{module}' has no attribute '{name}': Dragon does not have it (yet){hint}{page}",
-                          name=name)
+    return f"module '{module}' has no attribute '{name}': Dragon does not have it (yet){hint}{page}"
 
 
 @functools.cache
@@ -108,8 +115,7 @@ def lookup(namespace, places=None):
         if name.startswith("__"):  # asked by Python itself, again and again: it is looked for once
             absent.add(name)
             raise AttributeError(f"module '{guest}' has no attribute '{name}'", name=name)
-        # Who asks for private names, as pytest does of all that a test file knows, has no slip of the pen.
-        raise explain(guest, name, () if name.startswith("_") else list_names())
+        raise explain(guest, name, list_names)
 
     def list_names():
         modules = {module.name for module in pkgutil.iter_modules(namespace.get("__path__", ()))} - {WORKSHOP}

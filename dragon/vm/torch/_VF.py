@@ -6,4 +6,4 @@ from dragon.vm.torch.core.register import FUNCTIONS
 def __getattr__(name):
     if name in FUNCTIONS:
         return FUNCTIONS[name]
-    raise explain("torch._VF", name, FUNCTIONS)
+    raise explain("torch._VF", name, FUNCTIONS.keys)

@@ -125,7 +125,7 @@ def look_up(module, places):
         for place in modules():
             if hasattr(place, name):
                 return getattr(place, name)
-        raise explain(name_of(module), name, list_names())
+        raise explain(name_of(module), name, list_names)
 
     def list_names():
         return sorted({*renamed, *(name for place in modules() for name in dir(place) if not name.startswith("__"))})

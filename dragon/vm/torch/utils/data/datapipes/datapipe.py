@@ -15,7 +15,7 @@ class _Functional:
         functions = type(self).functions
         if name in functions:
             return partial(functions[name], self)
-        raise explain(f"torch.utils.data.{type(self).__name__}", name, functions)
+        raise explain(f"torch.utils.data.{type(self).__name__}", name, functions.keys)
 
     def __repr__(self):
         return type(self).__qualname__
