@@ -71,6 +71,8 @@ UNREAD_IN = {"bias": {"native_layer_norm_backward"}, "size": {"sym_constrain_ran
 UNREAD_IN["min"] = UNREAD_IN["max"] = UNREAD_IN["size"]
 UNREAD_IN.update(dict.fromkeys(("kernel_size", "stride", "padding", "dilation"), {
     "max_pool2d_with_indices_backward", "max_unpool3d"}))
+# A weight says it.
+UNREAD_IN["kernel_size"] |= {"thnn_conv2d", "slow_conv3d", "slow_conv_transpose2d", "slow_conv_transpose3d"}
 
 
 def test_no_argument_is_ignored():

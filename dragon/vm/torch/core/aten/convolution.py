@@ -1,13 +1,5 @@
-"""Convolutions in any number of axes, and their gradients."""
-from dragon.vm.torch.core.api import api
+"""Gradients of convolutions in any number of axes."""
 from dragon.vm.torch.core.tensor import ops
-
-
-def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
-    """Return a convolution, or a transposed one."""
-    name = f"conv_transpose{weight.ndim - 2}d" if transposed else f"conv{weight.ndim - 2}d"
-    more = (tuple(output_padding), groups, tuple(dilation)) if transposed else (tuple(dilation), groups)
-    return getattr(api().nn.functional, name)(input, weight, bias, tuple(stride), tuple(padding), *more)
 
 
 def convolution_backward(grad_output, input, weight, stride, padding, dilation, transposed, groups, output_mask):

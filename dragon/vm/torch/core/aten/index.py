@@ -15,11 +15,3 @@ def unique(self, dim, sorted, return_inverse, return_counts):
     made = list(made) if isinstance(made, tuple) else [made]
     inverse = made.pop(1) if return_inverse else self.new_empty((0,), dtype=OBJECTS["int64"])
     return made[0], inverse, made[1] if return_counts else self.new_empty((0,), dtype=OBJECTS["int64"])
-
-
-def embedding_renorm_(weight, indices, max_norm, norm_type):
-    """Return a table whose named rows are no longer than wanted."""
-    torch = api()
-    with torch.no_grad():
-        torch.nn.functional.embedding(indices, weight, None, max_norm, norm_type)
-    return weight

@@ -69,12 +69,10 @@ def fitting(name, args, kwargs):
 
 def namesake(name):
     """Return what has an operator's name here: a function of the API, a method, or None."""
-    found = FUNCTIONS.get(name) or Tensor.__dict__.get(name)
-    if found is None:
-        torch = api()
-        for room in (torch.nn.functional, torch.special, torch.linalg, torch.fft, torch.nn.utils.rnn):
-            for known in (name, name.partition("_")[2]):
-                found = found or room.__dict__.get(known)
+    found = FUNCTIONS.get(name) or Tensor.__dict__.get(name) or api().nn.functional.__dict__.get(name)
+    room, _, rest = name.partition("_")
+    if found is None and room in ("special", "linalg", "fft"):
+        found = getattr(api(), room).__dict__.get(rest)
     if found is None and name in REFUSED:
         return make_function("ops.aten", name)
     return found if callable(found) else None
