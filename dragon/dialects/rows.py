@@ -2,15 +2,16 @@
 
 A line reads `name = expression`; an overload has a row of its own as `name.overload`, the one without a name as
 `name.default`. The expression is Python's, of the operator's arguments by the names that its signature has; statements
-may stand before it, as in `y = exp(x); y / (1 + y)`. `name : word word` has words in the place of an expression.
+may stand before it, as in `y = exp(x); y / (1 + y)`. `name : word word` has words in the place of an expression, and
+`name <- one = expression; two, three = expression` tells several.
 A line that begins with spaces goes on with the one before. `a{1,2}d = f{1,2}(x)` is two rows: braces of one line are
 replaced together, by what stands at the same place in each.
 """
 import ast
 import re
-from typing import NamedTuple
+from typing import Callable, FrozenSet, NamedTuple, Tuple
 
-_LINE = re.compile(r"(?P<names>[\w.{},]+)\s+(?P<relation>=>|~>|=|:)\s+(?P<text>.+)")
+_LINE = re.compile(r"(?P<names>[\w.{},]+)\s+(?P<relation>=>|~>|<-|=|:)\s+(?P<text>.+)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 # Words of Python that operators have for arguments, too.
 _RESERVED = {"from": "from_"}
@@ -21,7 +22,7 @@ class Row(NamedTuple):
 
     name: str
     overload: str  # empty where the row is for all overloads that have none of their own
-    relation: str  # "=", "=>", "~>" or ":": what that means is the dialect's to say
+    relation: str  # "=", "=>", "~>", "<-" or ":": what that means is the dialect's to say
     text: str
     place: str  # "file:line"
 
@@ -130,6 +131,48 @@ def renamed_call(row):
     return ast.unparse(call.func), tuple(value.id for value in call.args), named
 
 
+class Assignment(NamedTuple):
+    """One `names = expression` of a row."""
+
+    names: Tuple[str, ...]
+    read: FrozenSet[str]  # the values among the names that the expression reads
+    compute: Callable  # of a mapping, which has the values of names
+
+
+def compile_assignments(row, resolve, values, infix=None):
+    """Return what a row of assignments tells.
+
+    Parameters
+    ----------
+    row : Row
+        The row.
+    resolve : Callable[[str], Any]
+        Returns what a name stands for that is no value.
+    values : Container[str]
+        The names that an expression asks its mapping for, when it is computed.
+    infix : Callable, optional
+        What is called in place of Python's operators.
+
+    Returns
+    -------
+    List[Assignment]
+        In the row's order.
+
+    """
+    return [_compile_assignment(node, row, resolve, values, infix) for node in _assignments(row)]
+
+
+def _compile_assignment(node, row, resolve, values, infix):
+    targets = node.targets[0].elts if isinstance(node.targets[0], ast.Tuple) else node.targets
+    words = {part.id for part in ast.walk(node.value) if isinstance(part, ast.Name)}
+    space = {word: resolve(word) for word in words if word not in values}
+    space["_infix"] = infix
+    tree = ast.Expression(node.value if infix is None else _Infix().visit(node.value))
+    code = compile(ast.fix_missing_locations(tree), row.place, "eval")
+    return Assignment(tuple(target.id for target in targets), frozenset(words & set(values)),
+                      lambda found: eval(code, space, found))
+
+
 class _Infix(ast.NodeTransformer):
     """Makes calls of what stands between operands, or before one: `x + y` is `_infix("Add", x, y)`."""
 
@@ -193,12 +236,24 @@ def compile_row(row, arguments, resolve, infix=None):
     return function
 
 
-def _parsed(row):
-    """Return the statements of a row, the last of which is an expression."""
+def _statements(row):
     try:
-        found = ast.parse(row.text, row.place, "exec").body
+        return ast.parse(row.text, row.place, "exec").body
     except SyntaxError as error:
         raise ValueError(f"{row.place}: got {row.text!r}, expected an expression of Python") from error
+
+
+def _assignments(row):
+    """Return the statements of a row, each of which gives names a value."""
+    found = _statements(row)
+    if not all(isinstance(node, ast.Assign) and len(node.targets) == 1 for node in found):
+        raise ValueError(f"{row.place}: got {row.text!r}, expected 'name = value; name = value'")
+    return found
+
+
+def _parsed(row):
+    """Return the statements of a row, the last of which is an expression."""
+    found = _statements(row)
     if not isinstance(found[-1], ast.Expr) or not all(isinstance(node, ast.Assign) for node in found[:-1]):
         raise ValueError(f"{row.place}: got {row.text!r}, expected 'name = value; ...; expression'")
     return found

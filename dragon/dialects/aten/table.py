@@ -4,12 +4,13 @@ import pathlib
 
 from dragon.dialects.aten.signature_lines import read_line, spread
 from dragon.dialects.aten.signatures import EXPORTS, SCRIPTS, TABLE, signatures
-from dragon.dialects.rows import compile_row, free_names, read_rows, renamed_call
+from dragon.dialects.rows import compile_assignments, compile_row, free_names, read_rows, renamed_call
 
 ROOM = pathlib.Path(__file__).parent
 COMPUTED = "="  # how an operator is computed here
 COMPOSITE = "=>"  # what PyTorch's dispatcher takes it apart into, before anybody sees it
 DECOMPOSED = "~>"  # what its table of decompositions takes it apart into
+DERIVATIVE = "<-"  # the gradients of its arguments
 KINDS = ":"  # of what kinds it is
 # Rows with these names before the point are of the engine's operators, and of functions of `torch.nn.functional`: what
 # they are in PyTorch's operators.
@@ -119,6 +120,37 @@ def function_of(name, overload, resolve, relation=COMPUTED, infix=None):
     arguments = [(part.name, part.has_default, spread(part.default, part.type))
                  for part in overloads(name)[overload].arguments]
     return compile_row(row, arguments, lambda word: REDUCTIONS if word == "REDUCTIONS" else resolve(word), infix)
+
+
+# What rows of derivatives read besides arguments.
+GRADIENT_WORDS = ("grad", "grads", "form", "wanted", "result", "result1", "result2")
+
+
+def derivatives_of(name, overload, resolve, infix):
+    """Return what the table has for the gradients of an overload's arguments, or None.
+
+    Parameters
+    ----------
+    name : str
+        The operator's, without its namespace.
+    overload : str
+        The overload's, "default" for the one without a name.
+    resolve : Callable[[str], Any]
+        Returns what a name in a row stands for.
+    infix : Callable
+        What is called in place of Python's operators.
+
+    Returns
+    -------
+    Optional[List[Assignment]]
+        By arguments, computed of a mapping of arguments and `GRADIENT_WORDS`.
+
+    """
+    row = rows().get((DERIVATIVE, name), {}).get("" if overload == "default" else overload)
+    if row is None:
+        return None
+    arguments = {part.name for part in overloads(name)[overload].arguments}
+    return compile_assignments(row, resolve, arguments.union(GRADIENT_WORDS), infix)
 
 
 def engine_row(operator):

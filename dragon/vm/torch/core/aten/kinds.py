@@ -90,6 +90,14 @@ def is_pointwise(name):
 
 
 @functools.cache
+def has_history(name):
+    """Return whether what an operator gives may have a gradient: a comparison, or an index, has none."""
+    if name == "detach" or name in table.factories() and ADDITIVE not in kinds_of(name):
+        return False
+    return name not in _ENGINE or _C.schema(_ENGINE[name])["differentiable"]
+
+
+@functools.cache
 def keeps_zero(name):
     """Return whether a function of one tensor is pointwise, and 0 at 0: it is asked.
 

@@ -21,3 +21,11 @@ def max_unpool(self, indices, output_size):
     rows = self.shape[:-rank]
     empty = torch.zeros(*rows, math.prod(output_size), dtype=self.dtype, device=self.device)
     return empty.scatter(-1, indices.flatten(-rank), self.flatten(-rank)).reshape(*rows, *output_size)
+
+
+def max_pool_backward(grad_output, indices, x):
+    """Return the gradient of the largest elements of windows of pictures, with an axis of samples or without."""
+    spatial = tuple(x.shape[-2:])
+    if x.ndim == 4:
+        return ops.max_pool_backward(grad_output, indices, spatial)
+    return ops.max_pool_backward(grad_output[None], indices[None], spatial)[0]

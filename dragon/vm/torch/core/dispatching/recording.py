@@ -3,7 +3,8 @@ from dragon import _C
 from dragon.core import modes as switches
 from dragon.core.custom_function import FREED
 from dragon.core.scopes import ExitStack
-from dragon.vm.torch.core.dispatching.formulas import FORMULAS
+from dragon.vm.torch.core.aten.kinds import ADDITIVE, has_history, kinds_of
+from dragon.vm.torch.core.dispatching.derivatives import derivatives_of, gradients_of
 from dragon.vm.torch.core.dispatching.replaying import replayed
 from dragon.vm.torch.core.dispatching.wrapper_subclass import bare, is_wrapper, revive, revive_all, stand_in
 from dragon.vm.torch.core.dispatching.stack import asking_nobody, is_packing, leaves
@@ -12,17 +13,6 @@ from dragon.vm.torch.core.exporting.resolving import bind
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import tree_map
 
-# Operators whose results have no history, whatever they are made of.
-CONSTANT = frozenset("""detach zeros_like ones_like empty_like full_like rand_like randn_like randint_like new_zeros
-    new_ones new_empty new_full new_empty_strided floor ceil round trunc sign bernoulli lift_fresh argmax argmin
-    _local_scalar_dense equal allclose""".split())
-# Operators whose gradients read nothing, no numbers of arguments, no results: what nobody reads need not be packed.
-_NOTHING = """add sub rsub neg sum mean view reshape _unsafe_view expand t transpose permute squeeze unsqueeze select
-    slice split split_with_sizes unbind narrow cat stack clone alias _to_copy copy"""
-UNREAD_ARGUMENTS = frozenset(f"{_NOTHING} exp sigmoid tanh sqrt relu _softmax _log_softmax".split())
-UNREAD_RESULTS = frozenset(f"{_NOTHING} mul div pow sin cos abs mm bmm mv addmm".split())
-
-
 class _Forms:
     """A call's arguments, to look at how they lie."""
 
@@ -30,7 +20,6 @@ class _Forms:
         self.values = values
 
     def __getattr__(self, name):
-        name = name.rstrip("_")
         if name not in self.__dict__.get("values", {}):
             raise AttributeError(name)
         return self.values[name]
@@ -62,14 +51,11 @@ class Answered:
         self.form = _Forms(self.values)
         self.node, self.kept, self.versions, self.packed = None, (), {}, {}
 
-    def __getattr__(self, name):
-        return self.read(getattr(self.__dict__.get("form"), name))
-
     def remember(self, results):
         """Note what has been written so far: a later write to what a gradient reads is an error."""
         # Results are kept without their history, which is the node that keeps them.
-        name = self.target.overloadpacket.__name__.rstrip("_")
-        if str(self.target).removeprefix("aten.") in FORMULAS and name not in UNREAD_RESULTS:
+        row = derivatives_of(self.target)
+        if row is not None and any(name.startswith("result") for name in row.read):
             self.kept = tuple((_C.SavedTensor(item, True), _version(item)) if isinstance(item, Tensor) else None
                               for item in results)
         self.versions = {id(item): _version(item) for item in leaves(self.args, self.kwargs)
@@ -77,10 +63,14 @@ class Answered:
 
     def pack(self):
         """Hand the arguments to who packs what is saved, and hold others in their places that have no memory."""
-        if not is_packing() or self.target.overloadpacket.__name__.rstrip("_") in UNREAD_ARGUMENTS:
+        if not is_packing():
             return
-        others = {}
-        for item in leaves(self.args, self.kwargs):
+        others, row = {}, derivatives_of(self.target)
+        if row is not None:
+            read = [value for name, value in self.values.items() if name in row.read]
+        else:  # the gradient of a sum reads nothing
+            read = () if ADDITIVE in kinds_of(self.target.overloadpacket.__name__) else (self.args, self.kwargs)
+        for item in leaves(*read):
             if isinstance(item, Tensor) and id(item) not in others and not is_wrapper(item):
                 other = others[id(item)] = _like(item)
                 self.packed[id(other)] = _C.SavedTensor(item)
@@ -130,11 +120,9 @@ class Answered:
         """Return the gradients of the arguments that have any, in the order of `slots`."""
         if self.kept is None:
             raise RuntimeError(f"{self.target}: {FREED}")
-        formula = FORMULAS.get(str(self.target).removeprefix("aten."))
-        found = NotImplemented if formula is None else formula(self, *grads)
-        if found is NotImplemented:
+        made = gradients_of(self, grads)
+        if made is NotImplemented:
             return replayed(self, grads)
-        made = {name: make() for name, make in found.items() if self.wants(name)}
         return [made.get(name) if place is None or made.get(name) is None else made[name][place]
                 for name, place, _ in self.slots]
 
@@ -159,8 +147,7 @@ def recorded(dispatcher, target, args, kwargs):
         The results.
 
     """
-    name = target.overloadpacket.__name__
-    if not switches.is_recording() or name in CONSTANT or not any(
+    if not switches.is_recording() or not has_history(target.overloadpacket.__name__) or not any(
             isinstance(item, Tensor) and item.requires_grad for item in leaves(args, kwargs)):
         result = dispatcher.answered(target, args, kwargs)
         _count_writes(target, args, kwargs)
@@ -169,7 +156,7 @@ def recorded(dispatcher, target, args, kwargs):
     written = _written(target, args, kwargs)
     if any(item.is_leaf and item.requires_grad for item in written):
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-    if written and str(target).removeprefix("aten.") not in FORMULAS:  # its gradient may ask what was there before
+    if written and derivatives_of(target) is None:  # its gradient may ask what was there before
         copy = aten().clone.default
         call.args = tuple(dispatcher.answered(copy, (item,), {}) if any(item is other for other in written) else item
                           for item in args)
