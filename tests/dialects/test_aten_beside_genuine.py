@@ -120,6 +120,7 @@ a.rnn_tanh.input(l, l[:1] * 0, [r[:3], r[3:6]], False, 1, 0.0, False, False, Fal
 a.gru.input(l, l[:1] * 0, [r[:9], r[:9] + 1], False, 1, 0.0, False, False, False)
 a._pack_padded_sequence.default(l, h.new_tensor([5, 3]), False) | a.embedding_bag.default(p, i, h[:1] - 1)
 a.thnn_conv2d.default(c, k, [3, 2], v[:2], [1, 2])
+a.pad_sequence.default([v, w, v[:1]], True, 7.0, "left") | a.pad_sequence.default([p, q[:1]])
 a.slow_conv_transpose2d.default(c, k, [3, 2])
 a._embedding_bag.default(p, i, h[:1] - 1) | a._embedding_bag.default(p, i, h[:1] - 1, False, 1, False, None, False, 2)
 """

@@ -3,7 +3,7 @@ import math
 
 from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.exporting.tracer import aten, current_tracer
-from dragon.vm.torch.core.layout import contiguous_format
+from dragon.vm.torch.core.layout import contiguous_format, preserve_format
 from dragon.vm.torch.core.tensor import Tensor
 
 
@@ -78,11 +78,51 @@ def pixel_unshuffle(x, factor):
     return a.reshape.default(made, [*batch, channels * factor ** 2, height, width])
 
 
+def has_axis(x, axis):
+    """Return whether a tensor has an axis."""
+    return -x.ndim <= axis < x.ndim
+
+
+def chunk(x, chunks, dim):
+    """Return so many pieces of one length, NotImplemented of nothing or where there is no such axis."""
+    if not has_axis(x, dim) or chunks < 1 or type(x.shape[dim]) is int and x.shape[dim] == 0:
+        return NotImplemented
+    return tuple(aten().split.Tensor(x, -(-x.shape[dim] // chunks), dim))
+
+
+def narrow(x, dim, start, length):
+    """Return a part of an axis, NotImplemented where it is not there."""
+    if not has_axis(x, dim):
+        return NotImplemented
+    size, numbers = x.shape[dim], all(type(item) is int for item in (start, length))
+    start = start + size if type(start) is int and start < 0 else start
+    if numbers and (length < 0 or type(size) is int and not 0 <= start <= size - length):
+        return NotImplemented
+    return aten().slice.Tensor(x, dim, start, start + length)
+
+
 # --- shapes
 
 def is_dense(x):
     """Return whether a tensor lies in memory in the order of its elements."""
-    return current_tracer().quietly(x.is_contiguous, (), {})
+    return lies_in(x, contiguous_format)
+
+
+def lies_in(x, memory_format):
+    """Return whether a tensor lies in memory in an order of its axes."""
+    return current_tracer().quietly(x.is_contiguous, (), {"memory_format": memory_format})
+
+
+def converted(x, device, dtype, copy, memory_format):
+    """Return a tensor in another dtype, on another device, or in another order; itself where that changes nothing."""
+    named = {} if dtype == x.dtype else {"dtype": dtype}
+    if device.type != x.device.type:
+        named["device"] = device
+    if not named and not copy and (memory_format in (None, preserve_format) or lies_in(x, memory_format)):
+        return x
+    if memory_format is not None:
+        named["memory_format"] = memory_format
+    return aten()._to_copy.default(x, **named)
 
 
 def reshape(x, shape):
@@ -92,7 +132,7 @@ def reshape(x, shape):
         shape = [math.prod(x.shape) // -math.prod(shape) if size == -1 else size for size in shape]
     if is_dense(x) or _is_view(x, shape):
         return a.view.default(x, shape)
-    return a.view.default(a.clone.default(x, memory_format=contiguous_format), shape)
+    return a._unsafe_view.default(a.clone.default(x, memory_format=contiguous_format), shape)
 
 
 def _is_view(x, shape):
@@ -111,6 +151,8 @@ def flatten(x, start_dim, end_dim):
     a = aten()
     if x.ndim == 0:
         return a.view.default(x, [1])
+    if not has_axis(x, start_dim) or not has_axis(x, end_dim) or start_dim % x.ndim > end_dim % x.ndim:
+        return NotImplemented
     first, last = start_dim % x.ndim, end_dim % x.ndim
     if first == last:
         return x
@@ -172,7 +214,9 @@ def matmul(x, y):
     if x.ndim == 2 and y.ndim == 2:
         return a.mm.default(x, y)
     if x.ndim == 1 and y.ndim == 1:
-        return a.sum.default(a.mul.Tensor(x, y))
+        return a.dot.default(x, y)
+    if x.ndim == 2 and y.ndim == 1:
+        return a.mv.default(x, y)
     if y.ndim == 1:
         return _by_vector(a, x, y)
     if x.ndim == 1 and y.ndim > 2:
@@ -196,7 +240,54 @@ def _padded(sizes, rank):
     return [1] * (rank - len(sizes)) + list(sizes)
 
 
+def einsum(equation, tensors):
+    """Return a sum over products of two tensors as a product of matrices, NotImplemented of others."""
+    words = equation.replace(" ", "").split("->")
+    inputs = words[0].split(",")
+    if len(tensors) != 2 or "." in equation or any(len(set(word)) != len(word) or len(word) != tensor.ndim
+                                                   for word, tensor in zip(inputs, tensors)):
+        return NotImplemented
+    left, right = inputs
+    both = [letter for letter in left if letter in right]
+    result = words[1] if len(words) == 2 else "".join(sorted(set(left) ^ set(right)))
+    sizes, other = (dict(zip(word, tensor.shape)) for word, tensor in zip(inputs, tensors))
+    if len(set(result)) != len(result) or set(result) - set(left + right) or any(
+            sizes[letter] != other[letter] for letter in both):
+        return NotImplemented
+    sizes.update(other)
+    if set(left) - set(right) - set(result) or set(right) - set(left) - set(result) or 1 in sizes.values():
+        return NotImplemented  # sums of one operand, and axes of length 1 that may stand for others
+    batch, summed = ([letter for letter in both if (letter in result) == kept] for kept in (True, False))
+    rows, columns = ([letter for letter in word if letter not in both] for word in (left, right))
+    return _product(tensors, inputs, (batch, rows, summed, columns), sizes, result)
+
+
+def _product(tensors, words, letters, sizes, result):
+    """Return the product of two tensors, whose axes have letters: of a batch, rows, sums, and columns."""
+    a, (batch, rows, summed, columns) = aten(), letters
+
+    def folded(tensor, word, first, second):
+        tensor = a.permute.default(tensor, [word.index(letter) for letter in (*batch, *first, *second)])
+        return reshape(tensor, [math.prod(sizes[letter] for letter in part) for part in (batch, first, second)])
+    made = a.bmm.default(folded(tensors[0], words[0], rows, summed), folded(tensors[1], words[1], summed, columns))
+    order = [*batch, *rows, *columns]
+    made = a.view.default(made, [sizes[letter] for letter in order])
+    return a.permute.default(made, [order.index(letter) for letter in result])
+
+
 # --- layers
+
+def dropout(x, p, train):
+    """Return a tensor without some of its elements, which were drawn, NotImplemented for what is no probability."""
+    a = aten()
+    if not 0 <= p <= 1:
+        return NotImplemented
+    if p == 0 or not train or 0 in x.shape:
+        return x
+    if p == 1:
+        return a.mul.Tensor(x, a.zeros.default([], dtype=x.dtype, device=x.device))
+    return a.mul.Tensor(x, a.div_.Scalar(a.bernoulli_.float(a.empty_like.default(x), 1 - p), 1 - p))
+
 
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """Return the normalized batch; running statistics are written to in training."""

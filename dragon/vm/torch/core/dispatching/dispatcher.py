@@ -8,7 +8,7 @@ from dragon.vm.torch.core.dispatching.own import OWN
 from dragon.vm.torch.core.dispatching.recording import recorded
 from dragon.vm.torch.core.dispatching.stack import (asking_nobody, beneath_gradients, dispatch_modes, is_silent,
                                                     is_wanted, leaves, who_answers)
-from dragon.vm.torch.core.dispatching.tables import SHOWN, decomposition
+from dragon.vm.torch.core.exporting.decompositions import composite_table
 from dragon.vm.torch.core.exporting import api_to_aten_rest, subscripts  # noqa: F401: which add rules
 from dragon.vm.torch.core.exporting.tracing_state import set_tracer
 from dragon.vm.torch.core.exporting.tracer import aten
@@ -16,6 +16,13 @@ from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, r
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.exporting.api_to_aten import RULES
 from dragon.vm.torch.core.python_operators import function_of
+
+
+# Functions of the API that tell how a tensor lies: nobody answers for them.
+SHOWN = frozenset("""dim ndimension size stride is_floating_point is_complex is_contiguous element_size storage_offset
+    is_same_size get_device is_signed is_inference is_conj is_neg nelement numel __len__ is_tensor broadcast_shapes
+    result_type promote_types can_cast finfo iinfo is_autocast_enabled is_grad_enabled is_pinned is_shared
+    is_set_to type_of""".split())
 
 
 # What methods ask the classes of wrappers with a policy.
@@ -127,7 +134,7 @@ class Dispatcher:
             elif overload in overloads(packet.__name__):
                 args, kwargs = arguments_of(overloads(packet.__name__)[overload], args, kwargs)
         target = getattr(packet, overload or "default")
-        made_of = decomposition(target)
+        made_of = composite_table().get(target)
         with ExitStack() as exits:
             exits.switch(set_tracer, self)
             found = NotImplemented if made_of is None else made_of(*args, **kwargs)

@@ -153,6 +153,7 @@ def default_table():
     return _by_target(_functions(table.DECOMPOSED, table.COMPOSITE))
 
 
+@functools.cache
 def composite_table():
     """Return what PyTorch's dispatcher takes apart for everybody, before any table.
 
