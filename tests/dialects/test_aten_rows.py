@@ -174,7 +174,7 @@ def test_kinds():
     assert all(map(is_pointwise, "mul_ arctan2 special_erfcx softsign relu6".split()))
     assert not any(map(is_pointwise, "sum max cumsum softmax dot view matmul nothing".split()))
     assert kinds_of("multiply") == {"pointwise", "scaling"} and "additive" in kinds_of("clone")
-    assert kinds_of("uniform_") == {"pointwise", "random"} and kinds_of("nothing") == set()
+    assert kinds_of("uniform_") == {"pointwise", "constant", "random"} and kinds_of("nothing") == set()
     assert all(map(keeps_zero, "sin arcsin log1p_ nan_to_num real neg_ special_erf".split()))
     assert not any(map(keeps_zero, "cos exp add pow zeros_like clamp bitwise_not uniform dropout max frexp".split()))
 

@@ -31,10 +31,6 @@ for _row in ROWS:
     if _row.fields:
         _name, _fields = _row.fields
         OF_OPERATORS[_row.operator] = CLASSES.setdefault(_name, make_result(_name, _fields))
-# PyTorch has a class more for calls with `out`.
-WITH_OUT = """aminmax cummax cummin frexp geqrf histogram kthvalue linalg_cholesky_ex linalg_eig linalg_eigh
-    linalg_inv_ex linalg_ldl_factor linalg_ldl_factor_ex linalg_lstsq linalg_lu linalg_lu_factor
-    linalg_lu_factor_ex linalg_qr linalg_slogdet linalg_solve_ex linalg_svd lu_unpack max median min mode
-    nanmedian qr slogdet sort svd topk triangular_solve""".split()
-OUT_CLASSES = {f"{_name}_out": make_result(f"{_name}_out", CLASSES[_name]._names)
-               for _name in WITH_OUT if _name in CLASSES}
+# PyTorch has a class more for calls with `out`, which histograms of several axes do not take.
+OUT_CLASSES = {f"{_name}_out": make_result(f"{_name}_out", _class._names) for _name, _class in CLASSES.items()
+               if _name != "histogramdd"}

@@ -10,6 +10,9 @@ from dragon.vm.torch.core.tensor import ops
 
 POINTWISE, IDENTITY, ADDITIVE, SCALING = "pointwise", "identity", "additive", "scaling"
 CONSTANT, RANDOM = "constant", "random"
+REDUCTION, ALONG, PARTS = "reduction", "along", "parts"
+LOSS, WINDOW = "loss", "window"
+LOSS_GRADIENT, WINDOW_GRADIENT = "loss_gradient", "window_gradient"
 # What follows from a kind.
 _IMPLIED = {IDENTITY: {IDENTITY, ADDITIVE}}
 _RELATIONS = (table.COMPUTED, table.COMPOSITE, table.DECOMPOSED)

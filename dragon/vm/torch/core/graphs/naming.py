@@ -14,9 +14,8 @@ from types import ModuleType
 from dragon.vm.guest import name_of
 from dragon.vm.torch.core.register import FUNCTIONS
 
-# Functions that PyTorch wrote in Python beside its compiled ones.
-OF_PYTHON = frozenset("""atleast_1d atleast_2d atleast_3d block_diag broadcast_shapes broadcast_tensors cartesian_prod
-    cdist chain_matmul einsum lu meshgrid norm split stft tensordot unique unique_consecutive unravel_index""".split())
+# Functions of `torch.functional` that PyTorch takes from elsewhere.
+ELSEWHERE = ("istft", "pca_lowrank", "svd_lowrank")
 # Layers' functions that PyTorch compiled.
 COMPILED = frozenset("""avg_pool2d avg_pool3d elu_ gelu hardtanh_ leaky_relu_ linear logsigmoid one_hot
     scaled_dot_product_attention softplus softshrink""".split())
@@ -48,7 +47,8 @@ def _places():
         name, value = row
         return getattr(value, "__name__", name) != name or name == "divide"
     for name, value in sorted(FUNCTIONS.items(), key=is_other):
-        enter(value, f"torch.functional.{name}" if name in OF_PYTHON else f"torch.{name}")
+        is_python = name in vars(torch.functional) and name not in ELSEWHERE
+        enter(value, f"torch.functional.{name}" if is_python else f"torch.{name}")
     for name, value in vars(torch.nn.functional).items():
         if not name.startswith("_"):
             enter(value, f"torch._C._nn.{'log_sigmoid' if name == 'logsigmoid' else name}" if name in COMPILED

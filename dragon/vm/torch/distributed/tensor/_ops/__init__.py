@@ -3,7 +3,7 @@ from dragon.vm.torch.distributed.tensor._calls import replicated
 from dragon.vm.torch.distributed.tensor._ops import (
     creation, handlers, joining, losses, matrices, normalization, pointwise, reductions, updates, views)
 from dragon.vm.torch.distributed.tensor._ops.table import (  # noqa: F401
-    EARLY, HANDLERS, RULES, TAKE_PLAIN, WAYS, chosen, name_of)
+    EARLY, RULES, TAKE_PLAIN, chosen, handler_for, name_of, ways_for)
 
 _FAMILIES = (creation, handlers, joining, losses, matrices, normalization, pointwise, reductions, updates,
              views)
@@ -18,12 +18,12 @@ def takes_plain(func):
 def has_handler(func):
     """Return whether calls of an operator are answered by a handler, as a rule."""
     name = func.overloadpacket.__name__
-    return (name[:-1] if name.endswith("_") else name) in HANDLERS
+    return handler_for(name[:-1] if name.endswith("_") else name) is not None
 
 
 def handle(call, cls):
     """Return what a handler makes of a call that does more than compute parts; NotImplemented where there is none."""
-    found = HANDLERS.get(name_of(call))
+    found = handler_for(name_of(call))
     return NotImplemented if found is None else found(call, cls)
 
 
@@ -37,7 +37,7 @@ def decide(call):
     if rule is not None:
         found = rule(call)
         return replicated(call) if found is None else found
-    ways = WAYS.get(name) or (pointwise.pointwise if pointwise.applies(name) else None)
+    ways = ways_for(name) or (pointwise.pointwise if pointwise.applies(name) else None)
     if ways is None:
         return replicated(call) if all(operand.spec.is_replicated() for operand in call.operands) else None
     found = ways(call)

@@ -5,9 +5,10 @@ So they are the same however many processes there are, if all have the same seed
 from dragon.distributed.globals.boxing import box
 from dragon.distributed.globals.layout import Layout
 from dragon.distributed.globals.signatures import BROADCAST, is_partial, is_split
+from dragon.vm.torch.core.aten.kinds import CONSTANT, RANDOM
 from dragon.vm.torch.core.tensor import ops
 from dragon.vm.torch.distributed.tensor._calls import Decision, meta_of, replicated
-from dragon.vm.torch.distributed.tensor._ops.table import handler, rule
+from dragon.vm.torch.distributed.tensor._ops.table import handler, handler_of_kinds, rule
 
 
 def kept_part(mesh, whole, signatures):
@@ -16,7 +17,8 @@ def kept_part(mesh, whole, signatures):
     return box(ops, whole, layout, signatures)
 
 
-@handler("uniform normal exponential log_normal cauchy geometric random bernoulli")
+@handler_of_kinds(CONSTANT, RANDOM)
+@handler("bernoulli")
 def _drawn(call, cls):
     """Fill a tensor with numbers that are drawn."""
     if not call.written:

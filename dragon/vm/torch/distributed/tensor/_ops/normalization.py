@@ -2,8 +2,9 @@
 import math
 
 from dragon.distributed.globals.signatures import BROADCAST, Partial, Split, is_split
+from dragon.vm.torch.core.aten.kinds import WINDOW, WINDOW_GRADIENT
 from dragon.vm.torch.core.tensor import Tensor
-from dragon.vm.torch.distributed.tensor._ops.table import chosen, rule, ways
+from dragon.vm.torch.distributed.tensor._ops.table import chosen, rule, ways, ways_of_kind
 
 SUM = Partial()
 
@@ -135,10 +136,7 @@ def _convolution_backward(call):
     return chosen(call, found, compute)
 
 
-@ways("max_pool2d_with_indices max_pool3d_with_indices avg_pool2d avg_pool3d avg_pool1d _adaptive_avg_pool2d "
-      "_adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d upsample_nearest2d upsample_bilinear2d "
-      "upsample_nearest1d upsample_bicubic2d upsample_nearest3d upsample_trilinear3d upsample_linear1d "
-      "reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d pixel_shuffle pixel_unshuffle im2col")
+@ways_of_kind(WINDOW)
 def _windows(call):
     """Look through windows: examples and channels stand for themselves."""
     x = call.operands[0]
@@ -156,8 +154,7 @@ def _all_have(call, x, axis):
         is_split(cut, axis) for cut in x.signatures) == 1
 
 
-@ways("max_pool2d_with_indices_backward avg_pool2d_backward _adaptive_avg_pool2d_backward "
-      "max_pool3d_with_indices_backward avg_pool3d_backward adaptive_max_pool2d_backward")
+@ways_of_kind(WINDOW_GRADIENT)
 def _windows_backward(call):
     grad = call.operands[0]
     spatial = 3 if "3d" in call.packet else 2

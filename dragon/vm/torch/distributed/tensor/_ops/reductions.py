@@ -2,13 +2,11 @@
 import math
 
 from dragon.distributed.globals.signatures import BROADCAST, Partial, Split, is_partial, is_split
+from dragon.vm.torch.core.aten.kinds import ALONG, LOSS, LOSS_GRADIENT, REDUCTION, kinds_of
 from dragon.vm.torch.distributed.tensor._ops.pointwise import align
-from dragon.vm.torch.distributed.tensor._ops.table import ways
+from dragon.vm.torch.distributed.tensor._ops.table import ways, ways_of_kind
 
-# What the parts' results are yet to be reduced by.
-_REDUCTIONS = {"sum": "sum", "mean": "average", "max": "maximum", "amax": "maximum", "min": "minimum",
-               "amin": "minimum", "prod": "product"}
-_LINEAR = ("sum", "mean")
+_BY = ("sum", "average", "maximum", "minimum", "product")  # kinds of reductions of which there are partial results
 
 
 def axes_of(call, ndim, name="dim"):
@@ -39,28 +37,31 @@ def is_even(call, axis):
     return length % parts == 0
 
 
-@ways("sum mean max amax min amin prod")
+@ways_of_kind(REDUCTION)
 def _reduce(call):
-    x, name = call.operands[0], call.packet
+    """Reduce parts, which are reduced in turn where that is known; axes that are not reduced stay as they are."""
+    x, kinds = call.operands[0], kinds_of(call.packet)
+    by = next((by for by in _BY if by in kinds), None)
     axes, keepdim = axes_of(call, x.ndim), bool(call.values.get("keepdim", False))
-    pairs = name in ("max", "min") and call.overload == "dim"  # values, and where they stand
-    count, found = 2 if pairs else 1, []
+    count, found = len(call.func._schema.returns), []  # with values, where they stand
     for axis in range(x.ndim):
         for cut in call.splits(x, axis):
             if axis not in axes:
                 result = Split(kept_axis(axis, axes, keepdim), cut.pieces)
                 found.append(([cut], [result] * count))
-            elif not pairs and (name != "mean" or is_even(call, axis - x.ndim)) and _is_reducible(x, name, axis, call):
-                found.append(([cut], [Partial(_REDUCTIONS[name])]))
+            elif by and count == 1 and _is_reducible(x, by, axis, call):
+                found.append(([cut], [Partial(by)]))
     for signature in {each for each in x.signatures if is_partial(each)}:
-        if name in _LINEAR and signature.reduction in ("sum", "average"):
+        if by in ("sum", "average") and signature.reduction in ("sum", "average"):
             found.append(([signature], [signature]))
     return found
 
 
-def _is_reducible(x, name, axis, call):
-    """Return whether each process has something to reduce, where nothing has no largest."""
-    return name in ("sum", "prod", "mean") or x.shape[axis] > 0 and is_even(call, axis - x.ndim)
+def _is_reducible(x, by, axis, call):
+    """Return whether each process has something to reduce, where nothing has no largest, and as much for a mean."""
+    if by in ("maximum", "minimum") and x.shape[axis] == 0:
+        return False
+    return by in ("sum", "product") or is_even(call, axis - x.ndim)
 
 
 def along(name="dim"):
@@ -73,26 +74,15 @@ def along(name="dim"):
     return found
 
 
-for _names, _argument in {"cumsum cumprod logcumsumexp cummax cummin": "dim",
-                          "sort argsort topk": "dim",
-                          "dragon.sort dragon.linear_scan": "axis", "flip": "dims", "roll": "dims"}.items():
-    ways(_names)(along(_argument))
+ways_of_kind(ALONG)(along())
+ways("dragon.sort dragon.linear_scan")(along("axis"))
+ways("flip roll")(along("dims"))
 
 
 @ways("tril triu")
 def _triangle(call):
     x = call.operands[0]
     return [([cut], [cut]) for axis in range(x.ndim - 2) for cut in call.splits(x, axis)]
-
-
-@ways("var std var_mean std_mean logsumexp argmax argmin all any nansum nanmean median kthvalue mode count_nonzero "
-      "linalg_vector_norm norm aminmax")
-def _shrink(call):
-    """Reduce axes that are whole, and leave the others as they are."""
-    x = call.operands[0]
-    axes, keepdim = axes_of(call, x.ndim), bool(call.values.get("keepdim", False))
-    return [([cut], [Split(kept_axis(axis, axes, keepdim), cut.pieces)]) for axis in range(x.ndim) if axis not in axes
-            for cut in call.splits(x, axis)]
 
 
 @ways("dragon.median_axis")
@@ -104,8 +94,7 @@ def _median_axis(call):
             for cut in call.splits(x, axis)]
 
 
-@ways("mse_loss smooth_l1_loss huber_loss binary_cross_entropy binary_cross_entropy_with_logits soft_margin_loss "
-      "l1_loss kl_div")
+@ways_of_kind(LOSS)
 def _loss(call):
     """Reduce losses of elements as the call says: not at all, by their mean, or by their sum."""
     reduction = call.values.get("reduction", 1)
@@ -120,8 +109,7 @@ def _loss(call):
     return found
 
 
-@ways("mse_loss_backward smooth_l1_loss_backward huber_loss_backward binary_cross_entropy_backward "
-      "soft_margin_loss_backward")
+@ways_of_kind(LOSS_GRADIENT)
 def _loss_backward(call):
     """Give elements their share; where a mean was taken, of the whole's number of elements."""
     return align(call) if call.values.get("reduction", 1) != 1 else [

@@ -1,10 +1,13 @@
 """Where rules are kept, by the name of an operator without its overload and without the mark of writing in place."""
 from dragon.distributed.globals.choosing import choose
+from dragon.vm.torch.core.aten.kinds import kinds_of
 from dragon.vm.torch.distributed.tensor._calls import Decision
 
 RULES = {}  # functions of a call that return a decision
 WAYS = {}  # functions of a call that return what can be done along one axis of the mesh
+KIND_WAYS = {}  # the same, by a kind of operators
 HANDLERS = {}  # functions of a call and the class of its tensors that return the results themselves
+KIND_HANDLERS = {}  # the same, by kinds of operators
 EARLY = {}  # by the full name: functions of the operator, arguments and class that answer before tensors are looked at
 # Operators whose other tensors may be plain: masks, and where bags begin, that the framework makes on the way.
 TAKE_PLAIN = {"aten.masked_fill.Scalar", "aten.masked_fill.Tensor", "aten.embedding_bag.padding_idx"}
@@ -27,9 +30,39 @@ def ways(names):
     return _register(WAYS, names)
 
 
+def ways_of_kind(kind):
+    """Register a function as `ways` does, for all operators of a kind that have none of their own."""
+    return _register(KIND_WAYS, kind)
+
+
+def ways_for(name):
+    """Return what is registered for an operator or for its kind, or None."""
+    found = WAYS.get(name)
+    if found is None:
+        found = next((KIND_WAYS[kind] for kind in kinds_of(name) if kind in KIND_WAYS), None)
+    return found
+
+
 def handler(names):
     """Register a function of a call and the class of its tensors that returns the results, or NotImplemented."""
     return _register(HANDLERS, names)
+
+
+def handler_of_kinds(*kinds):
+    """Register a function as `handler` does, for all operators of some kinds at once."""
+    def register(function):
+        KIND_HANDLERS[frozenset(kinds)] = function
+        return function
+    return register
+
+
+def handler_for(name):
+    """Return what answers calls of an operator by itself, or None."""
+    found = HANDLERS.get(name)
+    if found is None:
+        kinds = kinds_of(name)
+        found = next((each for needed, each in KIND_HANDLERS.items() if needed <= kinds), None)
+    return found
 
 
 def name_of(call):

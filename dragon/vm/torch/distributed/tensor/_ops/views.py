@@ -3,8 +3,9 @@ import math
 
 from dragon.distributed.globals.layout import shape_of
 from dragon.distributed.globals.signatures import BROADCAST, Split, is_split
+from dragon.vm.torch.core.aten.kinds import PARTS
 from dragon.vm.torch.distributed.tensor._calls import Decision
-from dragon.vm.torch.distributed.tensor._ops.table import rule, ways
+from dragon.vm.torch.distributed.tensor._ops.table import rule, ways, ways_of_kind
 
 
 def moved(call, where, count=1):
@@ -77,7 +78,7 @@ def _slice(call):
     return [([*wanted, *[BROADCAST] * (len(call.operands) - 1)], results) for wanted, results in found]
 
 
-@ways("split split_with_sizes unbind chunk tensor_split")
+@ways_of_kind(PARTS)
 def _split(call):
     place = call.values.get("dim", 0) % call.operands[0].ndim
     gone = call.packet == "unbind"
