@@ -153,7 +153,9 @@ def test_results_are_those_without_a_mode():
     lambda p: torch.sort(p, 1)[0][:, 1].sum(), lambda p: p.clamp(0, 1).prod(),
     lambda p: torch.einsum("ij,kj->ik", p, p).sum(), lambda p: p.gather(1, torch.zeros(2, 1, dtype=torch.long)).sum(),
     lambda p: p.clone().mul_(p).sum(), lambda p: torch.stack([p, p * 2]).amax(0).sum(), lambda p: p.logsumexp(1).sum(),
-    lambda p: p[[0, 1], [2, 0]].sum(), lambda p: F.normalize(p).sum()])
+    lambda p: p[[0, 1], [2, 0]].sum(), lambda p: F.normalize(p).sum(),
+    *(lambda p, mode=mode: F.embedding_bag(torch.tensor([[0, 1], [1, 1]]), p, mode=mode).pow(2).sum()
+      for mode in ("sum", "mean", "max"))])
 def test_gradients_without_a_formula_are_the_engines(program):
     values = torch.tensor([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
 

@@ -45,6 +45,7 @@ CASES = {
     "all": lambda: ([(n(), n())], lambda x: x.sum() + x.mean() * (x * x).mean() + x.std()),
     "max": lambda: ([(n(), n())], axis_of(lambda x, a: x.max(a)[0] + x.amin(a))),
     "var": lambda: ([(n(2), n(2))], axis_of(lambda x, a: x.var(a) + x.logsumexp(a))),
+    "moments": lambda: ([(n(2), n(2))], axis_of(lambda x, a: sum(torch.var_mean(x, a)) + torch.aminmax(x, dim=a)[1])),
     "softmax": lambda: ([(n(), n())], axis_of(lambda x, a: F.softmax(x, a) + F.log_softmax(x, a))),
     "view": lambda: ([(a := n(), b := n(), c := n())], lambda x, shape=pick(
         (a * b, c), (a, b * c), (a * b * c,), (1, a, b, c), (a, 1, b * c)): x.reshape(shape) * 2),

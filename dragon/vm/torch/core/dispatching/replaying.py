@@ -4,7 +4,7 @@ from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core import overrides
 from dragon.vm.torch.core.dispatching.wrapper_subclass import stand_in
 from dragon.vm.torch.core.dispatching.stack import asking_nobody, without_modes
-from dragon.vm.torch.core.exporting.tracing_state import set_tracer
+from dragon.vm.torch.core.exporting.tracing_state import fall_back_to_engine, set_tracer
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils import _pytree as pytree
 
@@ -62,6 +62,7 @@ def _graph(target, flat, spec, wanted, grads):
     count = len(wanted)
 
     def gradients(*values):
+        fall_back_to_engine()  # operators are what is traced, and may be the engine's own
         inputs = [value.detach().requires_grad_(is_wanted) for value, is_wanted in zip(values[:count], wanted)]
         writes = getattr(target._schema, "is_mutable", False)
         rest = iter([item.clone() for item in inputs] if writes else inputs)
