@@ -15,7 +15,7 @@ copyright = "the Dragon authors"
 release = dragon.__version__
 
 extensions = ["sphinx.ext.viewcode", "sphinx_design", "sphinx_copybutton", "myst_nb", "makers.mathml", "makers.plots",
-              "makers.sources"]
+              "makers.sources", "makers.references"]
 # Frontends have classes of the same names; a bare name in a table of bases may mean either.
 # A folder of tutorials may be empty.
 suppress_warnings = ["ref.python", "toc.empty_glob"]
