@@ -10,7 +10,8 @@ from dragon.vm.torch.core.tensor import ops
 
 POINTWISE, IDENTITY, ADDITIVE, SCALING = "pointwise", "identity", "additive", "scaling"
 CONSTANT, RANDOM = "constant", "random"
-REDUCTION, ALONG, PARTS = "reduction", "along", "parts"
+REDUCTION, MAXIMUM, MINIMUM = "reduction", "maximum", "minimum"
+ALONG, PARTS, MOVED, COMPARISON = "along", "parts", "moved", "comparison"
 LOSS, WINDOW = "loss", "window"
 LOSS_GRADIENT, WINDOW_GRADIENT = "loss_gradient", "window_gradient"
 # What follows from a kind.

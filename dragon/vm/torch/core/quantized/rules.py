@@ -1,4 +1,5 @@
 """What is computed of quantized tensors: of their integers, or of the numbers that they stand for."""
+from dragon.vm.torch.core.aten.kinds import COMPARISON, MAXIMUM, MINIMUM, MOVED, kinds_of
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import parse_to
 from dragon.vm.torch.core.kinds import take_form
@@ -9,34 +10,35 @@ from dragon.vm.torch.core.quantized.properties import require_whole
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
 
-MOVED = set("view reshape transpose permute t numpy_t swapaxes swapdims select narrow flatten unflatten squeeze "
-            "unsqueeze expand unbind chunk split tensor_split index_select gather take flip roll movedim moveaxis "
-            "repeat view_as reshape_as expand_as as_strided".split())
 # Of the numbers, quantized by the same scale and zero point again.
 NUMBERS = set("relu relu_ clamp hardtanh max_pool1d max_pool2d max_pool3d avg_pool2d avg_pool3d "
               "adaptive_avg_pool2d adaptive_avg_pool3d interpolate upsample leaky_relu threshold masked_fill".split())
-ORDERED = set("max min sort topk amax amin".split())
-COMPARED = set("eq ne lt le gt ge".split())
+
+
+def is_ordered(name):
+    """Return whether a function depends on the order of numbers alone, which integers have as well."""
+    return name in ("sort", "topk") or not kinds_of(name).isdisjoint((MAXIMUM, MINIMUM))
 
 
 def applies(name):
     """Return whether a function is computed of integers or numbers."""
-    return name in MOVED or name in NUMBERS or name in ORDERED or name in COMPARED
+    return name in NUMBERS or is_ordered(name) or not name.endswith("_") and not kinds_of(name).isdisjoint(
+        (MOVED, COMPARISON))
 
 
 def compute(func, name, args, kwargs):
     """Return a function of a quantized tensor."""
     x = next(one for one in (*args, *kwargs.values()) if is_quantized(one))
-    if name in COMPARED:
+    if COMPARISON in kinds_of(name):
         return func(*(dequantized(one) if is_quantized(one) else one for one in args), **kwargs)
-    if name in MOVED and scheme_of(x) != WHOLE:
+    if MOVED in kinds_of(name) and scheme_of(x) != WHOLE:
         return moved_channels(func, name, x, args, kwargs)
     require_whole(name, x)
     if name in NUMBERS:
         made = quantized_like(x, func(*(dequantized(one) if one is x else one for one in args), **kwargs))
         return write(x, made) if name.endswith("_") or kwargs.get("inplace") else made
     made = func(*(integers_of(one) if is_quantized(one) else one for one in args), **kwargs)
-    return shown(x, made, both_too=name not in ORDERED)
+    return shown(x, made, both_too=not is_ordered(name))
 
 
 def shown(x, made, both_too):
