@@ -11,15 +11,15 @@ from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.tensor import Tensor
 
 
-class _Aloud(Translator):
-    """Says one call, of which nothing around it is known."""
+class _SingleCall(Translator):
+    """Lowers one call, of which nothing around it is known."""
 
     def __init__(self, name, dispatcher):
         self.tracer, self.values, self.a, self.sizes, self.notes = dispatcher, {}, aten(), {}, {}
         self.calls, self.place = [], 0
         self.call = types.SimpleNamespace(op=name, symbolic=(), is_random=False, inputs=(), outputs=(None,) * 8)
 
-    def said(self, named):
+    def lower(self, named):
         """Return what a call with these arguments gives."""
         found = self._by_rule(self.call.op, named)
         if found is None or found is NotImplemented:
@@ -67,7 +67,7 @@ def handle(dispatcher, name, arguments, destinations):
     named = {key: _number(dispatcher, value) for key, value in revive_all(arguments).items()}
     with ExitStack() as exits:
         exits.switch(set_tracer, dispatcher)
-        found = _Aloud(name, dispatcher).said(named)
+        found = _SingleCall(name, dispatcher).lower(named)
         if not destinations:
             return found
         results = found if isinstance(found, (list, tuple)) else [found]

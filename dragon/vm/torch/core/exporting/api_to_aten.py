@@ -59,7 +59,7 @@ def _backward(tracer, func, args, kwargs):
 
 def _swapped(name, reverse, target=None):
     @with_function(name)
-    def spoken(tracer, func, args, kwargs):
+    def convert(tracer, func, args, kwargs):
         if args and not isinstance(args[0], Tensor):
             return reverse(aten(), *args, **kwargs)
         return tracer.default(func, target or name, args, kwargs)
@@ -76,7 +76,7 @@ for _name, _target in {"bitwise_and": "__and__", "bitwise_or": "__or__", "bitwis
 
 def _method(name, target):
     @with_function(name)
-    def spoken(tracer, func, args, kwargs):
+    def convert(tracer, func, args, kwargs):
         return tracer.default(func, target, args, kwargs)
 
 
@@ -140,7 +140,7 @@ def _embedding(a, input, weight, padding_idx=None, max_norm=None, norm_type=2.0,
 
 def _convolved(name):
     @with_function(name)
-    def spoken(tracer, func, args, kwargs):
+    def convert(tracer, func, args, kwargs):
         padding = kwargs.get("padding", args[4] if len(args) > 4 else 0)
         target = getattr(aten(), name)
         if isinstance(padding, str):
@@ -263,7 +263,7 @@ def _to(a, self, *args, dtype=None, device=None, non_blocking=False, copy=False,
 
 def _named(name, kind):
     @rule(name)
-    def spoken(a, self, memory_format=None):
+    def convert(a, self, memory_format=None):
         from dragon.vm import torch
         return _converted(a, self, getattr(torch, kind), memory_format=memory_format)
 
@@ -312,7 +312,7 @@ def _constant(tracer, func, args, kwargs):
 
 def _made(name, placed=True):
     @with_function(name)
-    def spoken(tracer, func, args, kwargs):
+    def convert(tracer, func, args, kwargs):
         value = tracer.quietly(func, args, kwargs)
         given = {key: item for key, item in kwargs.items() if key not in ("out", "requires_grad", "names") and
                  not (item is None and key in ("dtype", "layout", "device", "generator"))}

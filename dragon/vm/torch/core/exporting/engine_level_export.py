@@ -20,8 +20,8 @@ from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils import _pytree as pytree
 
 
-class Unheard:
-    """One call of a program that the tracer does not record.
+class EngineLevelTrace:
+    """One call of a program, traced in the engine's operators and lowered to PyTorch's.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Unheard:
         graph = Graph(captured.graph)
         if self.axes:
             graph, numbers = self._for_sizes(captured)
-        found = iter(self._said(captured, graph, numbers, len(copies)))
+        found = iter(self._lower(captured, graph, numbers, len(copies)))
         leaves, spec = pytree.tree_flatten(result)
         return pytree.tree_unflatten([next(found) if isinstance(leaf, Tensor) else leaf for leaf in leaves], spec)
 
@@ -86,7 +86,7 @@ class Unheard:
                   if place not in free and is_followed(self._size(place))]
         shape_env.decisions += [Decision("eq", size.number, other, True, user_line()) for size, other in pairs]
 
-    def _said(self, captured, graph, numbers, count):
+    def _lower(self, captured, graph, numbers, count):
         """Return so many results as calls of PyTorch's operators give them."""
         tracer, inputs = self.tracer, self.tracer.quietly(self._inputs, (captured,), {})
         copies = {call.outputs[0]: call.inputs[0] for call in graph.calls[len(graph.calls) - count:]}

@@ -20,5 +20,5 @@ class GuardOnDataDependentSymNode(ExportError):
     """
 
 
-class Below(BaseException):
+class FallBackToEngine(BaseException):
     """A program does what happens below the operators that are heard; passes by handlers of the program's own."""

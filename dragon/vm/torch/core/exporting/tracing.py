@@ -11,7 +11,7 @@ from dragon.core.capture.settings import begin_capture
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.exporting import api_to_aten_rest, branching, subscripts  # noqa: F401
 from dragon.vm.torch.core.exporting.attributes import Attributes
-from dragon.vm.torch.core.exporting.engine_level_export import Unheard
+from dragon.vm.torch.core.exporting.engine_level_export import EngineLevelTrace
 from dragon.vm.torch.core.exporting.shape_env import ShapeEnv
 from dragon.vm.torch.core.exporting.errors import ExportError, GuardOnDataDependentSymNode
 from dragon.vm.torch.core.exporting.tracing_state import current_tracer, set_follows_sizes
@@ -249,8 +249,10 @@ class Tracing:
                 places[id(leaf)] = len(given)
                 given.append(leaf)
         axes = [(places[id(stand_ins[leaf])], axis) for leaf, found in self.axes.items() for axis in found]
-        return Unheard(self.tracer, trace, [*given, *self.unknowns.pool], sorted(set(axes)), lambda tensors: call(
-            [tensors[places[id(leaf)]] if isinstance(leaf, Tensor) else leaf for leaf in stand_ins])).result()
+
+        def called(tensors):
+            return call([tensors[places[id(leaf)]] if isinstance(leaf, Tensor) else leaf for leaf in stand_ins])
+        return EngineLevelTrace(self.tracer, trace, [*given, *self.unknowns.pool], sorted(set(axes)), called).result()
 
     def _call(self, args, kwargs):
         try:

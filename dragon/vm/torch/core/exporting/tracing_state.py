@@ -1,7 +1,7 @@
 """The tracer that records the calls of this thread, if there is one."""
 import threading
 
-from dragon.vm.torch.core.exporting.errors import Below
+from dragon.vm.torch.core.exporting.errors import FallBackToEngine
 
 _local = threading.local()
 
@@ -20,7 +20,7 @@ def set_tracer(who):
 def fall_back_to_engine():
     """Have the program traced at the level of the engine's operators: what follows is not made of calls of the API."""
     if current_tracer() is not None:
-        raise Below
+        raise FallBackToEngine
 
 
 def follows_sizes():

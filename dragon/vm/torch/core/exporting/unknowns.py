@@ -6,7 +6,8 @@ from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.sizes import is_followed
 from dragon.core.scopes import ExitStack
-from dragon.vm.torch.core.exporting.errors import Below, Differs, ExportError, GuardOnDataDependentSymNode
+from dragon.vm.torch.core.exporting.errors import (
+    Differs, ExportError, FallBackToEngine, GuardOnDataDependentSymNode)
 from dragon.vm.torch.core.exporting.symbols import OPEN, RELATIONS, Expression, ValueRanges, compute
 
 POOL = 32  # more such numbers in one program are refused
@@ -256,7 +257,7 @@ def traced_with(make, unknowns=None):
             return tracing
         except Refuted:
             unknowns = unknowns.others()
-        except Below:
+        except FallBackToEngine:
             unknowns.pool, unknowns.is_below = [], True
     raise ExportError(f"torch.export: after {TRIES} attempts no numbers were found for which all holds that the "
                       f"program checks: {', '.join(map(text_of, unknowns.claims))}")

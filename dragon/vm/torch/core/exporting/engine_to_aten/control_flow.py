@@ -5,7 +5,7 @@ from dragon.vm.torch.core.exporting.tracing_state import current_tracer
 from dragon.vm.torch.core.exporting.engine_to_aten.table import lowering
 
 
-def _said(t, body, values):
+def _lower(t, body, values):
     """Return what a graph of the engine's gives, as whoever listens by now writes it down."""
     graph = Graph(body.graph)
     made = type(t)(graph, current_tracer(), zip(graph.inputs, values), list(graph.outputs), t.sizes).run()
@@ -18,7 +18,7 @@ def _modules(t, bodies, operands, name):
     names = [f"arg{number}_1" for number in range(len(operands))]
     for label, body in bodies.items():
         given = t.tracer.quietly(_copied, (operands,), {})
-        branch, _, _ = _traced(t.tracer, lambda *values, body=body: _said(t, body, values), given, lifted, names)
+        branch, _, _ = _traced(t.tracer, lambda *values, body=body: _lower(t, body, values), given, lifted, names)
         branches.append((branch, label))
     return _finished(t.tracer, branches, lifted, name), lifted
 
