@@ -1,4 +1,6 @@
 """Gradients above who answers for operators: a call that is answered for is recorded as any other is."""
+import functools
+
 from dragon import _C
 from dragon.core import modes as switches
 from dragon.core.custom_function import FREED
@@ -12,6 +14,7 @@ from dragon.vm.torch.core.exporting.tracer import aten
 from dragon.vm.torch.core.exporting.resolving import bind
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import tree_map
+
 
 class _Forms:
     """A call's arguments, to look at how they lie."""
@@ -147,7 +150,7 @@ def recorded(dispatcher, target, args, kwargs):
         The results.
 
     """
-    if not switches.is_recording() or not has_history(target.overloadpacket.__name__) or not any(
+    if not switches.is_recording() or not _has_gradient(target) or not any(
             isinstance(item, Tensor) and item.requires_grad for item in leaves(args, kwargs)):
         result = dispatcher.answered(target, args, kwargs)
         _count_writes(target, args, kwargs)
@@ -174,6 +177,15 @@ def recorded(dispatcher, target, args, kwargs):
     if call.slots and any(_has_history(item) for item in outputs):
         _record(call, originals, outputs)
     return type(result)(outputs) if many and type(result) in (list, tuple) else outputs if many else outputs[0]
+
+
+@functools.cache
+def _has_gradient(target):
+    """Return whether what an operator gives may have a gradient; of programs' own operators nothing is known."""
+    if target.namespace != "aten":
+        return True
+    gives = ("Tensor",) if target._schema is None else [part.type for part in target._schema.returns]
+    return any("Tensor" in kind for kind in gives) and has_history(target.overloadpacket.__name__)
 
 
 def _like(item):
