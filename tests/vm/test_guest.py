@@ -188,3 +188,16 @@ import tensorflow as tf
 assert v2 is tf is tf.compat.v2 and data is tf.data.experimental and keras is tf.keras and tf.__name__ == "tensorflow"
 """
     interpreter.run(["-c", code], "/", check=True, preload="import numpy, dragon.vm")
+
+
+def test_the_nearest_name_is_looked_for_once():
+    """Programs ask `hasattr` for what a module lacks again and again."""
+    asked = []
+
+    def known():
+        asked.append(1)
+        return ["alpha", "beta"]
+    for _ in range(3):
+        assert "'torch.nowhere.alpha'" in str(guest.explain("torch.nowhere", "alpa", known))
+    assert guest.explain("torch.nowhere", "betta", known).name == "betta" and len(asked) == 2
+    assert "nearest" not in str(guest.explain("torch.nowhere", "_alpha", known)) and len(asked) == 2
