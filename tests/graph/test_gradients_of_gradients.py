@@ -11,6 +11,8 @@ from dragon.vm import tensorflow as tf
 from dragon.vm import torch
 from harness.subresults import each
 
+pytestmark = pytest.mark.usefixtures("only_new_garbage")
+
 PROGRAMS = {
     "polynomial": lambda x, y, w: (x ** 3 * y).sum() + (x @ w).tanh().sum(),
     "network": lambda x, y, w: torch.nn.functional.gelu(x @ w).square().mean() * y.sum(),

@@ -8,6 +8,7 @@ import pytest
 import dragon
 
 torch = pytest.importorskip("torch", reason="PyTorch is the oracle of autograd's semantics")
+pytestmark = pytest.mark.usefixtures("only_new_garbage")
 
 
 def both(program, *shapes):

@@ -9,6 +9,7 @@ import dragon
 from dragon import _C
 from harness.subresults import each
 
+pytestmark = pytest.mark.usefixtures("only_new_garbage")
 SIZE = 1 << 18  # big enough that a freed block is handed out again at once
 
 

@@ -3,9 +3,12 @@ import gc
 import threading
 import weakref
 
+import pytest
 
 from dragon.vm import torch
 from harness.subresults import each
+
+pytestmark = pytest.mark.usefixtures("only_new_garbage")
 
 
 class Probe:
