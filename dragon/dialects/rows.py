@@ -11,7 +11,7 @@ import ast
 import re
 from typing import Callable, FrozenSet, NamedTuple, Tuple
 
-_LINE = re.compile(r"(?P<names>[\w.{},]+)\s+(?P<relation>=>|~>|<-|=|:)\s+(?P<text>.+)")
+_LINE = re.compile(r"(?P<names>[\w.{},]+)\s+(?P<relation>=>|~>|<-|<~|=|:)\s+(?P<text>.+)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 # Words of Python that operators have for arguments, too.
 _RESERVED = {"from": "from_"}
@@ -22,7 +22,7 @@ class Row(NamedTuple):
 
     name: str
     overload: str  # empty where the row is for all overloads that have none of their own
-    relation: str  # "=", "=>", "~>", "<-" or ":": what that means is the dialect's to say
+    relation: str  # "=", "=>", "~>", "<-", "<~" or ":": what that means is the dialect's to say
     text: str
     place: str  # "file:line"
 

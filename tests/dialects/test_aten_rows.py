@@ -138,7 +138,8 @@ def test_functions_in_python_are_all_called():
 def test_names_are_the_engines_or_pythons():
     names = set(_C.op_names())
     for relation, name, _, row in ROWS:
-        for word in free_names(row) - table._arguments(name) - {"torch", "F", "python", "REDUCTIONS"}:
+        for word in free_names(row) - table._arguments(name) - {"torch", "F", "python", "REDUCTIONS"} - (
+                {"new", "place"} if relation == table.WRITTEN else set()):
             found = word in names if relation == table.COMPUTED else bool(exported(word))
             assert found or hasattr(builtins, word), (row.place, word)
 

@@ -11,6 +11,7 @@ COMPUTED = "="  # how an operator is computed here
 COMPOSITE = "=>"  # what PyTorch's dispatcher takes it apart into, before anybody sees it
 DECOMPOSED = "~>"  # what its table of decompositions takes it apart into
 DERIVATIVE = "<-"  # the gradients of its arguments
+WRITTEN = "<~"  # what its argument is once a view of it is another tensor
 KINDS = ":"  # of what kinds it is
 # Rows with these names before the point are of the engine's operators, and of functions of `torch.nn.functional`: what
 # they are in PyTorch's operators.
@@ -92,7 +93,7 @@ def _arguments(name):
     return {part.name for line in overloads(name).values() for part in line.arguments}
 
 
-def function_of(name, overload, resolve, relation=COMPUTED, infix=None):
+def function_of(name, overload, resolve, relation=COMPUTED, infix=None, more=()):
     """Return the function that the table has for an overload, or None.
 
     Parameters
@@ -107,6 +108,8 @@ def function_of(name, overload, resolve, relation=COMPUTED, infix=None):
         `COMPUTED`, `COMPOSITE` or `DECOMPOSED`.
     infix : Callable, optional
         What is called in place of Python's operators.
+    more : Sequence[str], optional
+        Arguments that the function takes besides, None by default.
 
     Returns
     -------
@@ -119,6 +122,7 @@ def function_of(name, overload, resolve, relation=COMPUTED, infix=None):
         return None
     arguments = [(part.name, part.has_default, spread(part.default, part.type))
                  for part in overloads(name)[overload].arguments]
+    arguments += [(word, True, None) for word in more]
     return compile_row(row, arguments, lambda word: REDUCTIONS if word == "REDUCTIONS" else resolve(word), infix)
 
 

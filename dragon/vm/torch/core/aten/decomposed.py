@@ -101,6 +101,18 @@ def narrow(x, dim, start, length):
     return aten().slice.Tensor(x, dim, start, start + length)
 
 
+def inverse(dims):
+    """Return the order of axes that takes another one back."""
+    order = [axis % len(dims) for axis in dims]
+    return [order.index(axis) for axis in range(len(order))]
+
+
+def with_part(x, new, parts, dim, place):
+    """Return a tensor with another one in the place of one of its parts along an axis."""
+    start = sum(part.shape[dim] for part in parts[:place])
+    return aten().slice_scatter.default(x, new, dim, start, start + new.shape[dim])
+
+
 # --- shapes
 
 def is_dense(x):

@@ -5,6 +5,7 @@ from typing import FrozenSet, List, NamedTuple
 
 from dragon.dialects.aten import table
 from dragon.dialects.rows import Assignment
+from dragon.vm.torch.core.aten.decomposed import inverse
 from dragon.vm.torch.core.aten.kinds import is_pointwise
 from dragon.vm.torch.core.dispatching.wrapper_subclass import stand_in
 from dragon.vm.torch.core.exporting.decompositions import Called, compute_infix
@@ -159,12 +160,6 @@ def times_second(grad, first, second):
     if _is_turned(second):
         return a.t.default(a.mm.default(a.t.default(grad), conj(first)))
     return a.mm.default(conj(a.t.default(first)), grad)
-
-
-def inverse(dims):
-    """Return the order of axes that takes another one back."""
-    order = [axis % len(dims) for axis in dims]
-    return [order.index(axis) for axis in range(len(order))]
 
 
 def parts(grad, tensors, dim):

@@ -5,7 +5,7 @@ from dragon import _C
 from dragon.core import modes
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.exporting.arguments import argument_of
-from dragon.vm.torch.core.exporting.decompositions import default_table
+from dragon.vm.torch.core.exporting.decompositions import default_table, rewriting_of
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.tracer import ExportTracer, aten
 from dragon.vm.torch.core.exporting.program import _check_replay, _fit, open_unknowns
@@ -26,8 +26,9 @@ from dragon.vm.torch.utils import _pytree as pytree
 KINDS = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "buffer", InputKind.CONSTANT_TENSOR: "constant"}
 # In-place operators whose twin has another name.
 TWINS = {"zero_": "zeros_like", "copy_": "copy", "fill_": "fill", "detach_": "detach"}
-# Results of these share memory with their argument only at times.
-AT_TIMES = frozenset(("reshape", "flatten", "to", "type_as", "contiguous", "expand_as", "view_as", "reshape_as"))
+# Results of these are views where the argument lies in order; of those, the argument itself or a copy.
+AT_TIMES = ("reshape", "reshape_as", "flatten", "ravel")
+OR_COPIES = ("to", "type_as", "contiguous")
 
 
 class Functional(ExportTracer):
@@ -78,30 +79,12 @@ class Functional(ExportTracer):
 
     def _put(self, base, new, target, args, kwargs, place):
         """Return a base with a view of it in another form."""
-        a, name = aten(), target.overloadpacket.__name__
-        if name in ("view", "reshape", "_unsafe_view", "flatten", "unflatten", "squeeze", "unsqueeze", "view_as"):
-            return a.view.default(new, list(base.shape))
-        if name in ("alias", "detach", "lift_fresh", "to", "contiguous", "type_as"):
-            return new
-        if name == "permute":
-            return a.permute.default(new, [list(args[0]).index(axis) for axis in range(base.ndim)])
-        if name in ("transpose", "t", "numpy_T", "mT"):
-            return self._plain(target, (new, *args), kwargs)
-        if name == "select":
-            return a.select_scatter.default(base, new, *args)
-        if name == "slice":
-            return a.slice_scatter.default(base, new, *args)
-        if name == "diagonal":
-            return a.diagonal_scatter.default(base, new, *args)
-        if name == "unbind":
-            return a.select_scatter.default(base, new, args[0] if args else 0, place)
-        if name in ("split_with_sizes", "split", "chunk"):
-            dim = args[1] if len(args) > 1 else kwargs.get("dim", 0)
-            parts = self._plain(target, (base, *args), kwargs)
-            start = sum(part.shape[dim] for part in parts[:place])
-            return a.slice_scatter.default(base, new, dim, start, start + new.shape[dim])
-        raise NotImplementedError(f"run_decompositions: the program writes into a view that {name} made; expected one "
-                                  "of view, permute, transpose, select, slice, split, unbind, squeeze, unsqueeze")
+        name = target.overloadpacket.__name__
+        rewrite = rewriting_of(name, target._overloadname)
+        if rewrite is None:
+            raise NotImplementedError(f"run_decompositions: the program writes into a view that {name} made; expected "
+                                      "one of view, permute, transpose, select, slice, split, unbind, unsqueeze")
+        return rewrite(base, *args, **kwargs, new=new, place=place)
 
     def _plain(self, target, args, kwargs):
         return super().called(target, args, kwargs)
@@ -145,8 +128,9 @@ class Functional(ExportTracer):
         return given[0]
 
     def _note_views(self, target, base, args, kwargs, value):
-        if target.overloadpacket.__name__ in AT_TIMES and value is not base and not self.quietly(
-                base.is_contiguous, (), {}):
+        name = target.overloadpacket.__name__
+        if value is not base and (name in OR_COPIES or name in AT_TIMES and not self.quietly(
+                base.is_contiguous, (), {})):
             return
         base = self._own(base)
         stamp = self.stamps.get(id(self._root(base)), 0)

@@ -164,3 +164,23 @@ def composite_table():
 
     """
     return _by_target(_functions(table.COMPOSITE))
+
+
+@functools.cache
+def rewriting_of(name, overload):
+    """Return what a tensor is once a view of it is another tensor, by the operator that made the view.
+
+    Parameters
+    ----------
+    name : str
+        The operator's, without its namespace.
+    overload : str
+        The overload's.
+
+    Returns
+    -------
+    Optional[Callable]
+        A function of the operator's arguments, of `new`, which is in the view's place, and of `place` among several.
+
+    """
+    return table.function_of(name, overload, _resolve, table.WRITTEN, compute_infix, ("new", "place"))

@@ -78,7 +78,7 @@ def _plain(kind, value):
     return value
 
 
-def bind(schema, args, kwargs):
+def bind(schema, args, kwargs, gathers=True):
     """Return the values of a schema's arguments, or None where the call does not fit.
 
     Parameters
@@ -89,6 +89,8 @@ def bind(schema, args, kwargs):
         The positional arguments.
     kwargs : Dict[str, Any]
         The arguments by name.
+    gathers : bool, optional, default=True
+        Whether numbers behind each other may stand for a list of them, as in `x.view(2, 3)`.
 
     Returns
     -------
@@ -98,7 +100,7 @@ def bind(schema, args, kwargs):
     """
     names = [argument for argument in schema.arguments if not argument.kwarg_only]
     args = list(args)
-    for place, argument in enumerate(names[:len(args)]):
+    for place, argument in enumerate(names[:len(args)]) if gathers else ():
         kind = argument.type.rstrip("?")
         if kind in ("int[]", "SymInt[]") and len(args) > place and _is_int(args[place]):
             count = next((number for number, item in enumerate(args[place:]) if not _is_int(item)), len(args) - place)
@@ -173,11 +175,12 @@ def _resolve(name, args, kwargs):
     first = FIRST.get(name, ())
     if name in NUMBERS:
         first = ("Tensor", "Tensor_mode")
-    for overload in (*(one for one in first if one in known), *(one for one in known if one not in first)):
-        schema = known[overload]
-        values = bind(schema, args, kwargs)
-        if values is not None:
-            return overload, *_written(schema, values)
+    tried = *(one for one in first if one in known), *(one for one in known if one not in first)
+    for gathers in (False, True):  # `tensor_split(x, 2, 0)` is no list of places
+        for overload in tried:
+            values = bind(known[overload], args, kwargs, gathers)
+            if values is not None:
+                return overload, *_written(known[overload], values)
     raise NoOverload(f"{name}: got {', '.join(type(value).__name__ for value in args)}"
                      f"{''.join(f', {key}={type(value).__name__}' for key, value in kwargs.items())}, expected the "
                      f"arguments of one of its overloads: {', '.join(known) or 'it has none'}")
