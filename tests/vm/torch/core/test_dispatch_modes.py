@@ -121,6 +121,17 @@ def test_backward_passes_are_heard():
     np.testing.assert_array_equal(bias.grad.numpy(), [2] * 4)
 
 
+@each("program", [
+    lambda x, out: torch.sum(x, 0, out=out), lambda x, out: torch.amax(x, 0, out=out),
+    lambda x, out: torch.add(x[0], x[1], out=out)])
+def test_results_are_written_where_gradients_are_recorded(program):
+    """The forms of operators that write into `out` are no overloads that a table knows."""
+    found = torch.empty(3)
+    with Heard() as mode:
+        assert program(x(), found) is found and torch.is_grad_enabled()
+    assert mode.names[-1].endswith("out") and found.equal(program(x(), torch.empty(3)))
+
+
 def test_operators_say_what_they_are():
     with Heard() as mode:
         x().add_(x(), alpha=2)

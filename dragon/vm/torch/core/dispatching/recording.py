@@ -184,8 +184,10 @@ def _has_gradient(target):
     """Return whether what an operator gives may have a gradient; of programs' own operators nothing is known."""
     if target.namespace != "aten":
         return True
-    gives = ("Tensor",) if target._schema is None else [part.type for part in target._schema.returns]
-    return any("Tensor" in kind for kind in gives) and has_history(target.overloadpacket.__name__)
+    gives = getattr(target._schema, "returns", None)  # forms that write into `out` have no signature
+    if gives is not None and not any("Tensor" in part.type for part in gives):
+        return False
+    return has_history(target.overloadpacket.__name__)
 
 
 def _like(item):
