@@ -1,4 +1,6 @@
 """Where rules are kept, by the name of an operator without its overload and without the mark of writing in place."""
+import functools
+
 from dragon.distributed.globals.choosing import choose
 from dragon.vm.torch.core.aten.kinds import kinds_of
 from dragon.vm.torch.distributed.tensor._calls import Decision
@@ -39,7 +41,8 @@ def ways_for(name):
     """Return what is registered for an operator or for its kind, or None."""
     found = WAYS.get(name)
     if found is None:
-        found = next((KIND_WAYS[kind] for kind in kinds_of(name) if kind in KIND_WAYS), None)
+        kinds = kinds_of(name)
+        found = next((each for kind, each in KIND_WAYS.items() if kind in kinds), None)
     return found
 
 
@@ -56,6 +59,7 @@ def handler_of_kinds(*kinds):
     return register
 
 
+@functools.cache  # every call asks
 def handler_for(name):
     """Return what answers calls of an operator by itself, or None."""
     found = HANDLERS.get(name)
