@@ -156,3 +156,19 @@ def test_random_numbers_are_those_of_one_process(size):
 
 def test_steps_that_need_norms_of_whole_parameters():
     run_ranks(STEPS.replace("SEED", "0"), 4, "")
+
+
+OUT = PROGRAM[:PROGRAM.index("CASES = {")].replace("SEED", "0") + '''
+x = distribute_tensor(torch.ones(4, 3), meshes[0], [Shard(0)])
+for call in (torch.sum, torch.amax, torch.cumsum):
+    try:
+        call(x, 0, out=x.clone())
+    except NotImplementedError as error:
+        assert "got out= beside tensors on a mesh" in str(error)
+    else:
+        raise AssertionError(call)
+'''
+
+
+def test_results_are_not_written_into_tensors_on_a_mesh():
+    run_ranks(OUT, 2, "")

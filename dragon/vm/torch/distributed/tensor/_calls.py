@@ -91,6 +91,8 @@ class Call:
     def values(self):
         """Dict[str, Any]: the arguments by the schema's names, with what was not given."""
         schema = self.func._schema
+        if not hasattr(schema, "arguments"):
+            raise NotImplementedError(f"{self.func}: got out= beside tensors on a mesh, expected a call without it")
         found = {argument.name: argument.default_value for argument in schema.arguments}
         found.update(bind(schema, self.args, self.kwargs) or {})
         return found
