@@ -87,6 +87,9 @@ def test_results_are_those_without_a_mode_at_the_edges(program):
     lambda x: x.chunk(0), lambda x: x.chunk(-2), lambda x: x.chunk(2, 5), lambda x: x[0, 0].chunk(2),
     lambda x: torch.outer(x, x[0]), lambda x: F.dropout(x, 2.0), lambda x: F.dropout(x, float("nan")),
     lambda x: torch.einsum("ij,jk->ik", x[:0], torch.ones(4, 4)), lambda x: torch.einsum("ij,jk->ik", x[0], x),
+    lambda x: torch.einsum("ij", x, x), lambda x: torch.einsum("ij,jk,kl", x, x), lambda x: torch.einsum("", x, x),
+    lambda x: x.hsplit(2), lambda x: x.hsplit(0), lambda x: x.vsplit(-1), lambda x: x.dsplit(1),
+    lambda x: x[0].vsplit([1]),
     lambda x: torch.einsum("ij,kj->ii", x, x), lambda x: torch.einsum("ij,kj->iz", x, x)])
 def test_what_is_refused_without_a_mode_is_refused_in_the_same_words(program):
     with pytest.raises((RuntimeError, ValueError, IndexError)) as plain:

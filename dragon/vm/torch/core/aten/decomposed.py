@@ -90,6 +90,16 @@ def chunk(x, chunks, dim):
     return tuple(aten().split.Tensor(x, -(-x.shape[dim] // chunks), dim))
 
 
+def split_along(x, sections, dim, rank):
+    """Return parts of one length, or between places, NotImplemented where there are not so many axes, or none such."""
+    if x.ndim < rank:
+        return NotImplemented
+    a = aten().tensor_split
+    if type(sections) is int and (sections < 1 or type(x.shape[dim]) is int and x.shape[dim] % sections):
+        return NotImplemented
+    return tuple((a.sections if type(sections) is int else a.indices)(x, sections, dim))
+
+
 def narrow(x, dim, start, length):
     """Return a part of an axis, NotImplemented where it is not there."""
     if not has_axis(x, dim):
@@ -256,8 +266,8 @@ def einsum(equation, tensors):
     """Return a sum over products of two tensors as a product of matrices, NotImplemented of others."""
     words = equation.replace(" ", "").split("->")
     inputs = words[0].split(",")
-    if len(tensors) != 2 or "." in equation or any(len(set(word)) != len(word) or len(word) != tensor.ndim
-                                                   for word, tensor in zip(inputs, tensors)):
+    if len(tensors) != 2 or len(inputs) != 2 or "." in equation or any(
+            len(set(word)) != len(word) or len(word) != tensor.ndim for word, tensor in zip(inputs, tensors)):
         return NotImplemented
     left, right = inputs
     both = [letter for letter in left if letter in right]
