@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test quick test-changed durations hunt hunt-files hunt-ranks hunt-threads build install lint format sanitize sanitize-all \
   sanitize-threads docs site-check bench hunt-pairs hunt-layers hunt-numbers hunt-interrupts hunt-levels hunt-leaks \
-  hunt-faults wheel sdist cuda simt simt-sanitize ray ci-full clean oracles oracles-check
+  hunt-faults coverage wheel sdist cuda simt simt-sanitize ray ci-full clean oracles oracles-check
 
 help:
 	@echo "make demo      build, install, train a small network on scikit-learn's digits"
@@ -39,6 +39,7 @@ help:
 	@echo "make hunt-levels the operator table at each level of this processor: the same numbers, within bounds that are written"
 	@echo "make hunt-leaks  thousands of steps, models, compiles, epochs, errors and threads: nothing grows"
 	@echo "make hunt-faults  faults are put into the sources one by one; the tests must catch each; HUNT_ONLY"
+	@echo "make coverage  the lines of dragon/ and core/ that tests run, in a table; TESTS=paths; an hour"
 	@echo "make ci-full   all that must pass before a change lands, with what was not changed since it passed"
 	@echo "make ray       trainers on clusters of Ray's, which pip brings"
 	@echo "make docs      the HTML pages, into docs/_build;  make bench: the speed tables, into docs/benchmarks"
@@ -208,6 +209,16 @@ hunt-leaks: install $(VENV)/.test
 # In a tree of its own. Goes on where it was at this commit, where the report of an earlier run is still there.
 hunt-faults: $(VENV)/.test
 	$(BIN)/python tests/fuzz/faults.py --report faults.jsonl $(if $(HUNT_ONLY),--only '$(HUNT_ONLY)')
+
+# Every line of dragon/ and core/ that tests run, TESTS or all: an hour on two cores. Tables, and build/coverage/*.json.
+TESTS ?= tests
+coverage: $(VENV)/.test $(VENV)/.coverage
+	$(BIN)/cmake -S . -B build/coverage -G Ninja -DCMAKE_CXX_FLAGS=--coverage -DDRAGON_CPU_LEVELS=$$(sh tools/cpu_level.sh) \
+	  -DDRAGON_PACKAGE_DIR=$(abspath build/coverage/package/dragon) \
+	  -DDRAGON_LIB_DIR=$(abspath build/coverage/package/dragon/lib) \
+	  -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja -DPython_EXECUTABLE=$(abspath $(BIN))/python
+	$(BIN)/cmake --build build/coverage
+	sh tools/coverage.sh $(abspath $(BIN)/python) $(SHARED) $(TESTS)
 
 docs: install $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build

@@ -7,14 +7,7 @@ shift
 place=$PWD/build/sanitize-all
 package=$place/package
 mkdir -p "$place/logs"
-# A copy, not links: behind a link, what lies beside the package would be the checkout's. Tests read messages of core.
-ln -sfn "$PWD/core" "$package/core"
-for item in dragon/*; do
-  case "${item#dragon/}" in
-    lib | _C*.so | __pycache__) ;;
-    *) rm -rf "${package:?}/$item" && cp -r "$item" "$package/$item" ;;
-  esac
-done
+sh tools/copy_package.sh "$package"
 # Blocks of the engine's own cache look alive to the sanitizer; the naive allocator tells it where each one ends.
 export DRAGON_ALLOCATOR=naive DRAGON_CPU_LEVEL=v3 PYTHONPATH=$package PYTHONMALLOC=malloc
 export OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive
