@@ -2,6 +2,7 @@
 import collections
 
 from dragon import _C
+from dragon.dialects.onnx.table import rows
 from dragon.onnx import families  # noqa: F401: fills the table
 from dragon.onnx.table import MAPPINGS, find_mapping
 from makers.coverage_pages import write_bar, write_filter
@@ -12,9 +13,9 @@ NOT_FORWARD = ("_backward", "_step", "fused"), ("pack_", "foreach_", "clip_grad"
 
 
 def family_of(name):
-    """Return the family that an operator's mapping is in."""
+    """Return the family that an operator's mapping, or its row, is in."""
     mapping = MAPPINGS.get(name)
-    return mapping.__module__.rpartition(".")[2] if mapping else "one node"
+    return mapping.__module__.rpartition(".")[2] if mapping else rows()[name].place.partition(".")[0]
 
 
 def list_operators():
@@ -36,7 +37,7 @@ def write_coverage(app=None):
     """Write the page."""
     found, missing, others = list_operators()
     count = sum(map(len, found.values()))
-    rows = {name: ("there", "a node of ONNX" if family == "one node" else f"nodes written by {family}")
+    rows = {name: ("there", f"nodes by the table of {family}")
             for family, names in found.items() for name in names}
     rows.update((name, ("missing", "exporting names it in an UnsupportedOperatorError")) for name in missing)
     lines = ["# Operators as ONNX", "",

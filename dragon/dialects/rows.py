@@ -195,7 +195,20 @@ class _Infix(ast.NodeTransformer):
                                                          *map(self.visit, operands)], [])
 
 
-def compile_row(row, arguments, resolve, infix=None):
+class _Attributes(ast.NodeTransformer):
+    """Makes attributes of an argument of some names, and its method `infix` of what Python's operators call."""
+
+    def __init__(self, owner, names):
+        self.owner, self.names = owner, {*names, "_infix"}
+
+    def visit_Name(self, node):
+        """Have the argument give what such a name stands for."""
+        if node.id not in self.names:
+            return node
+        return ast.Attribute(ast.Name(self.owner, ast.Load()), node.id.lstrip("_"), ast.Load())
+
+
+def compile_row(row, arguments, resolve, infix=None, owner=None):
     """Return the function that a row is for a signature.
 
     Parameters
@@ -208,6 +221,9 @@ def compile_row(row, arguments, resolve, infix=None):
         Returns what a name stands for that is no argument; it is asked once.
     infix : Callable, optional
         What is called in place of Python's operators, with the name of the operator in `ast` and the operands.
+    owner : str, optional
+        An argument: names for which `resolve` returns None are its attributes, and its `infix` is called in place of
+        Python's operators.
 
     Returns
     -------
@@ -219,8 +235,11 @@ def compile_row(row, arguments, resolve, infix=None):
     space = {name: resolve(name) for name in free_names(row) - set(names)}
     space["_infix"] = infix
     body = _parsed(row)
-    if infix is not None:
+    if infix is not None or owner is not None:
         body = [_Infix().visit(node) for node in body]
+    if owner is not None:
+        owned = _Attributes(owner, {name for name, found in space.items() if found is None})
+        body = [owned.visit(node) for node in body]
     body[-1] = ast.Return(body[-1].value)
     # Those by name may have no default behind those that have one; whoever calls has bound them all.
     first = next((place for place, (_, has_default, _) in enumerate(arguments) if has_default), len(arguments))

@@ -8,22 +8,7 @@ from dragon.onnx.table import maps
 from dragon.onnx.writer import LARGEST, SMALLEST, numpy_dtype
 
 
-@maps("clone", "copy", "stop_gradient", "to_row_major", "to_device", "conj_physical")
-def same(w, x, **arguments):
-    return x
-
-
 # --- creation
-
-@maps("zeros", "zeros_like", "empty", "empty_like", "empty_strided")
-def zeros(w, **arguments):
-    return w.full(w.out.shape, 0, w.out.dtype)
-
-
-@maps("ones", "ones_like")
-def ones(w, **arguments):
-    return w.full(w.out.shape, 1, w.out.dtype)
-
 
 @maps("full", "full_like")
 def full(w, value, **arguments):
@@ -91,16 +76,6 @@ def cat(w, xs, axis):
     return w.Concat(*(w.cast(x, w.out.dtype) for x in parts), axis=axis)
 
 
-@maps("expand")
-def expand(w, x, shape):
-    return w.expand(x, w.out.shape)
-
-
-@maps("permute")
-def permute(w, x, axes):
-    return w.transpose(x, [axis % x.ndim for axis in axes])
-
-
 @maps("transpose")
 def transpose(w, x, axis0, axis1):
     if x.ndim == 0:
@@ -115,16 +90,6 @@ def squeeze(w, x, axis):
     axes = range(x.ndim) if axis is None else {place % max(x.ndim, 1) for place in axis}
     axes = sorted(place for place in axes if x.ndim and x.shape[place] == 1)
     return w.Squeeze(x, axes) if axes else x
-
-
-@maps("unsqueeze")
-def unsqueeze(w, x, axis):
-    return w.Unsqueeze(x, [axis % w.out.ndim])
-
-
-@maps("view")
-def view(w, x, shape):
-    return w.reshape(x, w.out.shape)
 
 
 # --- parts

@@ -14,59 +14,6 @@ from dragon.onnx.writer import DOMAIN
 # --- functions of one number
 
 
-@maps("tanh_backward")
-def tanh_backward(w, dy, y):
-    return w.Mul(dy, w.Sub(1, w.Mul(y, y)))
-
-
-@maps("sigmoid_backward")
-def sigmoid_backward(w, dy, y):
-    return w.Mul(w.Mul(dy, y), w.Sub(1, y))
-
-
-@maps("relu_backward")
-def relu_backward(w, dy, x):
-    return w.Where(w.Greater(x, 0), dy, w.constant(0, dy.dtype))
-
-
-@maps("leaky_relu_backward")
-def leaky_relu_backward(w, dy, x, negative_slope):
-    return w.Where(w.Greater(x, 0), dy, w.Mul(dy, negative_slope))
-
-
-@maps("relu6_backward")
-def relu6_backward(w, dy, x):
-    return hardtanh_backward(w, dy, x, 0, 6)
-
-
-@maps("broadcast_prelu_backward")
-def broadcast_prelu_backward(w, dy, x, weight):
-    return w.Where(w.Greater(x, 0), dy, w.Mul(dy, weight))
-
-
-@maps("hardtanh_backward")
-def hardtanh_backward(w, dy, x, min_val, max_val):
-    return w.Where(w.And(w.Greater(x, min_val), w.Less(x, max_val)), dy, w.constant(0, dy.dtype))
-
-
-@maps("silu_backward")
-def silu_backward(w, dy, x):
-    y = w.Sigmoid(x)
-    return w.Mul(dy, w.Mul(y, w.Add(1, w.Mul(x, w.Sub(1, y)))))
-
-
-@maps("softplus_backward")
-def softplus_backward(w, dy, x, beta, threshold):
-    steep = w.Mul(x, beta)
-    return w.Where(w.Greater(steep, threshold), dy, w.Mul(dy, w.Sigmoid(steep)))
-
-
-@maps("elu_backward")
-def elu_backward(w, dy, x, alpha, scale, input_scale):
-    below = w.Mul(w.Exp(w.Mul(w.Min(x, 0), input_scale)), alpha * scale * input_scale)
-    return w.Where(w.Greater(x, 0), w.Mul(dy, scale), w.Mul(dy, below))
-
-
 @maps("gelu_backward")
 def gelu_backward(w, dy, x, approximate):
     if approximate == "none":
@@ -80,16 +27,6 @@ def gelu_backward(w, dy, x, approximate):
 
 
 # --- the softmax and losses over classes
-
-@maps("softmax_backward")
-def softmax_backward(w, dy, y, axis):
-    return w.Mul(y, w.Sub(dy, w.ReduceSum(w.Mul(dy, y), [axis], keepdims=1)))
-
-
-@maps("log_softmax_backward")
-def log_softmax_backward(w, dy, y, axis):
-    return w.Sub(dy, w.Mul(w.Exp(y), w.ReduceSum(dy, [axis], keepdims=1)))
-
 
 def shares(w, dy, target, weight, classes, ignore_index):
     """Return what every target's gradient is, along an axis of one, and ones at the targets' classes."""

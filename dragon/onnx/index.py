@@ -11,11 +11,6 @@ def as_int64(w, index):
     return w.cast(index, "int64")
 
 
-@maps("embedding")
-def embedding(w, weight, index, padding_idx, scale_grad_by_freq):
-    return w.Gather(weight, as_int64(w, index), axis=0)
-
-
 @maps("gather")
 def gather(w, x, axis, index, from_end):
     if index.ndim == 0 or x.ndim == 0:

@@ -57,13 +57,6 @@ def cross_entropy_terms(w, x, target, weight, ignore_index, label_smoothing):
     return y, w.ReduceLogSumExp(wide, [1], keepdims=0)
 
 
-@maps("binary_cross_entropy_terms")
-def binary_cross_entropy_terms(w, x, y):
-    x, y = w.promoted(x, y)
-    hit, miss = (w.Max(w.Log(value), -100.0) for value in (x, w.Sub(1, x)))
-    return w.Sub(w.Mul(w.Sub(y, 1), miss), w.Mul(y, hit))
-
-
 @maps("cdist_rows")
 def cdist_rows(w, x1, x2, p):
     """Distances of all pairs of rows of (batch, rows, size)."""

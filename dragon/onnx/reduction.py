@@ -4,9 +4,8 @@ import math
 import numpy
 from onnx import helper
 
-from dragon.onnx.math import is_float, log_of_one_more
 from dragon.onnx.size import Size, product
-from dragon.onnx.table import maps
+from dragon.onnx.table import maps, row_function
 from dragon.onnx.writer import ELEMENTS, Writer
 
 SMALL = 8  # places of an axis in some capture, so that there may be none elsewhere
@@ -19,6 +18,7 @@ def axes_of(x, axis):
     return sorted({place % max(x.ndim, 1) for place in (axis if isinstance(axis, list) else [axis])})
 
 
+@row_function
 def reduce(w, op, x, axis, keepdims=False):
     """Write a reduction with its axes as a tensor."""
     axes = axes_of(x, axis)
@@ -30,23 +30,13 @@ def count_of(x, axis):
     return product(x.shape[place] for place in axes_of(x, axis)) if x.ndim else 1
 
 
-@maps("sum")
-def total(w, x, axis, keepdims, dtype):
-    return reduce(w, "ReduceSum", w.cast(x, w.out.dtype), axis, keepdims)
-
-
 @maps("nansum")
 def nansum(w, x, axis, keepdims, dtype):
-    if is_float(x):
+    if x.is_float:
         x_or_zero = w.Where(w.IsNaN(x), w.constant(0, x.dtype), x)
         x_or_zero.shape = x.shape
         x = x_or_zero
     return reduce(w, "ReduceSum", w.cast(x, w.out.dtype), axis, keepdims)
-
-
-@maps("prod")
-def prod(w, x, axis, keepdims, dtype):
-    return reduce(w, "ReduceProd", w.cast(x, w.out.dtype), axis, keepdims)
 
 
 def may_be_nothing(w, x, axis):
@@ -62,40 +52,8 @@ def mean(w, x, axis, keepdims, dtype):
     if not isinstance(count, Size) and count == 0:
         return w.full(w.out.shape, math.nan, w.out.dtype)
     if may_be_nothing(w, x, axis):  # whose mean runtimes have 0 for
-        return w.Div(total(w, x, axis, keepdims, dtype), count)
+        return w.Div(reduce(w, "ReduceSum", w.cast(x, w.out.dtype), axis, keepdims), count)
     return reduce(w, "ReduceMean", w.cast(x, w.out.dtype), axis, keepdims)
-
-
-def as_number(w, x):
-    """Return booleans as int32, which reductions know."""
-    return w.cast(x, "int32") if x.dtype == "bool" else x
-
-
-@maps("amax")
-def amax(w, x, axis, keepdims):
-    return reduce(w, "ReduceMax", as_number(w, x), axis, keepdims)
-
-
-@maps("amin")
-def amin(w, x, axis, keepdims):
-    return reduce(w, "ReduceMin", as_number(w, x), axis, keepdims)
-
-
-def truth_as_number(w, x):
-    """Return 1 where elements differ from 0."""
-    return w.cast(w.cast(x, "bool"), "int32")
-
-
-@maps("any")
-def any_of(w, x, axis, keepdims):
-    found = reduce(w, "ReduceSum", truth_as_number(w, x), axis, keepdims)
-    return w.cast(found, "bool")
-
-
-@maps("all")
-def all_of(w, x, axis, keepdims):
-    missing = reduce(w, "ReduceSum", shaped(w.cast(w.Not(w.cast(x, "bool")), "int32"), x), axis, keepdims)
-    return w.Equal(missing, 0)
 
 
 def shaped(value, like):
@@ -104,14 +62,9 @@ def shaped(value, like):
     return value
 
 
-@maps("count_nonzero")
-def count_nonzero(w, x, axis):
-    return reduce(w, "ReduceSum", shaped(w.cast(w.cast(x, "bool"), "int64"), x), axis)
-
-
+@row_function
 def place_of(w, op, x, axis, keepdims):
     """Return the first place of an extreme."""
-    x = shaped(as_number(w, x), x)
     if axis is None:
         found = w.add(op, w.flatten(x), axis=0, keepdims=0)
         return w.reshape(found, [1] * x.ndim if keepdims else [])
@@ -120,34 +73,9 @@ def place_of(w, op, x, axis, keepdims):
     return w.add(op, x, axis=axis, keepdims=int(keepdims))
 
 
-@maps("argmax")
-def argmax(w, x, axis, keepdims):
-    return place_of(w, "ArgMax", x, axis, keepdims)
-
-
-@maps("argmin")
-def argmin(w, x, axis, keepdims):
-    return place_of(w, "ArgMin", x, axis, keepdims)
-
-
-@maps("max_axis")
-def max_axis(w, x, axis, keepdims):
-    return amax(w, x, [axis], keepdims), place_of(w, "ArgMax", x, axis, keepdims)
-
-
-@maps("min_axis")
-def min_axis(w, x, axis, keepdims):
-    return amin(w, x, [axis], keepdims), place_of(w, "ArgMin", x, axis, keepdims)
-
-
-@maps("logsumexp")
-def logsumexp(w, x, axis, keepdims):
-    return reduce(w, "ReduceLogSumExp", shaped(w.cast(x, w.out.dtype), x), axis, keepdims)
-
-
 @maps("linalg_vector_norm")
 def vector_norm(w, x, ord, axis, keepdims, dtype):
-    x = shaped(w.cast(x, w.out.dtype), x)
+    x = w.cast(x, w.out.dtype)
     known = {0: None, 1: "ReduceL1", 2: "ReduceL2", math.inf: "ReduceMax", -math.inf: "ReduceMin"}
     if ord == 0:
         return reduce(w, "ReduceSum", shaped(w.cast(w.cast(x, "bool"), x.dtype), x), axis, keepdims)
@@ -158,8 +86,10 @@ def vector_norm(w, x, ord, axis, keepdims, dtype):
     return w.Pow(powers, 1 / float(ord))
 
 
+@row_function
 def variance(w, x, axis, correction, keepdims):
     """Return variance and mean."""
+    correction = 1 if correction is None else correction
     middle = reduce(w, "ReduceMean", x, axis, True)
     apart = shaped(w.Sub(x, middle), x)
     squares = reduce(w, "ReduceSum", shaped(w.Mul(apart, apart), x), axis, keepdims)
@@ -172,28 +102,7 @@ def variance(w, x, axis, correction, keepdims):
     return w.Div(squares, divisor), mean_value
 
 
-@maps("real_var")
-def real_var(w, x, axis, correction, keepdims):
-    return variance(w, x, axis, 1 if correction is None else correction, keepdims)[0]
-
-
-@maps("real_std")
-def real_std(w, x, axis, correction, keepdims):
-    return w.Sqrt(real_var(w, x, axis, correction, keepdims))
-
-
-@maps("real_var_mean")
-def real_var_mean(w, x, axis, correction, keepdims):
-    return variance(w, x, axis, 1 if correction is None else correction, keepdims)
-
-
 # --- running ones
-
-@maps("cumsum")
-def cumsum(w, x, axis, dtype):
-    x = w.cast(x, w.out.dtype)
-    return w.CumSum(x, w.constant(axis, "int64")) if w.out.ndim else x
-
 
 def scan(w, x, axis, start, step, reverse=False):
     """Return the last states of a loop along an axis, and its results.
@@ -268,7 +177,7 @@ def first_of(w, x, axis):
 
 @maps("cumprod")
 def cumprod(w, x, axis, dtype):
-    y = shaped(w.cast(x, w.out.dtype), x)
+    y = w.cast(x, w.out.dtype)
     if x.ndim == 0 or x.shape[axis] == 0:
         return y
     axis %= x.ndim
@@ -291,7 +200,7 @@ def logcumsumexp(w, x, axis):
     def step(body, states, places):
         before, now = states[0], places[0]
         apart = body.Where(body.Equal(before, now), body.constant(0, x.dtype), body.Abs(body.Sub(before, now)))
-        total = body.Add(body.Max(before, now), log_of_one_more(body, body.Exp(body.Neg(apart))))
+        total = body.Add(body.Max(before, now), body.log1p(body.Exp(body.Neg(apart))))
         return [total], [total]
     return scan(w, [x], axis, [start], step)[1][0]
 
@@ -301,7 +210,7 @@ def running_extreme(w, x, axis, op):
     if x.ndim == 0 or x.shape[axis] == 0:
         return x, w.full(x.shape, 0, "int64")
     axis %= x.ndim
-    y = shaped(as_number(w, x), x)
+    y = w.cast(x, "int32") if x.dtype == "bool" else x
     first = first_of(w, y, axis)
     zero = w.cast(w.Mul(w.cast(w.Not(w.Equal(first, first)), "int64"), 0), "int64")
     count = w.constant(0, "int64")

@@ -2,7 +2,6 @@
 import numpy
 
 from dragon.onnx.index import as_int64
-from dragon.onnx.math import is_float
 from dragon.onnx.size import Size
 from dragon.onnx.table import maps
 from dragon.onnx.writer import FLOATING, common_dtype
@@ -115,7 +114,7 @@ def unique(w, x, sorted, return_inverse, return_counts, axis):
 
 @maps("bincount")
 def bincount(w, x, weights, minlength):
-    if is_float(x):
+    if x.is_float:
         w.refuse("counting floats")
     number = as_int64(w, x)
     last = w.Max(w.Add(w.ReduceMax(w.Concat(number, w.constant([-1], "int64"), axis=0), [0], keepdims=1), 1),

@@ -19,6 +19,9 @@ class Plain(_C.Tensor):
 ops = _C.Ops(Plain, NATIVE, Device)
 
 
+FLOATING = ("float16", "float32", "float64", *SHORT_FLOATS)
+
+
 class Value:
     """A tensor of the model: its ONNX name, dtype name, and shape and strides (None where nobody needs them)."""
 
@@ -28,6 +31,7 @@ class Value:
         self.name, self.dtype, self.shape, self.tensor, self.strides = name, dtype, shape, tensor, strides
 
     ndim = property(lambda self: len(self.shape), doc="How many axes it has.")
+    is_float = property(lambda self: self.dtype in FLOATING, doc="Whether it holds floating-point numbers.")
 
     def __repr__(self):
         return f"{self.name} {self.dtype}{list(self.shape or ())}"

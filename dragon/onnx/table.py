@@ -1,15 +1,11 @@
-"""The table of the functions that write operators, which the families' files fill."""
+"""What writes an operator: its row, or the function that a family's file has entered."""
 import functools
 
 from dragon import _C
+from dragon.dialects.onnx import table
 
-MAPPINGS = {}
-# Operators that are one node without attributes, of inputs of one dtype.
-DIRECT = {
-    "acos": "Acos", "acosh": "Acosh", "asin": "Asin", "asinh": "Asinh", "atan": "Atan", "atanh": "Atanh", "cos": "Cos",
-    "cosh": "Cosh", "div": "Div", "erf": "Erf", "exp": "Exp", "hardswish": "HardSwish", "log": "Log", "mish": "Mish",
-    "pow": "Pow", "reciprocal": "Reciprocal", "relu": "Relu", "selu": "Selu", "sigmoid": "Sigmoid", "sin": "Sin",
-    "sinh": "Sinh", "softsign": "Softsign", "sqrt": "Sqrt", "tan": "Tan", "tanh": "Tanh"}
+MAPPINGS = {}  # functions that write operators, by the engine's names
+ROW_FUNCTIONS = {}  # functions that rows call
 
 
 class Inexpressible(Exception):
@@ -30,15 +26,46 @@ def maps(*names):
     return enter
 
 
+def row_function(function):
+    """Enter a function that rows call by its name, and which gets the writer before what they give it."""
+    ROW_FUNCTIONS[function.__name__] = function
+    return function
+
+
 @functools.lru_cache(maxsize=None)
 def schema(name):
     """Return the schema of an operator as a dict."""
     return _C.schema(name)
 
 
-def write_direct(name, w, **arguments):
-    """Write the one node that an operator is."""
-    return w.add(DIRECT[name], *w.promoted(*arguments.values()))
+@functools.lru_cache(maxsize=None)
+def _function_of_row(name):
+    return table.function_of(name)
+
+
+def mapping_of(name):
+    """Return what a row calls by a name: what writes an operator of tensors whose dtypes agree, or a row function.
+
+    Parameters
+    ----------
+    name : str
+        The engine's name of a primitive operator, or that of a function.
+
+    Returns
+    -------
+    callable or None
+        Called with the writer and the arguments, by place or by name.
+
+    """
+    return MAPPINGS.get(name) or ROW_FUNCTIONS.get(name) or _function_of_row(name)
+
+
+def write_row(name, w, **arguments):
+    """Write what a row says of an operator, whose tensors are brought to the dtype that it computes in."""
+    together = [word for word in table.brought_together(name) if arguments[word] is not None]
+    if together:
+        arguments.update(zip(together, w.promoted(*(arguments[word] for word in together))))
+    return _function_of_row(name)(w, **arguments)
 
 
 def find_mapping(name):
@@ -55,4 +82,4 @@ def find_mapping(name):
         Called with the writer and the operator's arguments by name.
 
     """
-    return MAPPINGS.get(name) or (functools.partial(write_direct, name) if name in DIRECT else None)
+    return MAPPINGS.get(name) or (functools.partial(write_row, name) if name in table.rows() else None)

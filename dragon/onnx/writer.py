@@ -1,6 +1,7 @@
 """Writes nodes of an ONNX graph: names, constants, sizes known at run time, and dtypes that runtimes can compute in."""
 import collections
 import functools
+import operator
 
 import numpy
 import onnx
@@ -9,9 +10,10 @@ from onnx import TensorProto, helper, numpy_helper
 from dragon.core.dtypes import SHORT_FLOATS
 from dragon.onnx.errors import HardCodedError, load_package
 from dragon.onnx.explain import Explainer
+from dragon.onnx.results import results_of
 from dragon.onnx.size import Repeated, Size
-from dragon.onnx.source import Value, array_of
-from dragon.onnx.table import Inexpressible
+from dragon.onnx.source import FLOATING, Value, array_of
+from dragon.onnx.table import Inexpressible, mapping_of
 
 ELEMENTS = {"bool": TensorProto.BOOL, "uint8": TensorProto.UINT8, "int8": TensorProto.INT8,
             "int16": TensorProto.INT16, "int32": TensorProto.INT32, "int64": TensorProto.INT64,
@@ -20,15 +22,6 @@ ELEMENTS = {"bool": TensorProto.BOOL, "uint8": TensorProto.UINT8, "int8": Tensor
             "uint64": TensorProto.UINT64, "float8_e4m3fn": TensorProto.FLOAT8E4M3FN,
             "float8_e4m3fnuz": TensorProto.FLOAT8E4M3FNUZ, "float8_e5m2": TensorProto.FLOAT8E5M2,
             "float8_e5m2fnuz": TensorProto.FLOAT8E5M2FNUZ}
-FLOATING = ("float16", "float32", "float64", *SHORT_FLOATS)
-RESULT_DTYPES = {**dict.fromkeys(("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "And", "Or", "Xor",
-                                  "Not", "IsNaN", "IsInf"), "bool"),
-                 **dict.fromkeys(("Shape", "Size", "ArgMax", "ArgMin", "NonZero"), "int64")}
-# Of the results after the first one.
-FURTHER_DTYPES = {"TopK": "int64", "Unique": "int64", "MaxPool": "int64", "Dropout": "bool",
-                  "LayerNormalization": "float32"}
-# Which input tells the dtype, where it is not the first.
-TELLING = {"Where": 1, "OneHot": 2}
 DOMAIN = "dragon.notes"  # of nodes that other formats have, and no runtime of ONNX
 OTHERS = ("Note", "StatelessUniform", "StatelessNormal", "StatelessTruncatedNormal", "StatelessIntegers",
           "StatelessCategorical")
@@ -42,10 +35,19 @@ MOVING = {"Reshape", "Transpose", "Concat", "Slice", "Gather", "GatherElements",
 WIDER = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64",
          **dict.fromkeys(SHORT_FLOATS, "float32")}
 WIDER_OF = {"Where": {"bool": "uint8"}, "IsInf": {"float16": "float32"},
+            **dict.fromkeys(("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Max", "Min", "ReduceMax",
+                             "ReduceMin", "ArgMax", "ArgMin"), {"bool": "int32"}),
             "Unique": dict.fromkeys(("int32", "int16", "int8", "uint8"), "int64")}
 # Scattering with a reduction computes.
 WIDER_SUM = {**WIDER, "float16": "float32", "bool": "int32"}
 LARGEST, SMALLEST = 2 ** 63 - 1, -2 ** 63
+# The nodes that Python's operators are in rows, and what these do to numbers.
+INFIX = {"Add": ("Add", operator.add), "Sub": ("Sub", operator.sub), "Mult": ("Mul", operator.mul),
+         "Div": ("Div", operator.truediv), "Pow": ("Pow", operator.pow), "Mod": ("Mod", operator.mod),
+         "USub": ("Neg", operator.neg), "Invert": ("Not", operator.invert), "BitAnd": ("And", operator.and_),
+         "BitOr": ("Or", operator.or_), "BitXor": ("Xor", operator.xor), "Eq": ("Equal", operator.eq),
+         "Lt": ("Less", operator.lt), "LtE": ("LessOrEqual", operator.le), "Gt": ("Greater", operator.gt),
+         "GtE": ("GreaterOrEqual", operator.ge)}
 
 
 def numpy_dtype(name):
@@ -121,9 +123,19 @@ class Writer:
     # --- nodes
 
     def __getattr__(self, op):
-        if op[0].isupper():
-            return functools.partial(self.add, op)
-        raise AttributeError(op)
+        """Return what writes a node, by ONNX's name, or the nodes that an operator of the engine is."""
+        write = functools.partial(self.add, op) if op[0].isupper() else mapping_of(op)
+        if write is None:
+            raise AttributeError(op)
+        return write if op[0].isupper() else functools.partial(write, self)
+
+    def infix(self, name, *operands):
+        """Return what one of Python's operators gives: a node's result, or that of numbers."""
+        if name == "NotEq":
+            return self.infix("Invert", self.infix("Eq", *operands))
+        node, compute = INFIX[name]
+        is_written = any(isinstance(item, Value) for item in operands)
+        return self.add(node, *operands) if is_written else compute(*operands)
 
     def add(self, op, *inputs, outputs=1, dtype=None, **attributes):
         """Write a node.
@@ -148,7 +160,7 @@ class Writer:
 
         """
         inputs = [self.resolve(item) for item in inputs]
-        telling = TELLING.get(op, 0)
+        telling, known = results_of(op)
         tensors = [item for item in inputs[telling:] if isinstance(item, Value)]
         own = tensors[0].dtype if tensors else dtype
         computed = wider(op, own, attributes.get("reduction"))
@@ -166,9 +178,9 @@ class Writer:
         attributes = {name: attribute for name, attribute in attributes.items() if attribute is not None}
         node = helper.make_node(op, names, made, name=f"{self.scope}/{made[0]}".lstrip("/"), **attributes)
         self.nodes.append(node)
-        result = dtype or RESULT_DTYPES.get(op, computed)
-        further = FURTHER_DTYPES.get(op, result)
-        values = [Value(name, further if index else result) for index, name in enumerate(made)]
+        known = (dtype or (known[0] if known else None), *known[1:])
+        kinds = [known[min(place, len(known) - 1)] or computed for place in range(outputs)]
+        values = [Value(name, kind) for name, kind in zip(made, kinds)]
         if computed != own:
             values = [self.cast(value, own) if value.dtype == computed else value for value in values]
         return values[0] if outputs == 1 else values

@@ -53,7 +53,7 @@ PACKAGE = {
     "core": set(),
     "native": {"core"},
     "dialects": {"core"},
-    "onnx": {"core"},
+    "onnx": {"core", "dialects"},
     "io": {"core"},
     "distributed": {"core", "native"},
     "ray": {"core", "native", "distributed", "vm"},
