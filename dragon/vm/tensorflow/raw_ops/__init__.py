@@ -3,20 +3,11 @@
 `signatures.txt` has a line for each: its name, inputs and attributes. `*` marks a list of inputs, `~T` and `#N` name
 the attributes that tell an input's dtype and how many there are, `@` marks dtypes, `^` shapes, `a>b` an attribute `b`
 that is called `a`. Behind `:` stands the type of an attribute without default. In braces stand the dtypes, or values,
-that are taken, or the least number. Behind `>` stand the names of several results, `*` for a list of results, 0 for
-none.
+that are taken, or the least number. Behind `>` stand the names of results, behind `>*` that of a list of results, and
+`>0` says that there are none.
 """
-import functools as _functools
-import os as _os
-
 from dragon.vm.guest import lookup as _lookup
-
-
-@_functools.cache
-def _lines():
-    with open(_os.path.join(_os.path.dirname(__file__), "signatures.txt"), encoding="utf-8") as file:
-        return dict(line.rstrip("\n").partition(" ")[::2] for line in file)
-
+from dragon.vm.tensorflow.core.saved_model.signatures import lines as _lines
 
 _find, _list_names = _lookup(globals())
 

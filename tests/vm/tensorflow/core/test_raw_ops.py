@@ -1,12 +1,12 @@
 """`tf.raw_ops`: operators by their own names, beside the genuine ones."""
 import inspect
-import re
 
 import numpy as np
 import pytest
 
 from dragon.vm import tensorflow as ours
 from dragon.vm.tensorflow.core.saved_model.arguments import Argument
+from dragon.vm.tensorflow.core.saved_model.signatures import lines
 from harness import genuine
 from harness.subresults import each
 
@@ -84,7 +84,7 @@ def test_types_and_values_are_genuine():
             continue
         theirs = op_def_registry.get(name) or getattr(genuine.tf.raw_ops, name) and op_def_registry.get(name)
         attributes = {attribute.name: attribute for attribute in theirs.attr}
-        for argument in map(Argument, raw_ops_line(name).split()):
+        for argument in map(Argument, lines()[name].arguments.split()):
             told = attributes.get(argument.dtype if argument.is_input else argument.attribute)
             if told is None:
                 assert argument.fixed.name in ("string", "variant") or argument.fixed.name[0] in "bfiu", name
@@ -96,9 +96,13 @@ def test_types_and_values_are_genuine():
                 assert (argument.least or 0) == told.minimum, f"{name}.{argument.name}"
 
 
-def raw_ops_line(name):
-    """Return the words of an operator's arguments."""
-    return re.split(r" >(?:$|[ *0])", " " + ours.raw_ops._lines()[name])[0]
+def test_results_have_genuine_names():
+    from tensorflow.python.framework import op_def_registry
+
+    for name, line in lines().items():
+        results = op_def_registry.get(name).output_arg
+        assert line.results == tuple(result.name for result in results), name
+        assert line.is_list == (len(results) == 1 and bool(results[0].number_attr or results[0].type_list_attr)), name
 
 
 VALUES = (2, 2.0, 2.5, True, "2", b"2", "SAME", b"SAME", "same", None, np.int64(2), np.float32(2), np.array(2), [2],

@@ -4,7 +4,7 @@ import threading
 from dragon.vm.shared.errors import DataLossError, invalid_argument, InvalidArgumentError, UnimplementedError
 from dragon.vm.tensorflow.core.saved_model import messages
 from dragon.vm.tensorflow.core.saved_model.node import Node
-from dragon.vm.tensorflow.core.saved_model.table import OPERATORS
+from dragon.vm.tensorflow.core.saved_model.table import OPERATORS, results_of
 from dragon.vm.tensorflow.core.saved_model.values import Undefined
 
 DEEPEST = 100  # functions that call functions
@@ -52,7 +52,7 @@ class Step:
     def __init__(self, node):
         self.node, self.sources, self.dead = node, [], ()
         known = OPERATORS.get(node.op)
-        self.run, self.results = (known.run, known.results) if known is not None else (None, ())
+        self.run, self.results = (known.run, results_of(node.op)) if known is not None else (None, ())
 
 
 class Body:
@@ -130,11 +130,12 @@ class Body:
         except ValueError:
             raise DataLossError(None, None, f"{self.name}: got end '{text}', expected node:result:number") from None
         known = OPERATORS.get(nodes[name].op)
-        if known is None or not known.results or len(rest) < 2:
+        results = results_of(nodes[name].op) if known is not None else ()
+        if not results or len(rest) < 2:
             return name, None, number
-        if rest[0] not in known.results:
-            raise DataLossError(None, None, f"{self.name}: got end '{text}', expected a result among {known.results}")
-        return name, known.results.index(rest[0]), number
+        if rest[0] not in results:
+            raise DataLossError(None, None, f"{self.name}: got end '{text}', expected a result among {results}")
+        return name, results.index(rest[0]), number
 
     def __call__(self, *operands):
         """Return the list of results for operands, one for each input."""

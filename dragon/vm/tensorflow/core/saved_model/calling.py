@@ -88,19 +88,16 @@ def make_caller(op, line):
     ----------
     op : str
         Its name.
-    line : str
-        What it takes and returns; see `tf.raw_ops`.
+    line : Line
+        What it takes and returns.
 
     """
-    head, _, results = f" {line}".partition(" > ")
-    head, star, _ = head.partition(" >*")
-    head, nothing, _ = head.partition(" >0")
-    arguments = [Argument(word) for word in head.split()]
+    arguments = [Argument(word) for word in line.arguments.split()]
     inputs = [argument for argument in arguments if argument.is_input]
     signature = inspect.Signature([inspect.Parameter(argument.name, inspect.Parameter.KEYWORD_ONLY,
                                                      default=argument.default) for argument in arguments]
                                   + [inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None)])
-    kind = collections.namedtuple(op, results.split()) if results else None
+    kind = collections.namedtuple(op, line.results) if len(line.results) > 1 else None
 
     def function(*args, **kwargs):
         if args:
@@ -116,9 +113,9 @@ def make_caller(op, line):
                       if not argument.is_input}
         operands = _operands(op, inputs, given, attributes)
         found = OPERATORS[op].run(Call(op, attributes), *operands)
-        if nothing:
+        if not line.results:
             return None
-        if star:
+        if line.is_list:
             return [_shown(value) for value in (found if isinstance(found, (list, tuple)) else [found])]
         if kind is not None:
             return kind(*(([_shown(one) for one in value] if isinstance(value, list) else _shown(value))

@@ -1,4 +1,5 @@
 """What each of TensorFlow's operators is here: a function of a node and its operands."""
+from dragon.vm.tensorflow.core.saved_model import signatures
 from dragon.vm.tensorflow.core.saved_model.values import tensor
 
 OPERATORS = {}
@@ -13,7 +14,7 @@ class Operator:
         Called with the node and the operands; returns the result, a list for a result of many tensors, or for
         several results a tuple.
     results : Sequence[str], optional
-        The names of the results where there are several.
+        The names of the results where there are several; of operators of `tf.raw_ops`, their lines have them.
 
     """
 
@@ -21,6 +22,12 @@ class Operator:
 
     def __init__(self, run, results=()):
         self.run, self.results = run, results
+
+
+def results_of(op):
+    """Return the names of an operator's results where there are several."""
+    found = OPERATORS[op].results or signatures.results_of(op)
+    return found if len(found) > 1 else ()
 
 
 def enter(names, run, results=""):
@@ -39,7 +46,7 @@ def operator(names, results=""):
     names : str
         TensorFlow's names, with blanks between.
     results : str, optional
-        The names of the results where there are several.
+        The names of the results where there are several, of an operator that `tf.raw_ops` has not got.
 
     """
     def decorate(function):

@@ -318,18 +318,18 @@ UnravelIndex unravel_index
 """)
 
 
-@operator("Unique", "y idx")
+@operator("Unique")
 def _unique(node, x):
     found = gathering.unique(tensor(x), node.get("out_idx", "int32"))
     return found[0], found[1]
 
 
-@operator("UniqueWithCounts", "y idx count")
+@operator("UniqueWithCounts")
 def _unique_with_counts(node, x):
     return tuple(gathering.unique_with_counts(tensor(x), node.get("out_idx", "int32")))
 
 
-@operator("UniqueV2", "y idx")
+@operator("UniqueV2")
 def _unique_v2(node, x, axis):
     if len(shape_of(x)) != 1:
         raise UnimplementedError(None, None, "saved_model: UniqueV2 of rows is not supported "
@@ -337,7 +337,7 @@ def _unique_v2(node, x, axis):
     return _unique(node, x)
 
 
-@operator("ListDiff", "out idx")
+@operator("ListDiff")
 def _list_diff(node, x, y):
     import numpy as np
     from dragon.vm.shared.data.rows import array_of

@@ -131,7 +131,7 @@ def _suppress(node, boxes, scores, most, overlap=None, least=None):
                                      float("-inf") if least is None else float(tensor(least)))
 
 
-@operator("NonMaxSuppressionV4", "selected_indices valid_outputs")
+@operator("NonMaxSuppressionV4")
 def _suppress_padded(node, boxes, scores, most, overlap, least):
     found = image.non_max_suppression(tensor(boxes), tensor(scores), number(most), float(tensor(overlap)),
                                       float(tensor(least)))
@@ -141,7 +141,7 @@ def _suppress_padded(node, boxes, scores, most, overlap, least):
     return found, convert_to_tensor(count, "int32")
 
 
-@operator("NonMaxSuppressionV5", "selected_indices selected_scores valid_outputs")
+@operator("NonMaxSuppressionV5")
 def _suppress_softly(node, boxes, scores, most, overlap, least, sigma):
     found, chances = image.non_max_suppression_with_scores(
         tensor(boxes), tensor(scores), number(most), float(tensor(overlap)), float(tensor(least)),
@@ -154,7 +154,7 @@ def _suppress_softly(node, boxes, scores, most, overlap, least, sigma):
     return found, chances, convert_to_tensor(count, "int32")
 
 
-@operator("CombinedNonMaxSuppression", "nmsed_boxes nmsed_scores nmsed_classes valid_detections")
+@operator("CombinedNonMaxSuppression")
 def _suppress_combined(node, boxes, scores, each, total, overlap, least):
     return tuple(image.combined_non_max_suppression(
         tensor(boxes), tensor(scores), number(each), number(total), float(tensor(overlap)), float(tensor(least)),

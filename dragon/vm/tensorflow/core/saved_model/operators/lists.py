@@ -91,7 +91,7 @@ def _push(node, items, value):
     return items.but([*items.items, value])
 
 
-@operator("TensorListPopBack", "output_handle tensor")
+@operator("TensorListPopBack")
 def _pop(node, items, shape):
     items = _list(items, node)
     if not items.items:
@@ -139,7 +139,7 @@ def _scatter(node, x, indices, shape, count=None):
     return TensorList(held, node.get("element_dtype"), _shape(shape))
 
 
-@operator("TensorListConcatV2 TensorListConcat", "tensor lengths")
+@operator("TensorListConcatV2 TensorListConcat")
 def _concat(node, items, shape=None, leading=None):
     items = _list(items, node)
     parts = [tensor(_filled(items, index)) for index in range(len(items.items))]

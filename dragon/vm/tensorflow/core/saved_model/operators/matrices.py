@@ -50,31 +50,31 @@ def _triangular_solve(node, matrix, right):
                                    adjoint=node.get("adjoint", False))
 
 
-@operator("LogMatrixDeterminant", "sign log_abs_determinant")
+@operator("LogMatrixDeterminant")
 def _log_determinant(node, x):
     return tuple(linalg.slogdet(tensor(x)))
 
 
-@operator("Qr", "q r")
+@operator("Qr")
 def _qr(node, x):
     return tuple(linalg.qr(tensor(x), full_matrices=node.get("full_matrices", False)))
 
 
-@operator("Svd", "s u v")
+@operator("Svd")
 def _svd(node, x):
     if not node.get("compute_uv", True):
         return linalg.svd(tensor(x), compute_uv=False), None, None
     return tuple(linalg.svd(tensor(x), full_matrices=node.get("full_matrices", False)))
 
 
-@operator("SelfAdjointEigV2", "e v")
+@operator("SelfAdjointEigV2")
 def _eigh(node, x):
     if not node.get("compute_v", True):
         return linalg.eigvalsh(tensor(x)), None
     return tuple(linalg.eigh(tensor(x)))
 
 
-@operator("Lu", "lu p")
+@operator("Lu")
 def _lu(node, x):
     return tuple(linalg.lu(tensor(x), output_idx_type=node.get("output_idx_type", "int32")))
 

@@ -41,20 +41,20 @@ def _to_tensor(node, shape, values, default, *partitions):
     return rows.to_tensor(tensor(default), shape=wanted)
 
 
-@operator("RaggedTensorToSparse", "sparse_indices sparse_values sparse_dense_shape")
+@operator("RaggedTensorToSparse")
 def _to_sparse(node, *operands):
     *splits, values = [tensor(operand) for operand in operands]
     found = _nested(values, splits).to_sparse()
     return found.indices, found.values, found.dense_shape
 
 
-@operator("RaggedRange", "rt_nested_splits rt_dense_values")
+@operator("RaggedRange")
 def _range(node, starts, limits, deltas):
     found = ragged.range(tensor(starts), tensor(limits), tensor(deltas), dtype=node.get("T", "int32"))
     return ops.cast(found.row_splits, node.get("Tsplits", "int64")), found.values
 
 
-@operator("RaggedGather", "output_nested_splits output_dense_values")
+@operator("RaggedGather")
 def _gather(node, *operands):
     *splits, values, indices = [tensor(operand) for operand in operands]
     found = gathering.gather(_nested(values, splits), indices)
@@ -74,7 +74,7 @@ def _to_variant(node, *operands):
     return RaggedRows(found)
 
 
-@operator("RaggedTensorFromVariant", "output_nested_splits output_dense_values")
+@operator("RaggedTensorFromVariant")
 def _from_variant(node, found):
     if isinstance(found, RaggedVariant):
         return list(found.splits), found.values
@@ -148,24 +148,24 @@ def _elsewhere(places, sizes, default):
     return wrap_array(made)
 
 
-@operator("SparseReorder", "output_indices output_values")
+@operator("SparseReorder")
 def _reorder(node, indices, values, shape):
     return _parts(sparse.reorder(_sparse(indices, values, shape)))[:2]
 
 
-@operator("SparseReshape", "output_indices output_shape")
+@operator("SparseReshape")
 def _reshape(node, indices, shape, wanted):
     count = tensor(indices).shape[0]
     found = sparse.reshape(_sparse(indices, ops.zeros((count,), dtype="int64"), shape), numbers(wanted))
     return found.indices, found.dense_shape
 
 
-@operator("SparseSlice", "output_indices output_values output_shape")
+@operator("SparseSlice")
 def _slice(node, indices, values, shape, start, size):
     return _parts(sparse.slice(_sparse(indices, values, shape), numbers(start), numbers(size)))
 
 
-@operator("SparseConcat", "output_indices output_values output_shape")
+@operator("SparseConcat")
 def _concat(node, *operands):
     count = node.get("N")
     made = [_sparse(operands[place], operands[count + place], operands[2 * count + place]) for place in range(count)]
@@ -178,7 +178,7 @@ def _matmul(node, indices, values, shape, dense):
                                       node.get("adjoint_b", False))
 
 
-@operator("SparseFillEmptyRows", "output_indices output_values empty_row_indicator reverse_index_map")
+@operator("SparseFillEmptyRows")
 def _fill_rows(node, indices, values, shape, default):
     found, is_empty = sparse.fill_empty_rows(_sparse(indices, values, shape), tensor(default))
     import numpy as np

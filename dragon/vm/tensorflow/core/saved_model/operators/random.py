@@ -108,7 +108,7 @@ class Scrambled:
     shape = property(lambda self: (1,), doc="tuple: a key is one number.")
 
 
-@operator("StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg", "key counter alg")
+@operator("StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg")
 def _key_counter(node, seed):
     made = Scrambled(_words(seed))
     return made, made, host(1)

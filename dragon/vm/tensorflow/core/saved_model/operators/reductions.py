@@ -48,7 +48,7 @@ def _cumulate(node, x, axis):
     return function(tensor(x), number(axis), node.get("exclusive", False), node.get("reverse", False))
 
 
-@operator("TopKV2 TopK", "values indices")
+@operator("TopKV2 TopK")
 def _top_k(node, x, k=None):
     found = math.top_k(tensor(x), number(k) if k is not None else node.get("k"), node.get("sorted", True))
     return found[0], found[1]
@@ -128,7 +128,7 @@ def _histogram(values, limits, bins):
     return histogram_fixed_width(values, limits, int(bins))
 
 
-@operator("SparseSoftmaxCrossEntropyWithLogits", "loss backprop")
+@operator("SparseSoftmaxCrossEntropyWithLogits")
 def _sparse_cross_entropy(node, features, labels):
     features, labels = tensor(features), tensor(labels)
     chances = nn.softmax(features)
@@ -137,7 +137,7 @@ def _sparse_cross_entropy(node, features, labels):
             chances - ops.cast(wanted, features.dtype))
 
 
-@operator("SoftmaxCrossEntropyWithLogits", "loss backprop")
+@operator("SoftmaxCrossEntropyWithLogits")
 def _cross_entropy(node, features, labels):
     features, labels = tensor(features), tensor(labels)
     return nn.softmax_cross_entropy_with_logits(labels, features), nn.softmax(features) - labels

@@ -109,13 +109,13 @@ def _hash_strong(node, x):
     return strings.to_hash_bucket_strong(tensor(x), node.get("num_buckets"), node.get("key"))
 
 
-@operator("StringSplitV2", "indices values shape")
+@operator("StringSplitV2")
 def _split(node, x, mark):
     found = strings.split(tensor(x), text(mark) or None, node.get("maxsplit", -1)).to_sparse()
     return found.indices, found.values, found.dense_shape
 
 
-@operator("StringSplit", "indices values shape")
+@operator("StringSplit")
 def _old_split(node, x, mark):
     import re
     mark = text(mark)
@@ -129,7 +129,7 @@ def _old_split(node, x, mark):
     return found.indices, found.values, found.dense_shape
 
 
-@operator("StringNGrams", "ngrams ngrams_splits")
+@operator("StringNGrams")
 def _ngrams(node, data, splits):
     from dragon.vm.shared.ragged.making import from_row_splits
     sides = (node.get("left_pad", ""), node.get("right_pad", ""))
@@ -151,7 +151,7 @@ def _rows_of(found, node):
     return ops.cast(found.row_splits, node.get("Tsplits", "int64"))
 
 
-@operator("UnicodeDecode UnicodeDecodeWithOffsets", "row_splits char_values char_to_byte_starts")
+@operator("UnicodeDecode UnicodeDecodeWithOffsets")
 def _decode(node, x):
     options = (node.get("input_encoding"), node.get("errors", "replace"), node.get("replacement_char", 65533))
     control = node.get("replace_control_characters", False)

@@ -142,7 +142,7 @@ def _max_pool_v2(node, x, window, strides):
                          data_format=node.get("data_format", "NHWC"))
 
 
-@operator("MaxPoolWithArgmax", "output argmax")
+@operator("MaxPoolWithArgmax")
 def _max_pool_with_places(node, x):
     if _padding(node) != "VALID":
         raise UnimplementedError(None, None, f"saved_model: MaxPoolWithArgmax is supported without paddings. Received: "
@@ -159,8 +159,7 @@ def _max_pool_with_places(node, x):
 
 # --- norms
 
-@operator("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3",
-          "y batch_mean batch_variance reserve_space_1 reserve_space_2 reserve_space_3")
+@operator("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3")
 def _batch_norm(node, x, scale, offset, mean, variance):
     x, scale, offset, mean, variance = map(tensor, (x, scale, offset, mean, variance))
     kind, small = node.get("data_format", "NHWC"), node.get("epsilon", 1e-4)
@@ -228,7 +227,7 @@ def _places(source, target):
     return convert_to_tensor([source.index(letter) for letter in target], "int64")
 
 
-@operator("CTCGreedyDecoder", "decoded_indices decoded_values decoded_shape log_probability")
+@operator("CTCGreedyDecoder")
 def _greedy(node, x, lengths):
     decoded, chances = nn.ctc_greedy_decoder(tensor(x), tensor(lengths), node.get("merge_repeated", False),
                                              blank_index=node.get("blank_index", -1))

@@ -3,20 +3,7 @@ from dragon.vm.shared.files.tensor_proto import make_proto
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model import messages
-
-# The names of results; "y" or "output" where TensorFlow has no other.
-RESULTS = {name: result for result, names in {
-    "z": "AddV2 Sub Mul RealDiv TruncateDiv FloorDiv FloorMod TruncateMod Pow Maximum Minimum Equal NotEqual Less "
-         "LessEqual Greater GreaterEqual LogicalAnd LogicalOr BitwiseAnd BitwiseOr BitwiseXor Atan2",
-    "y": "Abs Acos Acosh Asin Asinh Atan Atanh Cast Ceil Cos Cosh Erf Exp Expm1 Floor IsInf IsNan Log Log1p LogicalNot "
-         "Invert Neg OnesLike Reciprocal Rint Round Rsqrt Sigmoid Sign Sin Sinh Sqrt Square Tan Tanh Transpose",
-    "activations": "Relu Elu Selu LeakyRelu Softplus Softsign", "softmax": "Softmax", "logsoftmax": "LogSoftmax",
-    "product": "MatMul", "out": "Cumsum", "band": "MatrixBandPart", "value": "ReadVariableOp", "r0": "BroadcastArgs",
-    "resized_images": "ResizeNearestNeighbor ResizeBilinear ResizeBicubic ScaleAndTranslate",
-    "handle": "TensorListReserve", "output_handle": "TensorListSetItem TensorListFromTensor",
-    "item": "TensorListGetItem", "tensor": "TensorListStack",
-}.items() for name in names.split()}
-
+from dragon.vm.tensorflow.core.saved_model.signatures import results_of
 
 # Those that do more than compute: their order is kept, and functions of them are called even if nobody reads a result.
 EFFECTS = frozenset("AssignVariableOp RandomStandardNormal RandomUniform RandomUniformInt TruncatedNormal Multinomial "
@@ -139,13 +126,13 @@ class Builder:
         rank : int, optional
             Of the result.
         result : str, optional
-            The result's name, where the table does not tell.
+            The result's name, where it is not the operator's first.
         **attributes : Any
             Its attributes.
 
         """
         name = self._add(op, [end.text for end in inputs], attributes)
-        return End(f"{name}:{result or RESULTS.get(op, 'output')}:0", as_dtype(dtype), rank)
+        return End(f"{name}:{result or next(iter(results_of(op)), 'output')}:0", as_dtype(dtype), rank)
 
     def _add(self, op, inputs, attributes):
         """Add a node; returns its name."""
@@ -224,7 +211,7 @@ class Builder:
     def read(self, name, dtype, rank):
         """Add an argument that is a variable; returns its numbers."""
         handle = self.argument(name, "resource")
-        found = self.node("ReadVariableOp", [handle], dtype, rank, dtype=as_dtype(dtype))
+        found = self.node("ReadVariableOp", [handle], dtype, rank, result="value", dtype=as_dtype(dtype))
         self.reads[name] = found.text.partition(":")[0]
         return found
 
