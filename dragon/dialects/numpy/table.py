@@ -9,7 +9,7 @@ TABLE = pathlib.Path(__file__).with_name("functions.txt")
 FLOATING, TRUTHS, PRODUCT = "floating", "truths", "product"
 
 
-class Function(NamedTuple):
+class NumpyFunction(NamedTuple):
     """What a function of NumPy's is."""
 
     operator: str  # the engine's
@@ -23,7 +23,7 @@ def functions():
 
     Returns
     -------
-    Dict[str, Function]
+    Dict[str, NumpyFunction]
         By NumPy's name.
 
     """
@@ -37,7 +37,7 @@ def functions():
             if row.name in found:
                 raise ValueError(f"{row.place}: got a second row for {row.name}")
             operator, operands, _ = renamed_call(row)
-            found[row.name] = Function(operator, len(operands), kinds.get(row.name, frozenset()))
+            found[row.name] = NumpyFunction(operator, len(operands), kinds.get(row.name, frozenset()))
     return found
 
 
