@@ -1,9 +1,12 @@
 """Losses: how far predictions are from what was wanted."""
+from dragon import _C
 from dragon.ops import shelf
 
-NAMES = """
-    binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy ctc_loss gaussian_nll_loss
-    hinge_embedding_loss huber_loss kl_div l1_loss margin_ranking_loss mse_loss multi_margin_loss multilabel_margin_loss
-    multilabel_soft_margin_loss nll_loss poisson_nll_loss smooth_l1_loss soft_margin_loss triplet_margin_loss
-""".split()
-__getattr__, __dir__ = shelf(__name__, NAMES)
+
+def _losses():
+    """Return the operators that reduce what they compute, by the mean unless told otherwise."""
+    return [name for name in _C.op_names() if any(
+        argument["name"] == "reduction" and argument["default"] == "mean" for argument in _C.schema(name)["arguments"])]
+
+
+__getattr__, __dir__ = shelf(__name__, _losses)

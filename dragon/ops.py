@@ -1,4 +1,6 @@
 """All operators by name: `dragon.ops.<name>`; `dragon.ops.names()` lists them."""
+import functools
+
 from dragon import _C
 from dragon.tensor import ops as _ops
 
@@ -23,15 +25,23 @@ def __dir__():
     return sorted(set(globals()) | set(_C.op_names()))
 
 
-def shelf(module, names):
+def shown_in(namespace):
+    """Return a function that lists the operators which a namespace shows, such as "math"."""
+    def names():
+        from dragon.dialects.native.table import operators_of
+        return operators_of()[namespace]
+    return names
+
+
+def shelf(module, list_names):
     """Return (`__getattr__`, `__dir__`) for a module that shows some operators, fetched when first asked for.
 
     Parameters
     ----------
     module : str
         The module's name, for errors.
-    names : Sequence[str]
-        Which operators.
+    list_names : Callable[[], Iterable[str]]
+        Which operators; called when the first of them is asked for.
 
     Returns
     -------
@@ -39,10 +49,10 @@ def shelf(module, names):
         What the module is to bind to these two names.
 
     """
-    names = frozenset(names)
+    names = functools.cache(lambda: frozenset(list_names()))
 
     def fetch(name):
-        if name not in names:
-            raise AttributeError(f"{module}: got '{name}', expected one of {', '.join(sorted(names))}")
+        if name not in names():
+            raise AttributeError(f"{module}: got '{name}', expected one of {', '.join(sorted(names()))}")
         return getattr(_ops, name)
-    return fetch, lambda: sorted(names)
+    return fetch, lambda: sorted(names())

@@ -1,5 +1,8 @@
 """What operators cost: multiply-adds, from the shapes of operands and results."""
+import functools
 import math
+
+from dragon import _C
 
 
 def _per_result(row):
@@ -30,16 +33,22 @@ def _recurrent(shapes, results):
     return steps * sum(math.prod(shape) for shape in shapes[1:] if len(shape) == 2)
 
 
-_CONVOLUTIONS = "conv conv1d conv2d conv3d conv_forward conv_fused"
-_TRANSPOSED = "conv_transpose conv_transpose1d conv_transpose2d conv_transpose3d"
-_RULES = {
-    **dict.fromkeys(_CONVOLUTIONS.split(), _per_result(_convolution)),
-    **dict.fromkeys(_TRANSPOSED.split(), _transposed),
-    **dict.fromkeys("matmul mm bmm mv dot linear linear_fused inner".split(), _depth(0)),
-    **dict.fromkeys("addmm baddbmm addmv".split(), _depth(1)),
-    **dict.fromkeys("attention scaled_dot_product_attention".split(), _attention),
-    **dict.fromkeys("lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell".split(), _recurrent),
-}
+# Products of two factors, and those that are added to the first operand.
+_PRODUCTS = {**dict.fromkeys("matmul mm bmm mv dot inner linear linear_fused".split(), _depth(0)),
+             **dict.fromkeys("addmm baddbmm addmv".split(), _depth(1))}
+
+
+@functools.cache
+def _rule(op):
+    """Return the rule for an operator, or None; what layers compute is known by the names of its arguments."""
+    if op in _PRODUCTS or op not in _C.op_names():
+        return _PRODUCTS.get(op)
+    names = [argument["name"] for argument in _C.schema(op)["arguments"]]
+    if names[:2] == ["x", "weight"] and "stride" in names:
+        return _transposed if "output_padding" in names else _per_result(_convolution)
+    if names[:3] == ["q", "k", "v"]:
+        return _attention
+    return _recurrent if names[:2] == ["x", "hx"] else None
 
 
 def multiply_adds(op, shapes, results):
@@ -60,7 +69,7 @@ def multiply_adds(op, shapes, results):
         None for other operators: their work is small beside those.
 
     """
-    rule = _RULES.get(op)
+    rule = _rule(op)
     try:
         return None if rule is None else int(rule(shapes, results))
     except IndexError:  # a form of the call that has fewer axes

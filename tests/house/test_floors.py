@@ -51,8 +51,8 @@ STAIRS = {("tensor.cc", "autograd/meta.h"), ("parts.cc", "autograd/meta.h")}
 # A room of dragon/ and the rooms it may import; "native" is what stands directly in dragon/.
 PACKAGE = {
     "core": set(),
-    "native": {"core"},
     "dialects": {"core"},
+    "native": {"core", "dialects"},
     "onnx": {"core", "dialects"},
     "io": {"core"},
     "distributed": {"core", "native"},
@@ -62,10 +62,10 @@ PACKAGE = {
     "vm.torch": {"core", "native", "dialects", "onnx", "io", "distributed", "vm.guest", "vm.docstrings"},
     "vm.shared": {"core", "native", "onnx", "io", "vm.guest", "vm"},
     "vm.keras": {"core", "native", "onnx", "io", "distributed", "vm.guest", "vm.docstrings", "vm.shared"},
-    "vm.tensorflow": {"core", "native", "onnx", "io", "distributed", "vm.guest", "vm.docstrings", "vm.shared",
-                      "vm.keras"},
+    "vm.tensorflow": {"core", "native", "dialects", "onnx", "io", "distributed", "vm.guest", "vm.docstrings",
+                      "vm.shared", "vm.keras"},
     "vm.torchvision": {"core", "native", "io", "vm.guest", "vm.docstrings", "vm.torch"},
-    "vm.dali": {"core", "native", "io", "vm.guest", "vm.docstrings"},
+    "vm.dali": {"core", "native", "dialects", "io", "vm.guest", "vm.docstrings"},
     "vm": {"vm.guest"},
     "command": {"core", "native", "onnx", "io", "distributed", "vm", "vm.guest", "vm.torch"},
     "start": {"command"},

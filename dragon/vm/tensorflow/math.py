@@ -18,8 +18,8 @@ bessel_j1 bessel_j1 r BesselJ1 the Bessel function of the first kind of order 1
 bessel_y0 bessel_y0 r BesselY0 the Bessel function of the second kind of order 0
 bessel_y1 bessel_y1 r BesselY1 the Bessel function of the second kind of order 1
 """)
-for _word in ("i0", "i0e", "i1", "i1e"):
-    setattr(special, f"bessel_{_word}", getattr(_elementwise, f"bessel_{_word}"))
+for _word in (word for word in vars(_elementwise) if word.startswith("bessel_")):
+    setattr(special, _word, getattr(_elementwise, _word))
 for _word in ("bessel_k0", "bessel_k0e", "bessel_k1", "bessel_k1e", "dawsn", "expint", "fresnel_cos", "fresnel_sin",
               "spence"):
     setattr(special, _word, getattr(_integrals, _word))

@@ -6,6 +6,7 @@ import traceback
 
 import numpy as np
 
+from dragon.core.operators import COMPARISONS
 from dragon.vm.dali.core.devices import tell
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import HINTS, OPERATORS, Laid, Operator
@@ -172,7 +173,7 @@ def _binary(name, swapped=False):
 for _name in "add sub mul truediv floordiv pow and or xor".split():
     setattr(DataNode, f"__{_name}__", _binary(_name))
     setattr(DataNode, f"__r{_name}__", _binary(_name, swapped=True))
-for _name in "eq ne lt le gt ge".split():
+for _name in COMPARISONS:
     setattr(DataNode, f"__{_name}__", _binary(_name))
 DataNode.__hash__ = object.__hash__
 DataNode.__neg__ = lambda self: arithmetic("minus", self)

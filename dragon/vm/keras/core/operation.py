@@ -211,6 +211,7 @@ class FunctionOperation(Operation):
 
     _function, _parameters, _positional = None, (), ()
     _takes = TENSORS
+    keeps_zeros = False  # whether a zero becomes one, so that a sparse tensor's result is one of its values
     _keeps_sparse = None  # tells of which operands are sparse whether the result is
     _plain_errors = (ValueError, TypeError)  # letters about arguments, the same as for numbers
 

@@ -2,6 +2,7 @@
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.settings import is_capturing
+from dragon.core.operators import COMPARISONS
 from dragon.core.scopes import ExitStack
 from dragon.vm.keras.core.above import above
 from dragon.vm.keras.core.convert import convert_to_tensor
@@ -350,7 +351,7 @@ for _sign, _name in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv",
                      ("or", "logical_or"), ("xor", "logical_xor")):
     setattr(Variable, f"__{_sign}__", _binary(_name))
     setattr(Variable, f"__r{_sign}__", _binary(_name, True))
-for _sign in ("eq", "ne", "lt", "le", "gt", "ge"):
+for _sign in COMPARISONS:
     setattr(Variable, f"__{_sign}__", _binary(_sign))
 Variable.__neg__ = lambda self: ops.neg(self.value)
 Variable.__abs__ = lambda self: ops.abs(self.value)

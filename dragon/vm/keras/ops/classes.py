@@ -31,32 +31,23 @@ TENSORS = {
     "function elements": "vectorized_map", "fun primals tangents": "jvp",
 }
 
-# What only moves elements takes strings too; by which arguments they come.
-MOVING = {
-    (0,): """array_split broadcast_to concatenate copy diagonal dstack expand_dims flip fliplr flipud hsplit hstack
-        moveaxis ravel repeat reshape roll rot90 slice split squeeze stack swapaxes take take_along_axis tile transpose
-        unstack vsplit vstack""",
-    (0, 1): "append", (1, 2): "where",
-}
-
-
-@functools.cache
-def _places_of():
-    return {name: places for places, names in MOVING.items() for name in names.split()}
-
 
 @functools.cache
 def _tensors_of():
     return {name: parameters.split() for parameters, names in TENSORS.items() for name in names.split()}
 
 
-def operation(function):
+def operation(function=None, *, moves=(), keeps_zeros=False):
     """Let a function take symbolic tensors, under the names that files of functional models have for it.
 
     Parameters
     ----------
     function : Callable
         A function of keras.ops.
+    moves : Sequence[int], optional
+        Places of the arguments whose elements are only moved, and may be strings.
+    keeps_zeros : bool, optional, default=False
+        Whether Keras has a sparse tensor's result be sparse: a zero becomes one.
 
     Returns
     -------
@@ -64,9 +55,13 @@ def operation(function):
         The same, which makes a node of a graph when called with symbolic tensors.
 
     """
+    if function is None:
+        return functools.partial(operation, moves=moves, keeps_zeros=keeps_zeros)
     name = function.__name__
-    function = moving(*_places_of()[name])(function) if name in _places_of() else function
+    function = moving(*moves)(function) if moves else function
     camel = "".join(word.capitalize() for word in name.split("_"))
     room = function.__module__.split("ops.")[-1].split(".")[0]
-    return make_operation(function, name=NAMES.get(name, camel), tensors=_tensors_of().get(name),
+    made = make_operation(function, name=NAMES.get(name, camel), tensors=_tensors_of().get(name),
                           module=f"keras.src.ops.{room}")
+    made.operation.keeps_zeros = keeps_zeros
+    return made

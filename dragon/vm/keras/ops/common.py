@@ -17,14 +17,15 @@ from dragon.vm.shared.tensors.tensor import Tensor, ops
 SUMS = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "uint32", "uint16": "uint32"}
 
 
-def named(function, name, doc):
-    """Give a function of one line its name and docstring, and let it take symbolic tensors."""
-    return operation(entitle(function, name, doc))
+def named(function, name, doc, **marks):
+    """Give a function of one line its name and docstring, and let it take symbolic tensors; see `operation`."""
+    return operation(entitle(function, name, doc), **marks)
 
 
-def publish(function, name, sentence):
+def publish(function, name, sentence, **marks):
     """Do so with a function whose arguments and result are documented by their words."""
-    return named(function, name, f"{sentence} ...\n\n    Returns\n    -------\n    Tensor\n        The result.\n\n    ")
+    return named(function, name, f"{sentence} ...\n\n    Returns\n    -------\n    Tensor\n        The result.\n\n    ",
+                 **marks)
 
 
 _FLOATS = frozenset(as_dtype(name) for name in ("float16", "bfloat16", "float32", "float64"))

@@ -14,16 +14,10 @@ from dragon.vm.keras.ops.common import canonical_axis, dtype_of, ops, result_typ
 from dragon.vm.keras.ops.numpy.pointwise import divide
 from dragon.vm.shared.ragged import listeners
 
-# Functions that leave zeros zeros, hence work on the values of sparse tensors.
-KEEPING_ZEROS = frozenset("""abs absolute arcsin arcsinh arctan arctanh cast ceil conj conjugate copy expm1 floor imag
-    log1p negative real round sign sin sinh sqrt square tan tanh trunc""".split())
 # Files whose functions, but for some, go through numbers one by one, and further functions that do.
 POINTWISE_FILES = ("numpy.pointwise", "numpy.logic", "nn.activations")
 ACROSS = frozenset("softmax log_softmax sparsemax glu polar allclose array_equal isin".split())
 POINTWISE = frozenset("cast saturate_cast copy where ones_like zeros_like".split())
-REDUCTIONS = {"sum": "reduce_sum", "prod": "reduce_prod", "max": "reduce_max", "min": "reduce_min",
-              "amax": "reduce_max", "amin": "reduce_min", "mean": "reduce_mean", "any": "reduce_any",
-              "all": "reduce_all"}
 # Of two operands: what is there where both are, where one of them is, or where the first is.
 UNIONS = {"add": "sum", "maximum": "amax", "minimum": "amin"}
 
@@ -38,7 +32,7 @@ def holds_parted(args, kwargs):
                for item in (value if isinstance(value, (list, tuple)) else (value,)))
 
 
-def knowing(function, name, is_pointwise):
+def knowing(function, name, is_pointwise, keeps_zeros=False):
     """Return a function that knows ragged and sparse tensors."""
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
@@ -46,7 +40,7 @@ def knowing(function, name, is_pointwise):
             return function(*args, **kwargs)
         leaves = [leaf for leaf in tree.flatten((args, kwargs)) if convert.is_parted(leaf)]
         if all(map(_is_sparse, leaves)):
-            found = _of_sparse(function, name, args, kwargs)
+            found = _of_sparse(function, name, keeps_zeros, args, kwargs)
             if found is NotImplemented:
                 args, kwargs = tree.map_structure(convert.dense_of, (args, kwargs))
                 found = function(*args, **kwargs)
@@ -57,13 +51,13 @@ def knowing(function, name, is_pointwise):
 
 # --- sparse tensors
 
-def _of_sparse(function, name, args, kwargs):
+def _of_sparse(function, name, keeps_zeros, args, kwargs):
     """Return the result that is sparse, or what needs no dense tensor of all zeros; NotImplemented if there is none."""
     if kwargs:  # whoever tells arguments by their names gets what others get
         bound = inspect.signature(function).bind(*args, **kwargs)
         args, kwargs = bound.args, bound.kwargs
     first, second = (*args, None, None)[:2]
-    if name in KEEPING_ZEROS and _is_sparse(first):
+    if keeps_zeros and _is_sparse(first):
         return first.with_values(function(first.values, *args[1:], **kwargs))
     of_two = len(args) == 2 and not kwargs
     if of_two and name in UNIONS and _is_sparse(first) and _is_sparse(second):
@@ -193,10 +187,14 @@ def _widened(x, axis):
 
 _MOVES = {"sum": _total, "mean": _mean, "concatenate": _concatenated, "reshape": _reshaped, "transpose": _transposed,
           "squeeze": _squeezed, "expand_dims": _widened}
-STAYS_SPARSE = KEEPING_ZEROS | frozenset(_MOVES)  # whatever the other arguments
 
 
 # --- ragged tensors
+
+def _reduction(name):
+    """Return what TensorFlow calls a function that reduces axes, as `keras.ops` calls it."""
+    return "reduce_" + {"amax": "max", "amin": "min"}.get(name, name)
+
 
 def _of_ragged(function, name, is_pointwise, args, kwargs):
     from dragon.vm.shared.ragged import axes, math
@@ -206,12 +204,12 @@ def _of_ragged(function, name, is_pointwise, args, kwargs):
         count = len(args)
         return math.elementwise(lambda *flat: function(*flat[:count], **dict(zip(names, flat[count:])), **fixed),
                                 *args, *(kwargs[key] for key in names))
-    if name in REDUCTIONS:
+    if _reduction(name) in math.REDUCTIONS:
         def reduced(x, axis=None, keepdims=False, **others):
             if others:
                 raise NotImplementedError(f"keras.ops.{name}: got a ragged tensor and {', '.join(others)}, expected "
                                           "`axis` and `keepdims` alone")
-            return math.reduce(REDUCTIONS[name], x, axis, keepdims)
+            return math.reduce(_reduction(name), x, axis, keepdims)
         return reduced(*args, **kwargs)
     if name == "take":
         def taken(x, indices, axis=None):
@@ -239,12 +237,13 @@ def teach():
         place = function.__module__.partition(".ops.")[2]
         word = function.__name__
         is_pointwise = word in POINTWISE or place in POINTWISE_FILES and word not in ACROSS
-        kind._function = staticmethod(knowing(function, word, is_pointwise))
+        kind._function = staticmethod(knowing(function, word, is_pointwise, kind.keeps_zeros))
 
 
 # Whether the result is sparse, told of which operands are.
-_OF_OPERANDS = {**dict.fromkeys([*STAYS_SPARSE, *UNIONS, "subtract", "matmul", "dot"], all), "multiply": any,
+_OF_OPERANDS = {**dict.fromkeys([*_MOVES, *UNIONS, "subtract", "matmul", "dot"], all), "multiply": any,
                 **dict.fromkeys(["divide", "true_divide"], lambda sparse: sparse[0] and not any(sparse[1:]))}
 for _kind in known_operations():
-    _kind._keeps_sparse = staticmethod(_OF_OPERANDS.get(_kind._function.__name__, lambda sparse: False))
+    _kind._keeps_sparse = staticmethod(all if _kind.keeps_zeros else _OF_OPERANDS.get(
+        _kind._function.__name__, lambda sparse: False))
 listeners.when_made({}, teach)

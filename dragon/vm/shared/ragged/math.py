@@ -1,6 +1,7 @@
 """Arithmetic, reductions and joins of ragged tensors, and TensorFlow's functions that take them beside dense ones."""
 import operator
 
+from dragon.core.operators import COMPARISONS
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, wrap_array
 from dragon.vm.shared.ragged import later
@@ -127,13 +128,12 @@ def _operator(name, function, reverse=False):
 
 
 BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
-COMPARE = ("lt", "le", "gt", "ge", "eq", "ne")
 UNARY = ("neg", "abs", "invert")
 for _name in BINARY:
     _function = getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name))
     setattr(RaggedTensor, f"__{_name}__", _operator(f"__{_name}__", _function))
     setattr(RaggedTensor, f"__r{_name}__", _operator(f"__r{_name}__", _function, True))
-for _name in COMPARE:
+for _name in COMPARISONS:
     setattr(RaggedTensor, f"__{_name}__", _operator(f"__{_name}__", getattr(operator, _name)))
 for _name in UNARY:
     _function = getattr(operator, _name)

@@ -6,6 +6,7 @@ from harness.subresults import each
 
 from dragon.vm import keras
 from dragon.vm import tensorflow as tf
+from dragon.vm.keras.core.operation import known_operations
 
 X = np.arange(60, dtype="float32").reshape(3, 4, 5)
 
@@ -129,3 +130,17 @@ def test_what_is_refused(call, error, message):
         with pytest.raises(error, match=message) as found:
             call(x)
         assert "automatically infer" not in str(found.value)
+
+
+def test_functions_of_one_that_keep_zeros():
+    """What a function's own file says of it is what genuine Keras does with symbolic tensors."""
+    names = [kind._function.__name__ for kind in known_operations() if kind.keeps_zeros]
+    assert len(names) > 20
+    x = genuine.keras.KerasTensor((2, 3), sparse=True)
+    for name in names:
+        given = ("float32",) if name == "cast" else ()
+        assert getattr(keras.ops, name)(keras.KerasTensor((2, 3), sparse=True), *given).sparse
+        if name not in ("cast", "trunc"):  # whose symbolic result is dense there
+            assert getattr(genuine.keras.ops, name)(x, *given).sparse, name
+        zeros = np.zeros(2, "float32")
+        assert not keras.ops.convert_to_numpy(getattr(keras.ops, name)(zeros, *given)).any()

@@ -126,3 +126,9 @@ def test_refusals():
         tnp.power(2, -1)
     with pytest.raises(ValueError, match="at least one"):
         tnp.result_type()
+
+
+def test_names_are_those_of_genuine_tensorflow():
+    theirs = genuine.tf.experimental.numpy
+    assert not [name for name in dir(ours.experimental.numpy)
+                if not name.startswith("_") and not hasattr(theirs, name)]

@@ -1,4 +1,5 @@
 """What is computed with tensors and batches: calls, Python's operators, and subscripts."""
+from dragon.core.operators import COMPARISONS
 from dragon.vm.dali.core.atonce import Given, run_at_once
 from dragon.vm.dali.core.dynamic.values import Batch, Operand, Tensor
 from dragon.vm.dali.core.graph import arithmetic, call, subscript
@@ -92,7 +93,7 @@ def _unary(name):
 for _name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split():
     setattr(Operand, f"__{_name}__", _binary(_name))
     setattr(Operand, f"__r{_name}__", _binary(_name, swapped=True))
-for _name in "eq ne lt le gt ge".split():
+for _name in COMPARISONS:
     setattr(Operand, f"__{_name}__", _binary(_name))
 for _name, _operation in {"neg": "minus", "pos": "plus", "invert": "invert", "abs": "abs"}.items():
     setattr(Operand, f"__{_name}__", _unary(_operation))

@@ -1,23 +1,31 @@
 """Arithmetic by elements, with DALI's rules for types; casts, and subscripts."""
 import numpy as np
 
+from dragon.core.operators import COMPARISONS
+from dragon.dialects.numpy.table import FLOATING, functions, names
 from dragon.vm.dali.core.kinds import to_numpy_type
 from dragon.vm.dali.core.operators.values import convert, number
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Laid, operator
 
-COMPARISONS = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
-               "ge": np.greater_equal}
 BITS = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
         "rshift": np.right_shift}
-REAL = {name: getattr(np, name) for name in "sqrt cbrt exp log log2 log10 sin cos tan sinh cosh tanh".split()} | {
-    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
-    "atanh": np.arctanh, "rsqrt": lambda x: 1 / np.sqrt(x), "atan2": np.arctan2, "fpow": np.power,
-    "truediv": np.divide}
-SAME = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "min": lambda x, y: np.where(x < y, x, y),
-        "max": lambda x, y: np.where(x > y, x, y),
-        "minus": np.negative, "plus": np.positive, "mod": np.fmod, "abs": np.abs, "fabs": np.abs, "floor": np.floor,
-        "ceil": np.ceil}
+# What NumPy has under no name of its own, or under another one than the engine's operator.
+REAL = {"rsqrt": lambda x: 1 / np.sqrt(x), "fpow": np.power, "truediv": np.divide}
+SAME = {"min": lambda x, y: np.where(x < y, x, y), "max": lambda x, y: np.where(x > y, x, y), "minus": np.negative,
+        "plus": np.positive, "mod": np.fmod, "fabs": np.abs}
+
+
+def _function(operation):
+    """Return NumPy's function for one of the engine's operators."""
+    return getattr(np, names()[operation])
+
+
+def _is_real(operation):
+    """Return whether an operation makes floats of whole numbers and bools; rounding has a rule of its own."""
+    if operation in ("floor", "ceil") or operation not in names():
+        return operation in REAL
+    return FLOATING in functions()[names()[operation]].kinds
 
 
 def promote(kinds):
@@ -64,16 +72,17 @@ def _compute(operation, values):
     if operation in COMPARISONS:
         if kind.kind == "f":
             values = [value.astype(kind) for value in values]
-        return COMPARISONS[operation](*values)
+        return _function(operation)(*values)
     if operation == "invert":
         return np.invert(*values)
     if operation in BITS:
         if kind.kind == "f":
             raise TypeError(got(f"math.{operation}", f"numbers of type {kind}", "whole numbers or bools"))
         return BITS[operation](*(value.astype(kind) for value in values))
-    if operation in REAL:
+    if _is_real(operation):
         kind = kind if kind.kind == "f" else np.dtype(np.float32)
-        return REAL[operation](*(value.astype(kind) for value in values)).astype(kind)
+        run = REAL.get(operation) or _function(operation)
+        return run(*(value.astype(kind) for value in values)).astype(kind)
     if kind == np.bool_ and operation == "plus":
         return values[0]
     if kind == np.bool_ and operation not in ("mul", "min", "max", "clamp"):
@@ -87,7 +96,8 @@ def _compute(operation, values):
         return _divide(*cast)
     if operation == "pow":
         return _power(*cast)
-    return SAME[operation](*cast).astype(kind, copy=False)
+    run = SAME.get(operation) or _function(operation)
+    return run(*cast).astype(kind, copy=False)
 
 
 def _divide(left, right):

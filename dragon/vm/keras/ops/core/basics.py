@@ -95,7 +95,7 @@ def dtype(x):
     return standardize_dtype(x.dtype)
 
 
-@operation
+@operation(keeps_zeros=True)
 def cast(x, dtype):
     """Return a tensor in another dtype.
 
@@ -155,7 +155,7 @@ def stop_gradient(variable):
     return tensor(variable).detach()
 
 
-@operation
+@operation(moves=(0,))
 def unstack(x, num=None, axis=0):
     """Return the slices along an axis.
 
@@ -214,7 +214,7 @@ def _starts(start_indices, rank):
     return starts
 
 
-@operation
+@operation(moves=(0,))
 def slice(inputs, start_indices, shape):
     """Return a piece of a tensor.
 

@@ -7,7 +7,7 @@ from dragon.vm.keras.ops.common import (as_axis, as_told, canonical_axis, cast_t
                                         join, named, operation, ops, places_of, result_type, tensor)
 
 
-@operation
+@operation(moves=(0,))
 def take(x, indices, axis=None):
     """Return the places of an axis that indices name.
 
@@ -39,7 +39,7 @@ def take(x, indices, axis=None):
         found, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1:]))
 
 
-@operation
+@operation(moves=(0,))
 def take_along_axis(x, indices, axis=None):
     """Return for each index the element at that place of the axis.
 
@@ -71,7 +71,7 @@ def take_along_axis(x, indices, axis=None):
     return ops.gather(x, axis, indices)
 
 
-@operation
+@operation(moves=(1, 2))
 def where(condition, x1=None, x2=None):
     """Return elements of `x1` where a condition holds, of `x2` elsewhere.
 

@@ -11,7 +11,7 @@ def _join_list(xs):
     return [cast_to(x, dtype) for x in xs]
 
 
-@operation
+@operation(moves=(0,))
 def concatenate(xs, axis=0):
     """Join tensors along an axis.
 
@@ -39,7 +39,7 @@ def concatenate(xs, axis=0):
     return ops.cat(xs, canonical_axis(axis, xs[0].ndim) if xs else axis)
 
 
-@operation
+@operation(moves=(0, 1))
 def append(x1, x2, axis=None):
     """Join two tensors along an axis; as rows by default."""
     x1, x2 = _join_list([x1, x2])
@@ -48,7 +48,7 @@ def append(x1, x2, axis=None):
     return ops.cat([x1, x2], axis)
 
 
-@operation
+@operation(moves=(0,))
 def hstack(xs):
     """Join tensors along their second axis; rows along the first."""
     xs = _join_list(xs)
@@ -61,7 +61,7 @@ def _split_places(size, sections):
     return [max(end - start, 0) for start, end in zip(ends, ends[1:])]
 
 
-@operation
+@operation(moves=(0,))
 def split(x, indices_or_sections, axis=0):
     """Cut a tensor into pieces.
 
@@ -89,20 +89,20 @@ def split(x, indices_or_sections, axis=0):
     return list(ops.split_with_sizes(x, [size // indices_or_sections] * indices_or_sections, axis))
 
 
-@operation
+@operation(moves=(0,))
 def array_split(x, indices_or_sections, axis=0):
     """Cut a tensor into pieces that differ by one place at most."""
     return list(ops.tensor_split(tensor(x), indices_or_sections, axis))
 
 
-@operation
+@operation(moves=(0,))
 def hsplit(x, indices_or_sections):
     """Cut a tensor along its second axis; a row along the first."""
     x = tensor(x)
     return split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
 
 
-@operation
+@operation(moves=(0,))
 def stack(x, axis=0):
     """Join tensors along a new axis.
 
@@ -129,15 +129,15 @@ def stack(x, axis=0):
     return ops.stack(xs, canonical_axis(axis, xs[0].ndim + 1) if xs else axis)
 
 
-vstack = named(lambda xs: ops.cat(_join_list(xs), 0), "vstack", "Join tensors along their first axis.")
-dstack = named(lambda xs: ops.dstack(_join_list(xs)), "dstack", "Join tensors along their third axis.")
+vstack = named(lambda xs: ops.cat(_join_list(xs), 0), "vstack", "Join tensors along their first axis.", moves=(0,))
+dstack = named(lambda xs: ops.dstack(_join_list(xs)), "dstack", "Join tensors along their third axis.", moves=(0,))
 vsplit = named(lambda x, indices_or_sections: split(x, indices_or_sections, 0), "vsplit",
-               "Cut a tensor along its first axis.")
+               "Cut a tensor along its first axis.", moves=(0,))
 dsplit = named(lambda x, indices_or_sections: split(x, indices_or_sections, 2), "dsplit",
                "Cut a tensor along its third axis.")
 
 
-@operation
+@operation(moves=(0,))
 def tile(x, repeats):
     """Repeat a tensor along its axes.
 
@@ -152,7 +152,7 @@ def tile(x, repeats):
     return ops.tile(x, [1] * (x.ndim - len(repeats)) + repeats)
 
 
-@operation
+@operation(moves=(0,))
 def repeat(x, repeats, axis=None):
     """Repeat each element.
 

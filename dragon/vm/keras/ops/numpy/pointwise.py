@@ -4,13 +4,13 @@ from dragon.vm.keras.ops.common import (Tensor, cast_to, dtype_of, floatx, is_nu
 from dragon.vm.shared.tensors.bounds import greater_of, lesser_of
 
 
-def _floating(name, sentence, compute):
+def _floating(name, sentence, compute, **marks):
     """Return a function whose results are floating numbers, also those of integers."""
     def function(x):
         x = tensor(x)
         dtype = dtype_of(x)
         return compute(x if "float" in dtype else cast_to(x, result_type(dtype, float)))
-    return publish(function, name, sentence)
+    return publish(function, name, sentence, **marks)
 
 
 def _wide(name, sentence, compute):
@@ -21,12 +21,12 @@ def _wide(name, sentence, compute):
     return publish(function, name, sentence)
 
 
-def _kept(name, sentence, compute, unchanged=()):
+def _kept(name, sentence, compute, unchanged=(), **marks):
     """Return a function that keeps the dtype, and changes nothing in some of them."""
     def function(x):
         x = tensor(x)
         return x if dtype_of(x) in unchanged else compute(x)
-    return publish(function, name, sentence)
+    return publish(function, name, sentence, **marks)
 
 
 def _sign(x):
@@ -67,46 +67,47 @@ def _pow_of(base):
     return lambda x: ops.pow(base, x)
 
 
-sin = _floating("sin", "Return the sine of each element.", ops.sin)
+sin = _floating("sin", "Return the sine of each element.", ops.sin, keeps_zeros=True)
 cos = _floating("cos", "Return the cosine of each element.", ops.cos)
-tan = _floating("tan", "Return the tangent of each element.", ops.tan)
-sinh = _floating("sinh", "Return the hyperbolic sine of each element.", ops.sinh)
+tan = _floating("tan", "Return the tangent of each element.", ops.tan, keeps_zeros=True)
+sinh = _floating("sinh", "Return the hyperbolic sine of each element.", ops.sinh, keeps_zeros=True)
 cosh = _floating("cosh", "Return the hyperbolic cosine of each element.", ops.cosh)
-tanh = _floating("tanh", "Return the hyperbolic tangent of each element.", ops.tanh)
-arcsin = _floating("arcsin", "Return the angle that has each element as its sine.", ops.asin)
+tanh = _floating("tanh", "Return the hyperbolic tangent of each element.", ops.tanh, keeps_zeros=True)
+arcsin = _floating("arcsin", "Return the angle that has each element as its sine.", ops.asin, keeps_zeros=True)
 arccos = _floating("arccos", "Return the angle that has each element as its cosine.", ops.acos)
-arctan = _floating("arctan", "Return the angle that has each element as its tangent.", ops.atan)
-arcsinh = _floating("arcsinh", "Return the inverse hyperbolic sine of each element.", ops.asinh)
+arctan = _floating("arctan", "Return the angle that has each element as its tangent.", ops.atan, keeps_zeros=True)
+arcsinh = _floating("arcsinh", "Return the inverse hyperbolic sine of each element.", ops.asinh, keeps_zeros=True)
 arccosh = _floating("arccosh", "Return the inverse hyperbolic cosine of each element.", ops.acosh)
-arctanh = _floating("arctanh", "Return the inverse hyperbolic tangent of each element.", ops.atanh)
+arctanh = _floating("arctanh", "Return the inverse hyperbolic tangent of each element.", ops.atanh, keeps_zeros=True)
 sinc = _floating("sinc", "Return sin(pi x) / (pi x) of each element.", ops.sinc)
 log = _floating("log", "Return the natural logarithm of each element.", ops.log)
 log2 = _floating("log2", "Return the logarithm to base 2 of each element.", ops.log2)
 log10 = _floating("log10", "Return the logarithm to base 10 of each element.", ops.log10)
-log1p = _floating("log1p", "Return log(1 + x) of each element.", ops.log1p)
-sqrt = _floating("sqrt", "Return the square root of each element.", ops.sqrt)
-ceil = _floating("ceil", "Round each element up to an integer.", ops.ceil)
-floor = _floating("floor", "Round each element down to an integer.", ops.floor)
+log1p = _floating("log1p", "Return log(1 + x) of each element.", ops.log1p, keeps_zeros=True)
+sqrt = _floating("sqrt", "Return the square root of each element.", ops.sqrt, keeps_zeros=True)
+ceil = _floating("ceil", "Round each element up to an integer.", ops.ceil, keeps_zeros=True)
+floor = _floating("floor", "Round each element down to an integer.", ops.floor, keeps_zeros=True)
 angle = _floating("angle", "Return the angle of each complex number.", ops.angle)
 exp = publish(lambda x: ops.exp(to_float(x)), "exp", "Return e to the power of each element.")
 exp2 = publish(lambda x: ops.exp2(to_float(x)), "exp2", "Return 2 to the power of each element.")
-expm1 = publish(lambda x: ops.expm1(to_float(x)), "expm1", "Return e to the power of each element, less 1.")
+expm1 = publish(lambda x: ops.expm1(to_float(x)), "expm1", "Return e to the power of each element, less 1.",
+                keeps_zeros=True)
 fabs = publish(lambda x: ops.abs(to_float(x)), "fabs", "Return the size of each element as a floating number.")
 cbrt = _wide("cbrt", "Return the cube root of each element.", ops.cbrt)
 i0 = _wide("i0", "Return the modified Bessel function of order 0 of each element.", ops.i0)
 deg2rad = _wide("deg2rad", "Turn degrees into radians.", ops.deg2rad)
 rad2deg = _wide("rad2deg", "Turn radians into degrees.", ops.rad2deg)
-absolute = _kept("absolute", "Return the size of each element.", ops.abs, ("bool", "uint8"))
-abs = _kept("abs", "Return the size of each element.", ops.abs, ("bool", "uint8"))
-negative = _kept("negative", "Return each element with its sign changed.", ops.neg)
-sign = _kept("sign", "Return -1, 0 or 1 for the sign of each element; NaN for NaN.", _sign)
-square = _kept("square", "Return each element times itself.", _square)
+absolute = _kept("absolute", "Return the size of each element.", ops.abs, ("bool", "uint8"), keeps_zeros=True)
+abs = _kept("abs", "Return the size of each element.", ops.abs, ("bool", "uint8"), keeps_zeros=True)
+negative = _kept("negative", "Return each element with its sign changed.", ops.neg, keeps_zeros=True)
+sign = _kept("sign", "Return -1, 0 or 1 for the sign of each element; NaN for NaN.", _sign, keeps_zeros=True)
+square = _kept("square", "Return each element times itself.", _square, keeps_zeros=True)
 reciprocal = _kept("reciprocal", "Return 1 / x of each element.", ops.reciprocal)
 trunc = _kept("trunc", "Drop the digits after the point.", ops.trunc,
-              ("bool", "uint8", "int8", "int16", "int32", "int64"))
-conjugate = _kept("conjugate", "Return the complex conjugate of each element.", ops.conj_physical)
-conj = _kept("conj", "Return the complex conjugate of each element.", ops.conj_physical)
-real = _kept("real", "Return the real part of each element.", ops.real)
+              ("bool", "uint8", "int8", "int16", "int32", "int64"), keeps_zeros=True)
+conjugate = _kept("conjugate", "Return the complex conjugate of each element.", ops.conj_physical, keeps_zeros=True)
+conj = _kept("conj", "Return the complex conjugate of each element.", ops.conj_physical, keeps_zeros=True)
+real = _kept("real", "Return the real part of each element.", ops.real, keeps_zeros=True)
 
 add = _binary("add", "Return the sum of two operands.", ops.add)
 subtract = _binary("subtract", "Return the difference of two operands.", ops.sub)
@@ -173,14 +174,14 @@ def divide_no_nan(x1, x2):
     return ops.where(zero, ops.zeros_like(quotient), quotient)
 
 
-@operation
+@operation(keeps_zeros=True)
 def imag(x):
     """Return the imaginary part of each element; zeros for real numbers."""
     x = tensor(x)
     return ops.imag(x) if "complex" in dtype_of(x) else ops.zeros_like(x)
 
 
-@operation
+@operation(keeps_zeros=True)
 def round(x, decimals=0):
     """Round each element to a number of decimals, halves to even.
 

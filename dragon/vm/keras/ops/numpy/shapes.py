@@ -1,10 +1,10 @@
-"""Functions that move elements and change none."""
+"""Shapes of tensors, the order of their axes and elements, diagonals and triangles."""
 from dragon.vm.keras.core.keras_tensor import KerasTensor
 from dragon.vm.keras.ops.common import (as_axes, canonical_axis, concrete, dtype_of, fitted, named, operation, ops,
                                         standardize_dtype, tensor)
 
 
-@operation
+@operation(moves=(0,))
 def reshape(x, newshape):
     """Return the elements in another shape.
 
@@ -46,7 +46,7 @@ def _reshaped(self, x, newshape=None):
 reshape.operation.compute_output_spec = _reshaped
 
 
-@operation
+@operation(moves=(0,))
 def expand_dims(x, axis):
     """Insert axes of size 1.
 
@@ -73,7 +73,7 @@ def expand_dims(x, axis):
     return x
 
 
-@operation
+@operation(moves=(0,))
 def squeeze(x, axis=None):
     """Remove axes of size 1: all, or those that are named.
 
@@ -101,7 +101,7 @@ def squeeze(x, axis=None):
     return ops.squeeze(x, as_axes(axis))
 
 
-@operation
+@operation(moves=(0,))
 def transpose(x, axes=None):
     """Return the elements with their axes in another order: reversed, or as named.
 
@@ -143,7 +143,7 @@ def _exchange(x, *axes):
     return ops.transpose(x, *(canonical_axis(axis, x.ndim) for axis in axes))
 
 
-@operation
+@operation(moves=(0,))
 def moveaxis(x, source, destination):
     """Move axes to other places; the others keep their order.
 
@@ -166,14 +166,14 @@ def moveaxis(x, source, destination):
     return ops.moveaxis(x, *([canonical_axis(axis, x.ndim) for axis in axes] for axes in (source, destination)))
 
 
-@operation
+@operation(moves=(0,))
 def flip(x, axis=None):
     """Reverse the order along axes; along all by default."""
     x = tensor(x)
     return ops.flip(x, list(range(x.ndim)) if axis is None else as_axes(axis))
 
 
-@operation
+@operation(moves=(0,))
 def rot90(array, k=1, axes=(0, 1)):
     """Turn a plane by right angles.
 
@@ -201,7 +201,7 @@ def rot90(array, k=1, axes=(0, 1)):
     return ops.rot90(array, k, list(axes))
 
 
-@operation
+@operation(moves=(0,))
 def roll(x, shift, axis=None):
     """Move elements along axes, those that fall off to the other end.
 
@@ -293,7 +293,7 @@ def view(x, dtype=None):
     return ops.view_dtype(ops.contiguous(x), dtype)
 
 
-@operation
+@operation(moves=(0,))
 def diagonal(x, offset=0, axis1=0, axis2=1):
     """Return the diagonal of a plane, as the last axis.
 
@@ -325,13 +325,14 @@ def diag(x, k=0):
     return ops.diag(x, k)
 
 
-ravel = named(lambda x: ops.reshape(tensor(x), (-1,)), "ravel", "Return the elements as one row.")
-swapaxes = named(lambda x, axis1, axis2: _exchange(tensor(x), axis1, axis2), "swapaxes", "Exchange two axes.")
+ravel = named(lambda x: ops.reshape(tensor(x), (-1,)), "ravel", "Return the elements as one row.", moves=(0,))
+swapaxes = named(lambda x, axis1, axis2: _exchange(tensor(x), axis1, axis2), "swapaxes", "Exchange two axes.",
+                 moves=(0,))
 broadcast_to = named(lambda x, shape: ops.broadcast_to(tensor(x), concrete(shape)), "broadcast_to",
-                     "Repeat the elements into a larger shape.")
-copy = named(lambda x: ops.clone(tensor(x)), "copy", "Return a copy.")
-fliplr = named(lambda x: ops.flip(tensor(x), [1]), "fliplr", "Reverse the order of columns.")
-flipud = named(lambda x: ops.flip(tensor(x), [0]), "flipud", "Reverse the order of rows.")
+                     "Repeat the elements into a larger shape.", moves=(0,))
+copy = named(lambda x: ops.clone(tensor(x)), "copy", "Return a copy.", moves=(0,), keeps_zeros=True)
+fliplr = named(lambda x: ops.flip(tensor(x), [1]), "fliplr", "Reverse the order of columns.", moves=(0,))
+flipud = named(lambda x: ops.flip(tensor(x), [0]), "flipud", "Reverse the order of rows.", moves=(0,))
 diagflat = named(lambda x, k=0: ops.diagflat(tensor(x), k), "diagflat",
                  "Return a matrix with the elements on a diagonal.")
 tril = named(lambda x, k=0: ops.tril(tensor(x), k), "tril", "Return matrices with zeros above a diagonal.")

@@ -1,8 +1,9 @@
 """NumPy's functions that make tensors, and that move, cut and join what is in them."""
 import builtins
 
-from dragon.vm.guest import named
+from dragon.vm.guest import gather, named
 from dragon.vm.keras import ops as kops
+from dragon.vm.keras.ops.numpy import shapes
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.shared.tensors.shape import as_shape
 from dragon.vm.shared.tensors.tensor import ops
@@ -170,22 +171,6 @@ def ix_(*args):
 def vander(x, N=None, increasing=False):
     """Return the powers of numbers as the columns of a matrix."""
     return kops.vander(to_tensor(x), N, increasing)
-
-
-# --- functions of one tensor that keep its numbers, with NumPy's arguments
-
-def _moved(name, *words):
-    run = getattr(kops, name)
-
-    def function(a, *args, **kwargs):
-        return run(to_tensor(a), *args, **kwargs)
-    return named(function, name, f"Return NumPy's `{name}` of a tensor.")
-
-
-for _name in ("broadcast_to diag diagflat diagonal diff expand_dims flip fliplr flipud moveaxis ravel roll rot90 "
-              "squeeze swapaxes tile transpose tril triu repeat take_along_axis").split():
-    globals()[_name] = _moved(_name)
-    globals()[_name].__module__ = __name__
 
 
 def reshape(a, newshape, order="C"):
@@ -421,3 +406,24 @@ def issubdtype(arg1, arg2):
     """Return whether a dtype is of a kind, in NumPy's hierarchy."""
     import numpy as np
     return np.issubdtype(*(one if isinstance(one, type) else as_dtype(one).as_numpy_dtype for one in (arg1, arg2)))
+
+
+# --- functions of one tensor that keep its numbers, with NumPy's arguments
+
+def _moved(name):
+    run = getattr(kops, name)
+
+    def function(a, *args, **kwargs):
+        return run(to_tensor(a), *args, **kwargs)
+    return named(function, name, f"Return NumPy's `{name}` of a tensor.")
+
+
+def _other_shapes():
+    """Return the names of Keras's functions of shapes but for those above, and for what TensorFlow's NumPy lacks."""
+    gather(found := {}, shapes)
+    return [name for name in found if name not in globals() and name != "view"]
+
+
+for _name in (*_other_shapes(), "diff", "repeat", "take_along_axis", "tile"):
+    globals()[_name] = _moved(_name)
+    globals()[_name].__module__ = __name__

@@ -1,5 +1,8 @@
 """`experimental_enable_numpy_behavior`: tensors with NumPy's methods, subscripts and dtypes of results."""
 from dragon import _C
+from dragon.core.operators import COMPARISONS
+from dragon.dialects.numpy.table import names
+from dragon.vm.guest import named
 from dragon.vm.shared.tensors import operators
 from dragon.vm.shared.tensors.dtypes import fits_into
 from dragon.vm.shared.tensors.indexing import get_item
@@ -11,8 +14,6 @@ MODES = ("off", "legacy", "safe", "all")
 OPERATORS = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide", "floordiv": "floor_divide",
              "mod": "mod", "pow": "power", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or",
              "xor": "bitwise_xor"}
-COMPARISONS = {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal",
-               "ne": "not_equal"}
 LOGICAL = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor"}
 
 
@@ -81,8 +82,8 @@ def _operator_methods():
                 return NotImplemented
             return (logical if _are_bools(self, other) else run)(other, self)
         made[f"__{name}__"], made[f"__r{name}__"] = forward, backward
-    for name, word in COMPARISONS.items():
-        run = getattr(elementwise, word)
+    for name in COMPARISONS:
+        run = getattr(elementwise, names()[name])
 
         def compare(self, other, run=run, name=name):
             if other is None or isinstance(other, (str, bytes)) or _answers(other):
@@ -127,19 +128,17 @@ def _transpose(self, *axes):
 
 METHODS = {
     "T": property(lambda self: arrays.transpose(self), doc="Tensor: the axes in reverse order."),
-    "astype": _astype, "reshape": _reshape,
-    "transpose": _transpose, "ravel": lambda self: arrays.ravel(self),
-    "flatten": lambda self, order="C": arrays.flatten(self, order),
-    "clip": lambda self, a_min, a_max: elementwise.clip(self, a_min, a_max),
-    "tolist": lambda self: self.numpy().tolist(),
-    "max": lambda self, axis=None, keepdims=None: reductions.max(self, axis, keepdims),
-    "min": lambda self, axis=None, keepdims=None: reductions.min(self, axis, keepdims),
-    "mean": lambda self, axis=None, dtype=None, out=None, keepdims=None: reductions.mean(self, axis, dtype, out,
-                                                                                         keepdims),
+    "astype": _astype, "reshape": _reshape, "transpose": _transpose,
+    "ravel": named(lambda self: arrays.ravel(self), "ravel", "Return the numbers in one row."),
+    "flatten": named(lambda self, order="C": arrays.flatten(self, order), "flatten",
+                     "Return a copy of the numbers in one row."),
+    "clip": named(lambda self, a_min, a_max: elementwise.clip(self, a_min, a_max), "clip",
+                  "Return the numbers, none below or above the bounds."),
+    "tolist": named(lambda self: self.numpy().tolist(), "tolist", "Return the numbers as nested lists."),
+    "max": named(lambda self, axis=None, keepdims=None: reductions.max(self, axis, keepdims), "max",
+                 "Return the largest numbers along axes."),
+    "min": named(lambda self, axis=None, keepdims=None: reductions.min(self, axis, keepdims), "min",
+                 "Return the smallest numbers along axes."),
+    "mean": named(lambda self, axis=None, dtype=None, out=None, keepdims=None: reductions.mean(
+        self, axis, dtype, out, keepdims), "mean", "Return the means along axes."),
 }
-for _name, _words in {
-        "ravel": "Return the numbers in one row.", "flatten": "Return a copy of the numbers in one row.",
-        "clip": "Return the numbers, none below or above the bounds.", "tolist": "Return the numbers as nested lists.",
-        "max": "Return the largest numbers along axes.", "min": "Return the smallest numbers along axes.",
-        "mean": "Return the means along axes."}.items():
-    METHODS[_name].__doc__ = _words

@@ -1,5 +1,6 @@
-"""Functions of one number at a time, and of two, in NumPy's dtypes: rows of names and of what becomes of a dtype."""
+"""Functions of one number at a time, and of two, in NumPy's dtypes."""
 from dragon.core.capture.settings import is_capturing
+from dragon.dialects.numpy.table import FLOATING, PRODUCT, TRUTHS, functions
 from dragon.vm.guest import named
 from dragon.vm.keras import ops as kops
 from dragon.vm.shared.errors import invalid_argument
@@ -9,58 +10,35 @@ from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow.core.numpy_like.promotion import inexact, to_tensor, together
 
 BOOL = OBJECTS["bool"]
-# f: of floating numbers; k: the dtype stays; b: bools come out.
-UNARY = {
-    "f": "arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos cosh deg2rad exp exp2 expm1 fabs floor log log10 "
-         "log1p log2 rad2deg sin sinc sinh sqrt tan tanh",
-    "k": "abs=absolute absolute conj conjugate negative real imag reciprocal square bitwise_not",
-    "b": "isfinite isinf isnan isneginf isposinf isreal signbit",
-}
-# The same of two; l: both are taken as bools.
-BINARY = {
-    "f": "arctan2 hypot logaddexp logaddexp2 nextafter true_divide divide=true_divide heaviside",
-    "k": "add subtract multiply maximum minimum floor_divide mod remainder=mod gcd lcm bitwise_and bitwise_or "
-         "bitwise_xor",
-    "b": "equal not_equal greater greater_equal less less_equal",
-    "l": "logical_and logical_or logical_xor",
-    "p": "matmul dot inner outer vdot kron",
-}
 
 
-def _unary(kind, name, run):
+def _unary(name, told, run):
     def function(x):
         x = to_tensor(x)
-        return run(ops.cast(x, inexact(x.dtype)) if kind == "f" else x)
+        return run(ops.cast(x, inexact(x.dtype)) if FLOATING in told.kinds else x)
     return named(function, name, f"Return NumPy's `{name}` of a tensor.")
 
 
-OF_WORDS = {"add": "add", "subtract": "sub", "multiply": "mul", "maximum": "maximum", "minimum": "minimum",
-            "floor_divide": "floor_divide", "mod": "remainder"}
+def _binary(name, told, run):
+    change, takes_truths = inexact if FLOATING in told.kinds else None, TRUTHS in told.kinds
+    is_product, plain = PRODUCT in told.kinds, getattr(ops, told.operator)
 
-
-def _binary(kind, name, run):
     def function(x1, x2):
-        if kind == "l":
+        if takes_truths:
             return run(ops.cast(to_tensor(x1), BOOL), ops.cast(to_tensor(x2), BOOL))
-        x1, x2 = together(x1, x2, change=inexact if kind == "f" else None)
+        x1, x2 = together(x1, x2, change=change)
         if x1.dtype.is_bool and name in ("add", "multiply"):
             return ops.logical_or(x1, x2) if name == "add" else ops.logical_and(x1, x2)
-        if x1.dtype.name == "uint64" and name in OF_WORDS:  # which `keras.ops` makes uint32 of
-            return getattr(ops, OF_WORDS[name])(x1, x2)
+        if x1.dtype.name == "uint64" and not is_product:  # which `keras.ops` makes uint32 of
+            return plain(x1, x2)
         return run(x1, x2)
     return named(function, name, f"Return NumPy's `{name}` of two tensors in the dtype that they have in common.")
 
 
-def _fill(namespace, table, make):
-    for kind, words in table.items():
-        for word in words.split():
-            name, _, other = word.partition("=")
-            namespace[name] = make(kind, name, getattr(kops, other or name))
-            namespace[name].__module__ = __name__
-
-
-_fill(globals(), UNARY, _unary)
-_fill(globals(), BINARY, _binary)
+for _name, _told in functions().items():
+    globals()[_name] = (_unary if _told.operands == 1 else _binary)(
+        _name, _told, getattr(kops, "mod" if _name == "remainder" else _name))
+    globals()[_name].__module__ = __name__
 
 
 def power(x1, x2):

@@ -2,6 +2,7 @@
 import ast
 import inspect
 
+from dragon.core.operators import COMPARISONS
 from dragon.vm.torch.core.scripting import resolving
 from dragon.vm.torch.core.scripting.compiler import Compiler
 from dragon.vm.torch.core.scripting.failures import Missing, Source
@@ -15,7 +16,6 @@ BINARY = {"add": "aten::add", "sub": "aten::sub", "mul": "aten::mul", "truediv":
           "aten::floor_divide", "mod": "aten::remainder", "pow": "aten::pow", "matmul": "aten::matmul",
           "and": "aten::__and__", "or": "aten::__or__", "xor": "aten::__xor__", "lshift": "aten::__lshift__",
           "rshift": "aten::__rshift__"}
-COMPARING = {"eq", "ne", "lt", "le", "gt", "ge"}
 KNOWN = {"T": "aten::numpy_T", "mT": "aten::mT", "H": "aten::matrix_H", "mH": "aten::mH", "real": "aten::real",
          "imag": "aten::imag"}
 # Names that Dragon's own operators have, and what PyTorch calls them.
@@ -132,7 +132,7 @@ def _give_operators():
                     return self._recorder.binary(BINARY[name], name, self, other)
                 return self._recorder.method(word.partition("::")[2], (self, other), {})
             setattr(StandIn, f"__i{name}__", change)
-    for name in COMPARING:
+    for name in COMPARISONS:
         setattr(StandIn, f"__{name}__", tensor_operator(name, f"aten::{name}", False))
     for name, word in (("add", "aten::add"), ("sub", "aten::sub"), ("mul", "aten::mul"),
                        ("floordiv", "aten::floordiv"), ("mod", "aten::remainder")):
