@@ -3,7 +3,7 @@ import functools
 import pathlib
 
 from dragon.dialects.aten.signature_lines import read_line, spread
-from dragon.dialects.aten.signatures import EXPORTS, SCRIPTS, TABLE, signatures
+from dragon.dialects.aten.signatures import EXPORTS, FOREACH, SCRIPTS, TABLE, signatures
 from dragon.dialects.rows import compile_assignments, compile_row, free_names, read_rows, renamed_call
 
 ROOM = pathlib.Path(__file__).parent
@@ -32,7 +32,7 @@ def rows():
     """
     found = {}
     for path in sorted(ROOM.glob("*.txt")):
-        if path == TABLE:
+        if path in (TABLE, FOREACH):
             continue
         for row in read_rows(path.read_text(encoding="utf-8"), path.name):
             known = found.setdefault((row.relation, row.name), {})

@@ -66,6 +66,14 @@ def _kinds(name, within):
     return found
 
 
+def synonyms(name):
+    """Return the names of the functions that the engine computes by the same operator, in place if this one is."""
+    bare = _unwritten(name)
+    engine = _ENGINE.get(bare)
+    found = {bare, *(one for one, operator in _ENGINE.items() if operator == engine)}
+    return {one + name[len(bare):] for one in found}
+
+
 def _draws(engine):
     """Return whether an operator of the engine draws random numbers."""
     return any(argument["name"] == "generator" for argument in _C.schema(engine)["arguments"])
