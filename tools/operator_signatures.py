@@ -1,9 +1,10 @@
 """Write dragon/dialects/aten/{,foreach_}signatures.txt: what PyTorch's operators take and give.
 
 Run it where the genuine PyTorch is installed: `python tools/operator_signatures.py`. In signatures.txt a line says who
-may name the operator, "s" scripts, "e" exported programs, and "n" that there is a kernel of it for nested tensors of
-layout `torch.strided`. Within one name lines stand in the order in which PyTorch tries them. Operators of lists of
-tensors, which neither scripts nor programs name, stand in foreach_signatures.txt, which `import torch` reads.
+may name the operator, "s" scripts, "e" exported programs; "n" that there is a kernel of it for nested tensors of layout
+`torch.strided`, and "r" that it draws random numbers. Within one name lines stand in the order in which PyTorch tries
+them. Operators of lists of tensors, which neither scripts nor programs name, stand in foreach_signatures.txt, which
+`import torch` reads.
 """
 import pathlib
 import re
@@ -72,6 +73,14 @@ def is_nested(schema):
         name, "NestedTensorCPU")
 
 
+def is_random(schema):
+    """Return whether PyTorch has marked an operator as one that draws random numbers."""
+    import torch
+    found = getattr(torch.ops.aten, schema.name.removeprefix("aten::"), None)
+    found = getattr(found, schema.overload_name or "default", None)
+    return torch.Tag.nondeterministic_seeded in getattr(found, "tags", ())
+
+
 def main():
     """Write the tables."""
     import torch
@@ -80,7 +89,7 @@ def main():
         text = str(schema)
         users = "s" * bool(is_scripted(text)) + "e" * is_exported(schema)
         if users:
-            users += "n" * is_nested(schema)
+            users += "n" * is_nested(schema) + "r" * is_random(schema)
             lines[f"{users} {text}\n"] = (re.match(r"[\w:]+", text).group(0), place)
         if text.startswith("aten::_foreach_") and not any(argument.is_out for argument in schema.arguments):
             foreach.append(f"{text}\n")

@@ -6,6 +6,7 @@ TABLE = pathlib.Path(__file__).with_name("signatures.txt")
 FOREACH = TABLE.with_name("foreach_signatures.txt")
 SCRIPTS, EXPORTS = "s", "e"  # who may name an operator
 NESTED = "n"  # PyTorch has a kernel of it for nested tensors of layout `torch.strided`
+RANDOM = "r"  # it draws random numbers
 
 
 @functools.cache
@@ -15,7 +16,7 @@ def signatures(users):
     Parameters
     ----------
     users : str
-        `SCRIPTS`, `EXPORTS`, or both; or `NESTED`.
+        `SCRIPTS`, `EXPORTS`, or both; or `NESTED` or `RANDOM`.
 
     Returns
     -------
