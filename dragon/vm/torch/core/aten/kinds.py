@@ -10,7 +10,8 @@ from dragon.vm.torch.core.tensor import ops
 
 POINTWISE, IDENTITY, ADDITIVE, SCALING = "pointwise", "identity", "additive", "scaling"
 CONSTANT, RANDOM = "constant", "random"
-REDUCTION, MAXIMUM, MINIMUM = "reduction", "maximum", "minimum"
+REDUCTION, SUM, AVERAGE, PRODUCT = "reduction", "sum", "average", "product"
+MAXIMUM, MINIMUM = "maximum", "minimum"
 ALONG, PARTS, MOVED, COMPARISON = "along", "parts", "moved", "comparison"
 LOSS, WINDOW = "loss", "window"
 LOSS_GRADIENT, WINDOW_GRADIENT = "loss_gradient", "window_gradient"
@@ -40,6 +41,12 @@ def kinds_of(name):
 
     """
     return frozenset(_kinds(_unwritten(name), ()))
+
+
+def names_of(kind):
+    """Return the operators of which a row tells that they are of a kind, in the table's order."""
+    return [name for (relation, name), rows in table.rows().items()
+            if relation == table.KINDS and kind in rows[""].text.split()]
 
 
 def _unwritten(name):

@@ -1,7 +1,8 @@
 """The layers' functions as `torch` itself has them, below `nn.functional`: other orders, and reductions by number."""
 from dragon import _C
 from dragon.dialects.aten.table import REDUCTIONS
-from dragon.vm.torch._api import ROWS
+from dragon.vm.guest import read_rows
+from dragon.vm.torch._api import loss as losses
 from dragon.vm.torch.core.functions import normalization, pooling
 from dragon.vm.torch.core.functions.embedding import look_up_sparse, shrink_rows
 from dragon.vm.torch.core.functions.loss import lengths
@@ -23,15 +24,16 @@ def reduction_by_number(name, place):
                           f"Compute `nn.functional.{name}` with a reduction by number: 0 none, 1 mean, 2 sum."))
 
 
-def _losses():
-    """Register the losses that `torch` has, too: where they have their reduction the engine knows."""
-    for row in ROWS:
-        words = [argument["name"] for argument in _C.schema(row.operator)["arguments"]] if "torch" in row.places else ()
-        if "reduction" in words:
-            reduction_by_number(row.name, words.index("reduction"))
+def _places():
+    """Return {loss: the place of its reduction} of those that `torch` has, too."""
+    words = {row.name: [argument["name"] for argument in _C.schema(row.operator)["arguments"]]
+             for row in read_rows(losses.ROWS) if "torch" in row.places}
+    return {name: known.index("reduction") for name, known in words.items() if "reduction" in known}
 
 
-_losses()
+PLACES = _places()
+for _name, _place in PLACES.items():
+    reduction_by_number(_name, _place)
 for _axes in (1, 2, 3):
     FUNCTIONS[f"max_pool{_axes}d"] = getattr(pooling, f"max_pool{_axes}d")
 FUNCTIONS["max_pool1d_with_indices"] = pooling.max_pool1d_with_indices

@@ -2,13 +2,14 @@
 import keyword
 import math
 
+from dragon.vm.torch.core.aten.kinds import COMPARISON, names_of
 from dragon.vm.torch.core.scripting.types import (
     ANY, BOOL, COMPLEX, FLOAT, INT, NONE, NOTHING, NUMBER, STRING, TENSOR, ClassType, DictType, ListType, TupleType,
     options_of)
 
 BINARY = {"aten::add": "+", "aten::sub": "-", "aten::mul": "*", "aten::matmul": "@", "aten::eq": "==", "aten::ne": "!=",
           "aten::lt": "<", "aten::le": "<=", "aten::gt": ">", "aten::ge": ">="}
-COMPARING = ("aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge")
+COMPARING = [f"aten::{name}" for name in names_of(COMPARISON)]
 TAKEN = set()  # names that scripted modules have for themselves: who defines them enters them
 NUMBERS = (INT, FLOAT, BOOL, COMPLEX, NUMBER)
 

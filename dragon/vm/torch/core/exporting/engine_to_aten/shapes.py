@@ -1,6 +1,7 @@
 """What the engine's operators of shapes, numbers and places are in PyTorch's, where the names are not the same."""
 import operator
 
+from dragon.vm.torch.core.aten.kinds import COMPARISON, names_of
 from dragon.vm.torch.core.exporting.engine_to_aten.table import lowering
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -98,7 +99,7 @@ def _compared(name):
         return getattr(getattr(t.a, name), "Tensor" if isinstance(y, Tensor) else "Scalar")(t.tensor(x), y)
 
 
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+for _name in names_of(COMPARISON):
     _compared(_name)
 
 
