@@ -10,6 +10,7 @@ from dragon.vm.torch.core.register import FUNCTIONS, function
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
 
+
 def reduction_by_number(name, place):
     """Register a loss whose reduction is a number."""
     operator = getattr(ops, name)
