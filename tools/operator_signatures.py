@@ -1,12 +1,16 @@
-"""Write dragon/dialects/aten/signatures.txt: what PyTorch's operators take and give, for scripts and exported programs.
+"""Write dragon/dialects/aten/{,foreach_}signatures.txt: what PyTorch's operators take and give.
 
-Run it where the genuine PyTorch is installed: `python tools/operator_signatures.py`. A line says who may name the
-operator: "s" scripts, "e" exported programs; within one name they stand in the order in which PyTorch tries them.
+Run it where the genuine PyTorch is installed: `python tools/operator_signatures.py`. In signatures.txt a line says who
+may name the operator, "s" scripts, "e" exported programs; "n" that there is a kernel of it for nested tensors of layout
+`torch.strided`, and "r" that it draws random numbers. Within one name lines stand in the order in which PyTorch tries
+them. Operators of lists of tensors, which neither scripts nor programs name, stand in foreach_signatures.txt, which
+`import torch` reads.
 """
 import pathlib
 import re
 
 PLACE = pathlib.Path(__file__).resolve().parents[1] / "dragon/dialects/aten/signatures.txt"
+FOREACH = PLACE.with_name("foreach_signatures.txt")
 HEAD = "# What PyTorch's operators take and give, as tools/operator_signatures.py reads it off an installed PyTorch.\n"
 # Of other devices and quantized tensors, of lists at once, parts of sparse tensors: not here, or not for scripts.
 FOREIGN = re.compile(r"_?(foreach|fused|cudnn|miopen|mkldnn|mps|nnpack|xnnpack|test|cufft|spmm|fw_primal|"
@@ -55,22 +59,43 @@ def is_exported(schema):
     text, overload = str(schema).partition("(")[2], schema.overload_name
     takes = any(argument.is_out for argument in schema.arguments)
     scripted = overload.startswith("prim_") or "..." in text or (name, overload) == ("split", "")
-    foreign = SCRIPTED.search(text) or ELSEWHERE.search(name) or "Tensor" not in text
+    foreign = SCRIPTED.search(text) or ELSEWHERE.search(name) or (
+        "Tensor" not in text and not name.startswith("_assert_"))
     return space == "aten" and not (takes or scripted or overload.endswith("out") or foreign
                                     or name.startswith("_") and not INNER.match(name))
 
 
-def main():
-    """Write the table."""
+def is_nested(schema):
+    """Return whether PyTorch has a kernel of an operator for nested tensors of layout `torch.strided`."""
     import torch
-    lines = {}
+    name = ".".join(filter(None, (schema.name, schema.overload_name)))
+    return torch._C._dispatch_has_kernel(name) and torch._C._dispatch_has_kernel_for_dispatch_key(
+        name, "NestedTensorCPU")
+
+
+def is_random(schema):
+    """Return whether PyTorch has marked an operator as one that draws random numbers."""
+    import torch
+    found = getattr(torch.ops.aten, schema.name.removeprefix("aten::"), None)
+    found = getattr(found, schema.overload_name or "default", None)
+    return torch.Tag.nondeterministic_seeded in getattr(found, "tags", ())
+
+
+def main():
+    """Write the tables."""
+    import torch
+    lines, foreach = {}, []
     for place, schema in enumerate(torch._C._jit_get_all_schemas()):
         text = str(schema)
         users = "s" * bool(is_scripted(text)) + "e" * is_exported(schema)
         if users:
+            users += "n" * is_nested(schema) + "r" * is_random(schema)
             lines[f"{users} {text}\n"] = (re.match(r"[\w:]+", text).group(0), place)
+        if text.startswith("aten::_foreach_") and not any(argument.is_out for argument in schema.arguments):
+            foreach.append(f"{text}\n")
     PLACE.write_text(HEAD + "".join(sorted(lines, key=lines.get)), encoding="utf-8")
-    print(f"{len(lines)} signatures in {PLACE}")
+    FOREACH.write_text(HEAD + "".join(sorted(foreach)), encoding="utf-8")
+    print(f"{len(lines)} signatures in {PLACE}, {len(foreach)} in {FOREACH}")
 
 
 if __name__ == "__main__":

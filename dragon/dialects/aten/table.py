@@ -3,7 +3,7 @@ import functools
 import pathlib
 
 from dragon.dialects.aten.signature_lines import read_line, spread
-from dragon.dialects.aten.signatures import EXPORTS, SCRIPTS, TABLE, signatures
+from dragon.dialects.aten.signatures import EXPORTS, FOREACH, RANDOM, SCRIPTS, TABLE, signatures
 from dragon.dialects.rows import compile_assignments, compile_row, free_names, read_rows, renamed_call
 
 ROOM = pathlib.Path(__file__).parent
@@ -32,7 +32,7 @@ def rows():
     """
     found = {}
     for path in sorted(ROOM.glob("*.txt")):
-        if path == TABLE:
+        if path in (TABLE, FOREACH):
             continue
         for row in read_rows(path.read_text(encoding="utf-8"), path.name):
             known = found.setdefault((row.relation, row.name), {})
@@ -226,3 +226,18 @@ def factories():
         if all({"dtype", "pin_memory"} <= {part.name for part in line.arguments} for line in lines):
             found[short] = any(line.arguments[0].name == "self" for line in lines)
     return found
+
+
+@functools.cache
+def random_operators():
+    """Return the operators that draw random numbers.
+
+    Returns
+    -------
+    Dict[str, bool]
+        By name: whether it takes a generator.
+
+    """
+    names = [name.removeprefix("aten::") for name in signatures(RANDOM)]
+    return {name: any(part.type.startswith("Generator") for line in overloads(name).values() for part in line.arguments)
+            for name in names}

@@ -8,13 +8,14 @@ places; their rows tell words, tuples and steps alone.
 """
 from dragon.vm.guest import read_rows
 from dragon.vm.torch._api import (activation, array, attention, convolution, fft, index, linalg, loss, math,
-                                  matmul, normalization, pooling, random, reduction, sort, tensors_only, vision)
+                                  matmul, normalization, pooling, random, recurrent, reduction, sort, tensors_only,
+                                  vision)
 
 # The engine's argument names in PyTorch's words, for every operator whose row does not say otherwise.
 WORDS = {"x": "input", "y": "other", "axis": "dim", "keepdims": "keepdim", "axis0": "dim0", "axis1": "dim1",
          "axis2": "dim2", "axes": "dims", "xs": "tensors", "shape": "size", "stop": "end"}
 FAMILIES = (activation, array, attention, convolution, fft, index, linalg, loss, math, matmul, normalization,
-            pooling, random, reduction, sort, vision)
+            pooling, random, recurrent, reduction, sort, vision)
 ROWS = [row for family in FAMILIES for row in read_rows(family.ROWS)]
 # The same for one operator, as "operator.argument"; and what the gradients of operators are called.
 WORDS.update((f"{row.operator}.{word}", guest) for row in ROWS for word, guest in row.words.items())

@@ -15,7 +15,7 @@ mish                              _nn _nn_
 prelu ~ PreluKernelBackward0      torch Tensor functional
 relu                              torch torch_ Tensor Tensor_ functional_
 relu6 ~ HardtanhBackward0         _nn _nn_
-rrelu                             functional_
+rrelu                             torch torch_ functional_
 selu ~ EluBackward0               torch torch_ functional_
 sigmoid                           torch torch_ Tensor Tensor_ functional
 expit=sigmoid                     special

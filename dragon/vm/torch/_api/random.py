@@ -6,6 +6,8 @@ binomial(p=prob)                  torch
 cauchy(median=median)             Tensor_
 dropout ~ MulBackward0            torch torch_
 exponential(rate=lambd)           Tensor_
+feature_alpha_dropout             torch_
+feature_dropout                   torch_
 geometric                         Tensor_
 log_normal                        Tensor_
 multinomial(p=input)              torch Tensor

@@ -1,8 +1,10 @@
 """`torch.fx.Node`: one step of a graph."""
+import functools
 import operator
 import types
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
 
+from dragon.dialects.aten.table import random_operators
 from dragon.vm.torch.core.numbers import typename as _typename
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.dtypes import dtype
@@ -21,8 +23,13 @@ Argument = Optional[Union[Tuple["Argument", ...], Sequence["Argument"], Mapping[
 
 _legal_ops = dict.fromkeys(["placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root"])
 _side_effectful_functions = {FUNCTIONS["_assert"], FUNCTIONS["_assert_async"], operator.setitem}
-_RANDOM = frozenset("""bernoulli multinomial normal poisson rand rand_like randint randint_like randn randn_like
-    randperm""".split())
+
+
+@functools.cache
+def _random_functions():
+    """Return the functions of `torch` whose calls stay though nobody uses the numbers that they draw."""
+    names = {name for name, takes_generator in random_operators().items() if takes_generator}
+    return {name for name in names if name == name.strip("_")} - {"binomial", "rrelu"}  # which go in PyTorch, too
 
 
 def has_side_effect(fn):
@@ -312,8 +319,9 @@ class Node:
                 return True
             if hasattr(self.target, "overloadpacket"):
                 base = name.partition(".")[0]
-                return base.endswith("_") and not base.startswith("_") or impure_random and base in _RANDOM
-            return name in _RANDOM and (place_of(self.target) or "").startswith("torch.")
+                return base.endswith("_") and not base.startswith("_") or (
+                    impure_random and base in random_operators())
+            return name in _random_functions() and (place_of(self.target) or "").startswith("torch.")
         if self.op == "call_module":
             owner = self.graph.owning_module
             if owner is None:

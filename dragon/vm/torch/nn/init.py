@@ -7,7 +7,7 @@ from dragon.core.modes import no_grad
 from dragon.vm.torch.core.register import overridable
 from dragon.vm.torch.core.tensor import ops
 
-LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+LINEAR = ("linear", *(f"{conv}{axes}d" for conv in ("conv", "conv_transpose") for axes in (1, 2, 3)))
 GAINS = {**dict.fromkeys((*LINEAR, "sigmoid"), 1), "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4}
 # Below this share of a normal distribution within the bounds, drawing uniform candidates wastes fewer numbers.
 SHARE_FOR_NORMAL_DRAWS = 0.3

@@ -107,3 +107,17 @@ def test_random_numbers_are_warned_of(programs):
         torch = room.torch
         with pytest.warns(torch.jit.TracerWarning, match="nondeterministic nodes"):
             torch.jit.trace(lambda x: x + torch.rand(2), torch.ones(2))
+
+
+@pytest.mark.parametrize("code", [
+    "x.roll(1, 0)", "x.roll(1)", "x.roll((1, 2), (0, 1))", "x.permute(1, 0)", "x.view(3, 2)", "x.reshape(6)",
+    "x.expand(4, 2, 3)", "x.repeat(2, 1)", "x.flip(0, 1)", "x.tile(2, 2)", "x.amax(1)", "x.squeeze(0)",
+    "x.movedim(0, 1)", "x.sum_to_size(1, 3)", "x.div(2) > x.true_divide(4)", "torch.concat([x, x]).absolute()"])
+def test_numbers_behind_each_other_are_sizes_where_an_operator_takes_those(programs, code):
+    torch, other = programs["here"].torch, programs["there"].torch
+    traced = torch.jit.trace(eval("lambda x: " + code, {"torch": torch}), torch.ones(2, 3))
+    buffer = io.BytesIO()
+    torch.jit.save(traced, buffer)
+    again = other.jit.load(io.BytesIO(buffer.getvalue()))
+    x = other.arange(6.0).reshape(2, 3)
+    assert again(x).tolist() == eval(code, {"torch": other, "x": x}).tolist()

@@ -64,7 +64,8 @@ STRIDED = [
     "x.to_padded_tensor(1, (9, 9, *[9] * (x.dim() - 2)))", "x.to_padded_tensor(0, (1, 1, 1))", "x.clone()",
     "x.detach()", "x.double()", "x.half().dtype", "x.clone().copy_(x * 2)", "x.is_same_size(x * 2)", "x.values()",
     "x.offsets()", "repr(x)", "x.numpy()", "x.tolist()", "bool(x)", "x.item()", "x.cumsum(1)", "t.maximum(x, x)",
-    "x.exp()", "x.T", "x.mT", "2 - x"]
+    "x.exp()", "x.T", "x.mT", "2 - x", "x.sign()", "x.square()", "x.conj()", "x.divide(2)", "x.absolute()",
+    "x.negative()", "x.subtract(x)", "x.clone().multiply_(2)", "(x > 0).logical_not_()", "x.clone().normal_(2, 0)"]
 
 
 def compute(t, texts, shapes, dtype, wanted, layout):

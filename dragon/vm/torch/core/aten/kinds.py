@@ -10,7 +10,8 @@ from dragon.vm.torch.core.tensor import ops
 
 POINTWISE, IDENTITY, ADDITIVE, SCALING = "pointwise", "identity", "additive", "scaling"
 CONSTANT, RANDOM = "constant", "random"
-REDUCTION, MAXIMUM, MINIMUM = "reduction", "maximum", "minimum"
+REDUCTION, SUM, AVERAGE, PRODUCT = "reduction", "sum", "average", "product"
+MAXIMUM, MINIMUM = "maximum", "minimum"
 ALONG, PARTS, MOVED, COMPARISON = "along", "parts", "moved", "comparison"
 LOSS, WINDOW = "loss", "window"
 LOSS_GRADIENT, WINDOW_GRADIENT = "loss_gradient", "window_gradient"
@@ -64,6 +65,14 @@ def _kinds(name, within):
         elif inner and all(POINTWISE in kinds for kinds in inner):
             found.add(POINTWISE)
     return found
+
+
+def synonyms(name):
+    """Return the names of the functions that the engine computes by the same operator, in place if this one is."""
+    bare = _unwritten(name)
+    engine = _ENGINE.get(bare)
+    found = {bare, *(one for one, operator in _ENGINE.items() if operator == engine)}
+    return {one + name[len(bare):] for one in found}
 
 
 def _draws(engine):

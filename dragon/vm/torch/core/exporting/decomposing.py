@@ -24,8 +24,7 @@ from dragon.vm.torch.nn.modules.module import Module
 from dragon.vm.torch.utils import _pytree as pytree
 
 KINDS = {InputKind.PARAMETER: "parameter", InputKind.BUFFER: "buffer", InputKind.CONSTANT_TENSOR: "constant"}
-# In-place operators whose twin has another name.
-TWINS = {"zero_": "zeros_like", "copy_": "copy", "fill_": "fill", "detach_": "detach"}
+TWINS = {"zero_": "zeros_like"}  # in-place operators whose twin has another name
 # Results of these are views where the argument lies in order; of those, the argument itself or a copy.
 AT_TIMES = ("reshape", "reshape_as", "flatten", "ravel")
 OR_COPIES = ("to", "type_as", "contiguous")

@@ -1,18 +1,22 @@
 """Which overload of an operator a call means, and its arguments as PyTorch hands them on."""
+import functools
+
+from dragon.vm.torch.core.aten.kinds import ADDITIVE, IDENTITY, SCALING, kinds_of
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.dtypes import dtype
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.layout import layout, memory_format
 
-# Those that take numbers in the places of tensors.
-NUMBERS = frozenset("""add add_ sub sub_ mul mul_ div div_ divide divide_ true_divide true_divide_ floor_divide
-    floor_divide_ multiply multiply_ subtract subtract_ """.split())
-# Which overload comes first where several would do.
-FIRST = {"std": ("dim", "correction"), "var": ("dim", "correction"), "std_mean": ("dim", "correction"),
-         "var_mean": ("dim", "correction"), "split": ("Tensor", "sizes"), "sum": ("default", "dim_IntList"),
-         "mean": ("default", "dim"), "squeeze": ("default", "dim", "dims")}
 SYNONYMS = {"axis": "dim", "keepdims": "keepdim", "input": "self", "x1": "self", "x2": "other", "tensor": "self"}
+
+
+@functools.cache
+def takes_numbers(name):
+    """Return whether an operator takes numbers in the places of tensors: sums, products and quotients of two do."""
+    kinds, bare = kinds_of(name), name.removesuffix("_")
+    return bare == "floor_divide" or bool(kinds & {ADDITIVE, SCALING}) and IDENTITY not in kinds and bool(
+        overloads(f"{bare}_")) and all(len(one.arguments) > 1 for one in overloads(name).values())
 
 
 _of_tensors = {}  # by an operator's name, or a schema's text, and how many arguments: calls with tensors alone
@@ -119,7 +123,7 @@ def bind(schema, args, kwargs, gathers=True):
                 continue
             return None
         values[name] = value
-    by_number = schema.name.rpartition(":")[2] in NUMBERS
+    by_number = takes_numbers(schema.name.rpartition(":")[2])
     for argument in schema.arguments:
         if argument.name not in values:
             if not argument.has_default:
@@ -172,9 +176,8 @@ def _are_tensors(values):
 
 def _resolve(name, args, kwargs):
     known = overloads(name)
-    first = FIRST.get(name, ())
-    if name in NUMBERS:
-        first = ("Tensor", "Tensor_mode")
+    # Which overload comes first where several would do: `x.std()` is one with a correction.
+    first = ("Tensor", "Tensor_mode") if takes_numbers(name) else ("dim", "correction") if "correction" in known else ()
     tried = *(one for one in first if one in known), *(one for one in known if one not in first)
     for gathers in (False, True):  # `tensor_split(x, 2, 0)` is no list of places
         for overload in tried:

@@ -82,12 +82,17 @@ def make_like(operator):
     return create_like
 
 
+# Those of the engine that draw no numbers.
+LIKE = [name for name in _C.op_names() if name.endswith("_like") and all(
+    argument["name"] != "generator" for argument in _C.schema(name)["arguments"])]
+
+
 def _register():
     """Make the functions that differ by the operator alone."""
     for name in ("empty", "zeros", "ones"):
         create = make(name)
         overload(name)(named(create, name, f"Return a new tensor of a shape, as the operator `{name}` fills it."))
-    for name in ("empty_like", "zeros_like", "ones_like", "full_like"):
+    for name in LIKE:
         create = make_like(name)
         overload(name)(named(create, name,
                              f"Return a new tensor of another one's shape, as the operator `{name}` fills it."))
@@ -344,8 +349,8 @@ def _new(name):
     return method(named(new, "new_" + name, f"Return `torch.{name}` of a shape with this tensor's dtype and device."))
 
 
-new_empty, new_zeros, new_ones, new_full = (_new(name) for name in ("empty", "zeros", "ones", "full"))
-new_empty_strided = _new("empty_strided")
+for _name in (*LIKE, "empty_strided"):
+    _new(_name.removesuffix("_like"))
 
 
 @method
@@ -368,12 +373,12 @@ def new(self, *args, device=None):
     """Return a tensor of this dtype from sizes or data, or over a storage, as the old constructors did."""
     where = self.device if device is None else device
     if not args:
-        return new_empty(self, 0, device=where)
+        return Tensor.new_empty(self, 0, device=where)
     if len(args) == 1 and hasattr(args[0], "untyped"):
         return _over_storage(args[0], self.dtype)
     if len(args) == 1 and not isinstance(args[0], (int, Size)):
         return tensor(args[0], dtype=self.dtype, device=where)
-    return new_empty(self, *args, device=where)
+    return Tensor.new_empty(self, *args, device=where)
 
 
 @both

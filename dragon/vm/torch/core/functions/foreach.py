@@ -1,15 +1,14 @@
 """`torch._foreach_*`: one call for lists of tensors, each put through the operator."""
+from dragon import _C
+from dragon.dialects.aten.signature_lines import read_line
+from dragon.dialects.aten.signatures import foreach_lines
 from dragon.vm.torch.core.functions.destination import write
 from dragon.vm.torch.core.register import function
 from dragon.vm.torch.core.tensor import Tensor, ops
 
-UNARY = """
-abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt
-sigmoid sign sin sinh sqrt tan tanh trunc
-"""
-BINARY = "add=add sub=sub mul=mul div=div pow=pow clamp_min=clamp clamp_max=clamp maximum=clamp minimum=clamp"
-# Those whose argument is the second bound of `clamp`.
-UPPER = ("clamp_max", "minimum")
+NAMES = frozenset(_C.op_names())
+# Which bound of `clamp` the argument is: it may be a number, where `torch.maximum` takes tensors alone.
+BOUNDS = {"maximum": "min", "minimum": "max"}
 
 
 def _each(value, count, who):
@@ -21,13 +20,13 @@ def _each(value, count, who):
     return value
 
 
-def _make(name, operator, arity):
+def _make(name, operator, bound, arity):
     """Make `_foreach_<name>` and its twin in place, of an operator with `arity` arguments after the tensor."""
     in_place = getattr(ops, operator + "_")
     plain = getattr(ops, operator)
 
     def run(act, who, self, others, options):
-        columns = [[None] * len(self)] if name in UPPER else []
+        columns = [[None] * len(self)] if bound == "max" else []
         columns += [_each(other, len(self), who) for other in others]
         scales = {word: _each(value, len(self), who) for word, value in options.items()}
         return [act(x, *items, **{word: values[place] for word, values in scales.items()})
@@ -63,13 +62,19 @@ def _told(name, others, options, arity):
     return others, kept
 
 
-for _name in UNARY.split():
-    _make(_name, _name, 0)
-for _pair in BINARY.split():
-    _make(*_pair.split("="), 1)
-_make("lerp", "lerp", 2)
-_make("addcmul", "addcmul", 2)
-_make("addcdiv", "addcdiv", 2)
+def _make_all():
+    """Make those of PyTorch's whose operator computes each element by itself."""
+    known = foreach_lines()
+    for name, lines in known.items():
+        bound = BOUNDS.get(name) or (name[6:] if name.startswith("clamp_") else None)
+        operator = "clamp" if bound else name
+        if f"{name}_" in known and operator in NAMES and _C.schema(operator)["pointwise"]:
+            arity = min(sum(not part.has_default for part in read_line(line).arguments) for line in lines) - 1
+            if bound or arity + 1 == sum(not argument["has_default"] for argument in _C.schema(operator)["arguments"]):
+                _make(name, operator, bound, arity)
+
+
+_make_all()
 
 
 @function

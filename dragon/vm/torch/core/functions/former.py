@@ -1,13 +1,18 @@
 """Calls as old code wrote them: factors in front of tensors, `x.add_(0.5, y)` and `d.addmm_(1, -2, a, b)`."""
-
+from dragon import _C
 from dragon.core import warnings
+from dragon.vm.torch._api import ROWS
 from dragon.vm.torch.core.register import FUNCTIONS, overridable
 from dragon.vm.torch.core.tensor import Tensor, ops
 
-# Operator, how many tensors it takes, and the names of the factors in the order in which they stood.
-FORMER = {"add": (2, ("alpha",)), "sub": (2, ("alpha",)), "addcmul": (3, ("value",)), "addcdiv": (3, ("value",)),
-          "addmm": (3, ("beta", "alpha")), "addmv": (3, ("beta", "alpha")), "addr": (3, ("beta", "alpha")),
-          "addbmm": (3, ("beta", "alpha")), "baddbmm": (3, ("beta", "alpha"))}
+
+def _factors_of(name):
+    """Return how many tensors an operator takes, and the factors that it takes by name; None for other operators."""
+    arguments = _C.schema(name)["arguments"]
+    factors = tuple(argument["name"] for argument in arguments if argument["keyword_only"])
+    kinds = [argument["type"] for argument in arguments]
+    count = len(kinds) - len(factors)
+    return (count, factors) if factors and kinds == ["Tensor"] * count + ["Scalar"] * len(factors) else None
 
 
 def _former(name, count, factors):
@@ -45,10 +50,12 @@ def _removed(name, instead):
 
 for _name, _instead in REMOVED.items():
     _removed(_name, _instead)
-for _name, (_count, _factors) in FORMER.items():
-    FUNCTIONS[_name] = _former(_name, _count, _factors)
-    setattr(Tensor, _name, FUNCTIONS[_name])
-    setattr(Tensor, _name + "_", _former(_name + "_", _count, _factors))
+for _name in [row.operator for row in ROWS if "Tensor_" in row.places]:
+    _found = _factors_of(_name)
+    if _found is not None:
+        FUNCTIONS[_name] = _former(_name, *_found)
+        setattr(Tensor, _name, FUNCTIONS[_name])
+        setattr(Tensor, _name + "_", _former(_name + "_", *_found))
 FUNCTIONS["addmv_"] = Tensor.addmv_
 for _name, _alias in (("subtract", "sub"), ("subtract_", "sub_")):
     setattr(Tensor, _name, getattr(Tensor, _alias))

@@ -1,15 +1,14 @@
 """The layers' functions as `torch` itself has them, below `nn.functional`: other orders, and reductions by number."""
+from dragon import _C
 from dragon.dialects.aten.table import REDUCTIONS
+from dragon.vm.guest import read_rows
+from dragon.vm.torch._api import loss as losses
 from dragon.vm.torch.core.functions import normalization, pooling
 from dragon.vm.torch.core.functions.embedding import look_up_sparse, shrink_rows
 from dragon.vm.torch.core.functions.loss import lengths
 from dragon.vm.torch.core.register import FUNCTIONS, function
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.tensor import Tensor, ops
-
-# At which place a loss has its reduction.
-PLACES = {"cosine_embedding_loss": 4, "hinge_embedding_loss": 3, "kl_div": 2, "margin_ranking_loss": 4,
-          "poisson_nll_loss": 5, "triplet_margin_loss": 7}
 
 
 def reduction_by_number(name, place):
@@ -26,13 +25,19 @@ def reduction_by_number(name, place):
                           f"Compute `nn.functional.{name}` with a reduction by number: 0 none, 1 mean, 2 sum."))
 
 
+def _places():
+    """Return {loss: the place of its reduction} of those that `torch` has, too."""
+    words = {row.name: [argument["name"] for argument in _C.schema(row.operator)["arguments"]]
+             for row in read_rows(losses.ROWS) if "torch" in row.places}
+    return {name: known.index("reduction") for name, known in words.items() if "reduction" in known}
+
+
+PLACES = _places()
 for _name, _place in PLACES.items():
     reduction_by_number(_name, _place)
-for _name in """max_pool1d max_pool1d_with_indices max_pool2d max_pool3d""".split():
-    FUNCTIONS[_name] = getattr(pooling, _name)
-for _name in """rrelu rrelu_ feature_dropout_ feature_alpha_dropout_ native_batch_norm gru_cell lstm_cell rnn_tanh_cell
-                rnn_relu_cell""".split():
-    FUNCTIONS[_name] = getattr(ops, _name)
+for _axes in (1, 2, 3):
+    FUNCTIONS[f"max_pool{_axes}d"] = getattr(pooling, f"max_pool{_axes}d")
+FUNCTIONS["max_pool1d_with_indices"] = pooling.max_pool1d_with_indices
 FUNCTIONS["adaptive_max_pool1d"] = pooling.adaptive_max_pool1d_with_indices
 FUNCTIONS["native_channel_shuffle"] = ops.channel_shuffle
 
@@ -171,8 +176,9 @@ def _recurrent(name):
     return function(named(run, name, f"Run the layers of `nn.{name.upper()}` over a sequence or a packed one."))
 
 
-for _name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
-    _recurrent(_name)
+for _name in _C.op_names():
+    if _name.endswith("_packed"):
+        _recurrent(_name.removesuffix("_packed"))
 
 
 def gone(name, successor):

@@ -1,6 +1,7 @@
 """Pointwise maths and sums along axes that are made of several operators, or said in several ways."""
 import math
 
+from dragon import _C
 from dragon.core import modes
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch._api.tensors_only import ONE, refuse_numbers
@@ -328,5 +329,6 @@ def _logical_in_place(name):
     method(named(logical, name, f"Write what `{name[:-1]}` gives into this tensor, whose history stays as it is."))
 
 
-for _name in ("logical_and_", "logical_or_", "logical_xor_", "logical_not_"):
-    _logical_in_place(_name)
+for _name in _C.op_names():
+    if _name.startswith("logical_"):
+        _logical_in_place(_name + "_")

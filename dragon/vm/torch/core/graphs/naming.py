@@ -16,11 +16,8 @@ from dragon.vm.torch.core.register import FUNCTIONS
 
 # Functions of `torch.functional` that PyTorch takes from elsewhere.
 ELSEWHERE = ("istft", "pca_lowrank", "svd_lowrank")
-# Layers' functions that PyTorch compiled.
-COMPILED = frozenset("""avg_pool2d avg_pool3d elu_ gelu hardtanh_ leaky_relu_ linear logsigmoid one_hot
-    scaled_dot_product_attention softplus softshrink""".split())
 # Those of layers that are, here alone, functions of `torch`, too.
-OF_LAYERS = ("max_pool1d", "max_pool2d", "max_pool3d", "rms_norm")
+OF_LAYERS = (*(f"max_pool{axes}d" for axes in (1, 2, 3)), "rms_norm")
 ROOMS = {"linalg": "_C._linalg.linalg_", "fft": "_C._fft.fft_", "special": "_C._special.special_"}
 
 
@@ -49,9 +46,11 @@ def _places():
     for name, value in sorted(FUNCTIONS.items(), key=is_other):
         is_python = name in vars(torch.functional) and name not in ELSEWHERE
         enter(value, f"torch.functional.{name}" if is_python else f"torch.{name}")
+    compiled = {id(value): name for name, value in vars(torch._C._nn).items()}
+    compiled[id(torch.nn.functional.scaled_dot_product_attention)] = "scaled_dot_product_attention"  # Python's here
     for name, value in vars(torch.nn.functional).items():
         if not name.startswith("_"):
-            enter(value, f"torch._C._nn.{'log_sigmoid' if name == 'logsigmoid' else name}" if name in COMPILED
+            enter(value, f"torch._C._nn.{compiled[id(value)]}" if id(value) in compiled
                   else f"torch.nn.functional.{name}")
     for room, prefix in ROOMS.items():
         for name, value in vars(getattr(torch, room)).items():

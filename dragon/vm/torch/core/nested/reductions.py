@@ -3,6 +3,10 @@
 Along the ragged dim the samples are padded with what changes no result; along the batch's and the ragged one together
 the values are reduced; along others the result is jagged.
 """
+import functools
+
+from dragon.dialects.aten import table
+from dragon.vm.torch.core.aten.kinds import AVERAGE, MAXIMUM, MINIMUM, PRODUCT, REDUCTION, SUM, kinds_of
 from dragon.vm.torch.core.nested.padding import known_length, padded
 from dragon.vm.torch.core.nested.parts import NestedTensor, form_of, lengths_of, make, rule, values_of
 from dragon.vm.torch.core.nested.properties import axis_of
@@ -21,10 +25,29 @@ def highest(dtype):
     return float("inf") if dtype.is_floating_point else True if dtype.name == "bool" else iinfo(dtype).max
 
 
-# What stands behind the shorter samples: a number, or what a dtype says.
-NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "any": False, "all": True, "amax": lowest, "max": lowest, "argmax": lowest,
-           "amin": highest, "min": highest, "argmin": highest}
-SEVERAL = ("sum", "mean", "amax", "amin", "any", "all")  # dims may be a list
+# What stands behind the shorter samples, a number or what a dtype says, by how results of parts are reduced.
+NEUTRAL = {SUM: 0, AVERAGE: 0, PRODUCT: 1, MAXIMUM: lowest, MINIMUM: highest}
+TRUTHS = {"any": False, "all": True}
+
+
+@functools.cache
+def neutral_of(name):
+    """Return what changes no result of a reduction, None where there is no such thing."""
+    found = [NEUTRAL[kind] for kind in NEUTRAL.keys() & kinds_of(name.removeprefix("arg"))]
+    return found[0] if found else TRUTHS.get(name)
+
+
+@functools.cache
+def is_reduction(name):
+    """Return whether a function is a reduction of which something is known that changes no result."""
+    return name in TRUTHS or REDUCTION in kinds_of(name) and neutral_of(name) is not None
+
+
+@functools.cache
+def takes_several(name):
+    """Return whether dims may be a list."""
+    return any(part.name == "dim" and part.type.startswith("int[") for line in table.overloads(name).values()
+               for part in line.arguments)
 
 
 def reduce(name, x, dim, keepdim, options):
@@ -33,7 +56,7 @@ def reduce(name, x, dim, keepdim, options):
     listed = isinstance(dim, (tuple, list))
     if dim is None or listed and not dim:
         return whole(name, compute, x, keepdim, options)
-    if listed and name not in SEVERAL:
+    if listed and not takes_several(name):
         raise TypeError(f"{name}: got dims {tuple(dim)}, expected one dim")
     axes = [axis_of(name, x.ndim, one) for one in (dim if listed else [dim])]
     others = [axis - 1 for axis in axes if axis not in (0, form.dim)]
@@ -60,7 +83,7 @@ def reduce(name, x, dim, keepdim, options):
 def whole(name, compute, x, keepdim, options):
     """Return the reduction of all elements."""
     form, held = form_of(x), values_of(x)
-    if name in ("argmax", "argmin", "sum", "mean", "prod", "any", "all", "max", "min") and not keepdim:
+    if name not in ("amax", "amin") and not keepdim:
         return compute(held, **options)
     made = compute(held, dim=None if name in ("argmax", "argmin") else (), keepdim=keepdim, **options)
     return ops.unsqueeze(made, form.dim) if keepdim else made
@@ -68,7 +91,7 @@ def whole(name, compute, x, keepdim, options):
 
 def along_ragged(name, compute, x, keepdim, options):
     """Return the reduction along the ragged dim, a strided tensor."""
-    form, neutral = form_of(x), NEUTRAL[name]
+    form, neutral = form_of(x), neutral_of(name)
     held, length = values_of(x), known_length(x)
     made = padded(held, form, neutral(held.dtype) if callable(neutral) else neutral, length)
     if name != "mean":
@@ -84,8 +107,9 @@ def each(made, change):
     return type(made)(map(change, made)) if isinstance(made, tuple) else change(made)
 
 
-def _reduction(name):
-    """Register a reduction."""
+@functools.cache
+def reduction(name):
+    """Return a reduction of jagged tensors."""
     def compute(input, dim=None, keepdim=False, *, dtype=None, out=None, **old):
         dim, keepdim = old.pop("axis", dim), old.pop("keepdims", keepdim)
         if out is not None or old:
@@ -98,11 +122,10 @@ def _reduction(name):
         if dtype is not None and name not in ("sum", "mean", "prod"):
             raise TypeError(f"{name}() got an unexpected keyword argument 'dtype'")
         return reduce(name, input, dim, keepdim, {} if dtype is None else {"dtype": dtype})
-    rule(name)(compute)
+    return compute
 
 
-for _name in NEUTRAL:
-    _reduction(_name)
+NestedTensor.ELEMENTWISE[is_reduction] = lambda func, name, args, kwargs: reduction(name)(*args, **kwargs)
 
 
 @rule("_is_all_true")

@@ -2,6 +2,10 @@
 
 PyTorch has far fewer functions of this layout than of the jagged one; what it refuses is refused here.
 """
+import functools
+
+from dragon.dialects.aten.signatures import NESTED, signatures
+from dragon.vm.torch.core.aten.kinds import CONSTANT, POINTWISE, RANDOM, kinds_of, synonyms
 from dragon.vm.torch.core.nested.conversions import with_numbers
 from dragon.vm.torch.core.nested.making import strided_of
 from dragon.vm.torch.core.nested.parts import (NestedTensor, StridedNested, is_nested, make_strided, parts_of,
@@ -11,15 +15,20 @@ from dragon.vm.torch.core.nested.shapes import given_sizes
 from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.tensor import Tensor, ops
 
-ONE = set("abs sgn sign logical_not neg negative relu gelu silu tanh cos sin isinf isnan isposinf isneginf sqrt "
-          "dropout full_like zeros_like ones_like empty_like fill_ zero_ abs_ sgn_ relu_ silu_ tanh_ neg_ masked_fill "
-          "ge gt eq detach square absolute conj".split())
-TWO = set("add sub mul div divide add_ mul_ eq subtract multiply".split())
+ITSELF = "conj"  # of real numbers what its argument is, which takes no kernel
+NOT_HERE = "where"  # PyTorch's takes nested tensors alone, here numbers are taken too
 
 
+@functools.cache
 def applies(name):
-    """Return whether a function is computed of all numbers at once."""
-    return name in ONE or name in TWO
+    """Return whether a function is computed of all numbers at once: pointwise ones of which PyTorch has a kernel."""
+    kinds = kinds_of(name)
+    if POINTWISE not in kinds or name == NOT_HERE:
+        return False
+    if name == ITSELF or CONSTANT in kinds and RANDOM not in kinds:
+        return True
+    known = signatures(NESTED)
+    return any(f"aten::{room}{one}" in known for one in synonyms(name) for room in ("", "native_"))
 
 
 def compute(func, name, args, kwargs):

@@ -8,6 +8,7 @@ from dragon.vm.torch.core.aten import table
 from dragon.vm.torch.core.scripting import codes
 from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.scripting.failures import Missing
+from dragon.vm.torch.core.scripting.schemas import overloads
 from dragon.vm.torch.core.scripting.types import (
     ANY, DEVICE, FLOAT, INT, NONE, NOTHING, TENSOR, ListType, TupleType, options_of)
 
@@ -442,8 +443,8 @@ PLAIN = {
     "ComplexImplicit": to_number(complex), "Complex": lambda *parts: complex(*(
         part.item() if hasattr(part, "item") else part for part in parts)), "Scalar": lambda value: value.item(),
     "is_scripting": lambda: True, "min": lambda *parts: min(*parts), "max": lambda *parts: max(*parts),
-    "abs": abs, "sum": sum, "all": all, "any": any, "round": lambda *parts: round(*parts), "floor": math.floor,
-    "ceil": math.ceil, "ord": ord, "chr": chr, "hex": hex, "oct": oct, "bin": bin, "hash": hash,
+    "abs": abs, "sum": sum, "all": all, "any": any, "round": lambda *parts: round(*parts),
+    "ord": ord, "chr": chr, "hex": hex, "oct": oct, "bin": bin, "hash": hash,
     "divmod": lambda one, other: divmod(one, other), "warn": warn, "_unwrap_optional": unwrap,
     "NumToTensor": lambda value: api().tensor(value), "wait": lambda future: future.wait(),
     "device": lambda text, *rest: plain(text if not rest else f"{text}:{rest[0]}", DEVICE),
@@ -452,16 +453,14 @@ PLAIN = {
     "startswith": find_text("startswith"), "endswith": find_text("endswith"), "strip": lambda text, *rest: text.strip(
         *rest), "lstrip": lambda text, *rest: text.lstrip(*rest), "rstrip": lambda text, *rest: text.rstrip(*rest),
     "replace": str.replace, "join": str.join, "partition": str.partition, "rpartition": str.rpartition,
-    "degrees": math.degrees, "radians": math.radians, "mathremainder": math.remainder, "isfinite": math.isfinite,
-    "is_autocast_enabled": lambda: False, "is_autocast_cpu_enabled": lambda: False}
+    "mathremainder": math.remainder, "is_autocast_enabled": lambda: False, "is_autocast_cpu_enabled": lambda: False}
 PLAIN.update((name, getattr(str, name)) for name in (
     "lower", "upper", "title", "capitalize", "swapcase", "zfill", "center", "ljust", "rjust", "expandtabs", "isalpha",
     "isdigit", "isspace", "isupper", "islower", "istitle", "isalnum", "isdecimal", "isnumeric", "isidentifier",
     "isprintable"))
-PLAIN.update((name, getattr(math, name)) for name in (
-    "sqrt", "exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
-    "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "fabs", "fmod", "gcd", "factorial", "frexp", "ldexp", "modf",
-    "copysign", "isnan", "isinf", "erf", "erfc", "gamma", "lgamma", "trunc", "hypot"))
+PLAIN.update((name, function) for name, function in vars(math).items() if name not in PLAIN and any(
+    schema.arguments and not any(has_tensor(argument.type) for argument in schema.arguments)
+    for schema in overloads("aten::" + name)))
 # Of these there are operators of tensors too.
 SHARED = set(PLAIN) - {"__contains__", "__getitem__", "_set_item", "Delete", "append", "Int", "Float", "Bool",
                        "IntImplicit", "FloatImplicit", "ScalarImplicit", "ComplexImplicit", "Complex", "Scalar",

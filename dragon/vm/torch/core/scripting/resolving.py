@@ -7,6 +7,7 @@ import warnings
 
 from dragon.core.interrupts import is_interrupt
 from dragon.vm.torch.core.api import api
+from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, refuse
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
 from dragon.vm.torch.core.scripting.schemas import overloads
@@ -22,8 +23,6 @@ ROOTS = tuple(dict.fromkeys((ROOT, "torch")))
 PYTHON = {name: name for name in (*DIRECT, *CASTS, "print", "range", "enumerate", "zip", "reversed", "isinstance",
                                   "hasattr", "getattr", "list", "tuple", "dict", "super", "iter", "slice")}
 PREFIXES = {"special": "special_", "linalg": "linalg_", "fft": "fft_"}
-SPARSE = {"mm": "_sparse_mm", "addmm": "_sparse_addmm", "softmax": "_sparse_softmax", "sum": "_sparse_sum",
-          "log_softmax": "_sparse_log_softmax", "sampled_addmm": "sparse_sampled_addmm"}
 JIT = {"annotate": "annotate", "isinstance": "isinstance", "fork": "fork", "_fork": "fork", "wait": "wait",
        "_wait": "wait", "is_scripting": "is_scripting", "is_tracing": "is_not", "unused": "same", "ignore": "same",
        "_unwrap_optional": "unwrap"}
@@ -34,9 +33,6 @@ SWITCHED = {name: {(False,): name, (True,): f"{name}_with_indices"} for name in 
 SWITCHED["unique"] = {(False, False): "unique", (True, False): "unique_with_inverse",
                       (False, True): "unique_with_counts", (True, True): "unique_with_both"}
 TORCH = {"einsum": "einsum", "is_storage": "is_not", "Size": "size_of", "typename": "is_not"}
-ROWED = {"meshgrid": "aten::meshgrid", "broadcast_tensors": "aten::broadcast_tensors", "cartesian_prod":
-         "aten::cartesian_prod", "block_diag": "aten::block_diag", "atleast_1d": "aten::atleast_1d",
-         "atleast_2d": "aten::atleast_2d", "atleast_3d": "aten::atleast_3d"}
 OPERATORS = {"add": "aten::add", "sub": "aten::sub", "mul": "aten::mul", "truediv": "aten::div",
              "floordiv": "aten::floordiv", "mod": "aten::remainder", "matmul": "aten::matmul", "neg": "aten::neg",
              "eq": "aten::eq", "ne": "aten::ne", "lt": "aten::lt", "le": "aten::le", "gt": "aten::gt",
@@ -190,6 +186,16 @@ def Namespace(name):
     return Dialect("ops." + name)
 
 
+@functools.lru_cache(None)
+def is_rowed(name):
+    """Return whether a function of tensors in a row is an operator of a list of them."""
+    known = [schema for schema in overloads("aten::" + name) if schema.arguments and name in FUNCTIONS]
+    if not any(schema.arguments[0].type == ListType(TENSOR) for schema in known):
+        return False
+    first, *_ = inspect.signature(FUNCTIONS[name]).parameters.values()
+    return first.kind is first.VAR_POSITIONAL
+
+
 def in_torch(scripts, path, name):
     """Return what a name of torch's is to scripts, or None if it is a Python function or class like any other."""
     if path in ("jit", "_jit_internal", "jit._script") and name in JIT:
@@ -199,14 +205,15 @@ def in_torch(scripts, path, name):
     if path in ("", "functional"):
         if name in TORCH:
             return Special(TORCH[name])
-        if name in ROWED:
-            return Special("rowed", ROWED[name])
+        if is_rowed(name):
+            return Special("rowed", "aten::" + name)
         if overloads("aten::" + name) and name not in ("norm", "stft", *SWITCHED):
             return Builtin("aten::" + name)
     if path == "autograd" and name == "grad":
         return None
-    if path == "sparse" and name in SPARSE:
-        return Builtin("aten::" + SPARSE[name])
+    for prefix in ("_sparse_", "sparse_") if path == "sparse" else ():
+        if overloads(f"aten::{prefix}{name}"):
+            return Builtin(f"aten::{prefix}{name}")
     if path in PREFIXES and overloads(f"aten::{PREFIXES[path]}{name}"):
         return Builtin(f"aten::{PREFIXES[path]}{name}")
     if name in SWITCHED and path in ("", "functional", "nn.functional"):

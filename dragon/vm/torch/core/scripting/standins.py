@@ -1,8 +1,10 @@
 """Stand-ins for tensors, which write down what is asked of them."""
 import ast
+import functools
 import inspect
 
 from dragon.core.operators import COMPARISONS
+from dragon.dialects.aten import table
 from dragon.vm.torch.core.scripting import resolving
 from dragon.vm.torch.core.scripting.compiler import Compiler
 from dragon.vm.torch.core.scripting.failures import Missing, Source
@@ -18,9 +20,8 @@ BINARY = {"add": "aten::add", "sub": "aten::sub", "mul": "aten::mul", "truediv":
           "rshift": "aten::__rshift__"}
 KNOWN = {"T": "aten::numpy_T", "mT": "aten::mT", "H": "aten::matrix_H", "mH": "aten::mH", "real": "aten::real",
          "imag": "aten::imag"}
-# Names that Dragon's own operators have, and what PyTorch calls them.
-ALIKE = {"numpy_t": "numpy_T", "concat": "cat", "concatenate": "cat", "true_divide": "div", "absolute": "abs",
-         "multiply": "mul", "subtract": "sub", "divide": "div", "negative": "neg"}
+# Names that functions have here, and what PyTorch calls them.
+ALIKE = {"numpy_t": "numpy_T", "divide": "div"}
 CASTS = ("float", "double", "half", "long", "int", "bool", "short", "char", "byte", "bfloat16", "cpu", "type")
 NUMBERS = ("item", "tolist", "numpy")
 
@@ -300,7 +301,7 @@ class Recorder:
         function = getattr(Tensor, name)
         if name in CASTS or name in ("cuda", "to"):
             return self.convert(name, function, args, kwargs)
-        if name in ("view", "reshape", "permute", "expand", "repeat", "flip", "tile", "roll"):
+        if takes_sizes(name):
             args = rowed(args)
         if not overloads("aten::" + name):
             return self.call(function, args, kwargs)
@@ -451,6 +452,13 @@ def consumed(part):
         return 0
     tensor = real(part)
     return tensor.dim() if isinstance(tensor, Tensor) and str(tensor.dtype) in ("torch.bool", "torch.uint8") else 1
+
+
+@functools.cache
+def takes_sizes(name):
+    """Return whether numbers behind the tensor may be one list: an operator takes one there, and none a number."""
+    kinds = [line.arguments[1].type for line in table.overloads(name).values() if len(line.arguments) > 1]
+    return not {"int[]", "SymInt[]"}.isdisjoint(kinds) and {"int", "SymInt"}.isdisjoint(kinds)
 
 
 def rowed(args):

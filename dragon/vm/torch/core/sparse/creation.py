@@ -1,6 +1,6 @@
 """`zeros_like` and its kin of sparse tensors, and the functions of a size in a sparse layout."""
 from dragon.vm.torch.core import layout as layouts
-from dragon.vm.torch.core.functions.creation import default_dtype, shape_of
+from dragon.vm.torch.core.functions.creation import LIKE, default_dtype, shape_of
 from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.sentences import named
 from dragon.vm.torch.core.sparse.making import empty_of, sparse_coo_tensor
@@ -32,7 +32,7 @@ def like(name):
     rule(name)(named(create, name, f"Return `{name}` of a sparse tensor."))
 
 
-for _name in ("zeros_like", "empty_like", "ones_like", "full_like"):
+for _name in LIKE:
     like(_name)
 
 

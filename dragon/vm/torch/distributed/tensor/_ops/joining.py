@@ -1,4 +1,5 @@
 """Operators that put tensors together, and those that pick rows."""
+from dragon.dialects.aten.table import factories
 from dragon.distributed.globals.layout import shape_of
 from dragon.distributed.globals.signatures import BROADCAST, Partial, Split, is_partial, is_split
 from dragon.vm.torch.core.dtypes import OBJECTS
@@ -172,7 +173,7 @@ def _one_hot(call):
             if call.values.get("num_classes", -1) != -1]
 
 
-@rule("new_zeros new_ones new_full new_empty new_empty_strided")
+@rule(" ".join(name for name in factories() if name.startswith("new_")))
 def _new(call):
     """Make a tensor as another is, cut as it if it has its shape, and whole else."""
     x, size = call.operands[0], tuple(call.values["size"])

@@ -22,7 +22,7 @@ def moved(call, where, count=1):
     return found
 
 
-@ways("t transpose swapaxes swapdims")
+@ways("t transpose swapdims")
 def _transpose(call):
     ndim = call.operands[0].ndim
     one, other = (0, ndim - 1) if call.packet.startswith("t") and "dim0" not in call.values else (
@@ -65,7 +65,7 @@ def _select(call):
     return moved(call, lambda axis: None if axis == place else axis - (axis > place))
 
 
-@ways("slice narrow index_select unfold")
+@ways("slice index_select unfold")
 def _slice(call):
     x = call.operands[0]
     name = "dim" if "dim" in call.values else "dimension"

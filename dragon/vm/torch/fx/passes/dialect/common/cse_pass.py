@@ -1,12 +1,12 @@
 """`CSEPass`: what is computed twice of the same is computed once."""
+from dragon.dialects.aten.table import random_operators
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.fx.node import Node, map_arg
 from dragon.vm.torch.fx.passes.infra.pass_base import PassBase, PassResult
 from dragon.vm.torch.utils import _pytree as pytree
 
-rand_ops = frozenset("""bernoulli dropout multinomial normal poisson rand rand_like randint randint_like randn
-    randn_like randperm rrelu alpha_dropout feature_dropout feature_alpha_dropout""".split())
+rand_ops = frozenset(random_operators())
 
 
 def get_CSE_banned_ops():
