@@ -104,6 +104,7 @@ def one_run_of_each(monkeypatch):
     return sides
 
 
+@pytest.mark.long("PyTorch and Dragon start in processes of their own, which import them")
 @pytest.mark.parametrize("count", [1, 2])
 def test_both_sides(one_run_of_each, tmp_path, capsys, count):
     pytest.importorskip("torch")

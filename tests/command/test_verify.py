@@ -84,6 +84,7 @@ def program(tmp_path):
     return write
 
 
+@pytest.mark.long("PyTorch and Dragon start in processes of their own, which import them")
 @pytest.mark.parametrize("name", [name if name in ("nothing", "loss") else pytest.param(name, marks=pytest.mark.slow)
                                   for name in BREAKS])
 def test_a_broken_dragon_is_found(execute, program, name):
