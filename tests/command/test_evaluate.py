@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from dragon.command.evaluation import rules
+from dragon.command import answer
+from dragon.command.evaluation import rules, running
 
 NET = """
 import torch
@@ -89,16 +90,34 @@ def test_one_side_alone(execute, tmp_path):
     assert alone["sides"]["dragon"]["speed-up"] == 1.0 and report["nets"][0]["parameters"] == 8 * 16 + 16 + 16 * 4 + 4
 
 
-def test_both_sides_of_two_processes(execute, tmp_path):
+@pytest.fixture
+def one_run_of_each(monkeypatch):
+    """Have each side run once, and others repeat what it told: all start processes that import a framework."""
+    real, first, sides = running.run_once, {}, []
+
+    def once(command, *rest):
+        sides.append("dragon" if "dragon" in command else "torch")
+        if sides[-1] not in first:
+            first[sides[-1]] = real(command, *rest)
+        return first[sides[-1]]
+    monkeypatch.setattr(running, "run_once", once)
+    return sides
+
+
+@pytest.mark.long("PyTorch and Dragon start in processes of their own, which import them")
+@pytest.mark.parametrize("count", [1, 2])
+def test_both_sides(one_run_of_each, tmp_path, capsys, count):
     pytest.importorskip("torch")
     (tmp_path / "net.py").write_text(NET, encoding="utf-8")
-    said = execute("evaluate", "--nets", "net.py:small", "--worlds", "1x1,1x2", "--runs", "5", "--steps", "2",
-                   "--crowded", "--genuine", sys.executable, "--json").stdout
-    report = json.loads(said)
-    assert set(report["rules"].values()) == {"kept"}
-    for world in report["nets"][0]["worlds"]:
-        sides = world["sides"]
-        assert sides["dragon"]["losses"] == pytest.approx(sides["torch"]["losses"], rel=1e-4) and world["ratio"] > 0
+    status = answer(["evaluate", "--nets", f"{tmp_path / 'net.py'}:small", "--worlds", f"1x{count}", "--runs", "5",
+                     "--steps", "2", "--crowded", "--genuine", sys.executable, "--json"])
+    report = json.loads(capsys.readouterr().out)
+    assert status == 0 and set(report["rules"].values()) == {"kept"}
+    assert one_run_of_each == ["dragon", "torch", "torch", "dragon"] * 2 + ["dragon", "torch"]
+    world, = report["nets"][0]["worlds"]
+    sides = world["sides"]
+    assert sides["dragon"]["losses"] == pytest.approx(sides["torch"]["losses"], rel=1e-4) and world["ratio"] > 0
+    assert all(len(figures["runs"]) == 5 for figures in sides.values()) and world["local"] == count
     assert report["versions"]["torch"].startswith(report["versions"]["dragon"].rpartition(" ")[2].partition("+")[0])
 
 

@@ -4,10 +4,8 @@ import importlib.util
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import sys
-import time
 import venv
 
 import pytest
@@ -16,6 +14,7 @@ import dragon
 from dragon.command import guest, guest_files, guest_place
 from dragon.command.parser import Mistake
 from dragon.vm.alias import VERSIONS
+from harness import interpreter
 
 ROOT = str(pathlib.Path(dragon.__file__).resolve().parents[1])
 
@@ -200,18 +199,30 @@ def test_a_kill_in_the_middle_is_mended(tmp_path, bare, moves, mend):
         assert not files(folder)
 
 
-def test_an_interrupt_is_undone(tmp_path):
-    process = subprocess.Popen([sys.executable, "-m", "dragon", "guest", "install", "torch", "--target", "here"],
-                               cwd=tmp_path, env={**os.environ, "PYTHONPATH": ROOT}, stderr=subprocess.PIPE,
-                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
-    for _ in range(600):
-        time.sleep(0.05)
-        if (tmp_path / "here" / ".dragon-guest-torch").exists():
-            break
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=120)
-    # Whoever presses the keys late finds it done.
-    assert tell(tmp_path / "here")["torch"] in ("absent", "whole")
+INTERRUPTED = """
+import os, signal, sys
+from dragon.command import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+rename, left = os.rename, [int(sys.argv[1])]
+def interrupt(source, target):
+    left[0] -= 1
+    if left[0] == -1:
+        os.kill(os.getpid(), signal.SIGINT)
+    rename(source, target)
+os.rename = interrupt
+main(["guest", "install", "torch", "--target", "here"])
+"""
+
+
+@pytest.mark.parametrize("moves", range(5))
+def test_an_interrupt_is_undone(tmp_path, moves):
+    """Before each of the four moves; whoever presses the keys late finds it done."""
+    done = interpreter.run(["-c", INTERRUPTED, moves], tmp_path, preload="import dragon.command",
+                           env={**os.environ, "PYTHONPATH": ROOT})
+    assert (done.returncode, done.stderr) == ((0, "") if moves == 4 else (130, "dragon: interrupted\n"))
+    found = tell(tmp_path / "here")
+    assert found["torch"] == found["torchvision"] == ("whole" if moves == 4 else "absent")
+    assert moves == 4 or not files(tmp_path / "here")
 
 
 def test_letters(environment, tmp_path):

@@ -10,6 +10,7 @@ TUTORIALS = [path for path in pages.list_pages(pages.TUTORIALS) if not path.ends
 BEGINNING = "import dragon.vm\ndragon.vm.install()\n"
 # Those that do not end within some ten seconds.
 LONG = {"classifier", "gpt", "fast"}
+TRAINS = [pytest.mark.slow, pytest.mark.long("the tutorial trains networks, or measures how fast they are")]
 
 
 def name_of(path):
@@ -17,8 +18,8 @@ def name_of(path):
     return path.rpartition("/")[2].removesuffix(".md")
 
 
-@pytest.mark.parametrize("path", [pytest.param(path, marks=[pytest.mark.slow] if name_of(path) in LONG else [],
-                                               id=name_of(path)) for path in TUTORIALS])
+@pytest.mark.parametrize("path", [pytest.param(path, marks=TRAINS if name_of(path) in LONG else [], id=name_of(path))
+                                  for path in TUTORIALS])
 def test_tutorial_runs(path, tmp_path):
     wrong, found = page_process.run_page(path, pages.read_page(path), tmp_path, cells=True)
     assert not wrong, "\n".join(wrong)

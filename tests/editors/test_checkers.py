@@ -97,6 +97,7 @@ def shorten(kind):
     return re.sub(r"[\w.]+\.(\w+)", r"\1", kind).replace("builtins.", "")
 
 
+@pytest.mark.long("mypy reads the stubs of all frameworks, which it has not seen before")
 @pytest.mark.slow
 def test_mypy_sees_what_calls_give(typings):
     (typings / "program.py").write_text(PROGRAM)

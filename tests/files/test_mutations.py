@@ -23,6 +23,7 @@ def run(tmp_path, count):
     assert (done.returncode, done.stdout) == (0, ""), done.stdout[-4000:] + done.stderr[-2000:]
 
 
+@pytest.mark.long("three thousand damaged files are read by every reader in turn")
 def test_few_mutations(tmp_path):
     run(tmp_path, 3000)
 

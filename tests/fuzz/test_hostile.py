@@ -17,7 +17,7 @@ import hunt  # noqa: E402  (stands beside this file)
 SEED = int(os.environ.get("HUNT_SEED", "0"))
 COUNT = int(os.environ.get("HUNT_COUNT", "200"))
 BINDINGS_COUNT = 3
-CHUNK = 24
+CHUNK = 16
 NAMES = sorted(dragon._C.op_names())
 CHUNKS = [NAMES[start:start + CHUNK] for start in range(0, len(NAMES), CHUNK)]
 IDS = [f"{chunk[0]} to {chunk[-1]}" for chunk in CHUNKS]

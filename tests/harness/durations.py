@@ -1,17 +1,20 @@
-"""How long each test takes, in seconds of a clock and of processors: kept where `--durations-file` says."""
+"""How long each test takes, in seconds of a clock and of processors: kept where `--durations-file` says.
+
+Those that take long without a mark that says why are named at the end.
+"""
 import json
 import pathlib
 import resource
 
 import pytest
 
-from harness import quick
+from harness import interpreter, quick
 
 
 def processor_seconds():
-    """Return the processor time of this process and of its children that have ended."""
+    """Return the processor time of this process, of its children that have ended, and of programs of servers."""
     own, ended = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime
+    return own.ru_utime + own.ru_stime + ended.ru_utime + ended.ru_stime + interpreter.program_seconds()
 
 
 class Durations:
@@ -20,6 +23,7 @@ class Durations:
     def __init__(self, path):
         self.path = pathlib.Path(path)
         self.found = {}
+        self.marked = set()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
@@ -31,12 +35,25 @@ class Durations:
         report = yield
         if report.when == "teardown":
             report.user_properties.append(("processor_seconds", processor_seconds() - item.began))
+            report.user_properties.append(("long", item.get_closest_marker("long") is not None))
         return report
 
     def pytest_runtest_logreport(self, report):
         wall, cpu = self.found.get(report.nodeid, (0.0, 0.0))
-        cpu += dict(report.user_properties).get("processor_seconds", 0.0) if report.when == "teardown" else 0.0
+        told = dict(report.user_properties) if report.when == "teardown" else {}
+        cpu += told.get("processor_seconds", 0.0)
+        if told.get("long"):
+            self.marked.add(report.nodeid)
         self.found[report.nodeid] = (wall + report.duration, cpu)
+
+    def list_unmarked(self):
+        """Return [(name, seconds of processors)] of tests that take long and have no mark that says why."""
+        return [(name, cpu) for name, (_, cpu) in sorted(self.found.items())
+                if cpu > quick.LONG and name not in self.marked]
+
+    def pytest_terminal_summary(self, terminalreporter):
+        for name, cpu in self.list_unmarked():
+            terminalreporter.write_line(f"{name} took {cpu:.1f} s of processors, and no mark `long` says why")
 
     def pytest_sessionfinish(self, session):
         if hasattr(session.config, "workerinput"):

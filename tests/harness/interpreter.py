@@ -48,6 +48,7 @@ class Server:
 
     def __init__(self, preload, env):
         self.has_answered = False
+        self.seconds = 0.0  # of processors, that programs took which have ended
         self.errors = tempfile.TemporaryFile(mode="w+")
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
@@ -77,10 +78,16 @@ class Server:
         return f"the server of interpreters ended with {self.process.returncode}: {self.errors.read()[-3000:]}"
 
     def end(self):
-        """Let the server end, and its programs with it."""
+        """Let the server end, and its programs with it; what they took is that of a child of this process from then."""
         self.socket.close()
         self.process.wait()
         self.errors.close()
+        self.seconds = 0.0
+
+
+def program_seconds():
+    """Return the processor time of programs that have ended, of servers that have not: no child of this process."""
+    return sum(server.seconds for server in list(_servers.values()))
 
 
 def _find_server(preload, env):
@@ -100,11 +107,12 @@ def _start(folder, preload, env):
     """Have a program started; one try more where a server has ended that had done well before."""
     server = _find_server(preload, env)
     try:
-        return server.ask(folder)
+        return server, *server.ask(folder)
     except ServerEnded:
         if not server.has_answered:
             raise
-    return _find_server(preload, env).ask(folder)
+    server = _find_server(preload, env)
+    return server, *server.ask(folder)
 
 
 def end_servers():
@@ -144,7 +152,7 @@ class Program:
                    "input": os.devnull if input is None else "stdin", "errors": "stdout" if merged else "stderr"}
         (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
         with _lock:
-            self.pid, self._socket = _start(folder, preload, env)
+            self._server, self.pid, self._socket = _start(folder, preload, env)
 
     def wait(self, timeout=None):
         """Return the exit status once the program has ended."""
@@ -156,7 +164,10 @@ class Program:
                 raise subprocess.TimeoutExpired(self.args, timeout) from None
             if not answer:
                 raise ServerEnded("the server of interpreters ended while a program ran")
-            self.returncode = int(answer)
+            status, seconds = answer.split()
+            self.returncode = int(status)
+            if self._server in _servers.values():
+                self._server.seconds += float(seconds)
             self._socket.close()
         return self.returncode
 

@@ -2,8 +2,8 @@
 
 `python interpreter_server.py SOCKET STATEMENTS` runs the statements, and then waits on the socket of that number. A
 message names a folder with a `request.json`, and brings a socket along: that one gets the number of the new process,
-and its status once it has ended. Whoever holds the other end of the first socket keeps the server and its programs
-alive.
+and once it has ended its status and the seconds of processors that it took, with its children. Whoever holds the other
+end of the first socket keeps the server and its programs alive.
 """
 import gc
 import importlib
@@ -62,18 +62,18 @@ class Server:
         self.tell(answers, process)
 
     def finish(self, descriptor):
-        """Tell the status of a process that has ended."""
+        """Tell the status of a process that has ended, and the seconds that it took."""
         process, answers = self.running.pop(descriptor)
         self.poll.unregister(descriptor)
         os.close(descriptor)
-        _, status = os.waitpid(process, 0)
-        self.tell(answers, os.waitstatus_to_exitcode(status))
+        _, status, used = os.wait4(process, 0)
+        self.tell(answers, f"{os.waitstatus_to_exitcode(status)} {used.ru_utime + used.ru_stime}")
         answers.close()
 
-    def tell(self, answers, number):
-        """Send a number; nobody may want it any more."""
+    def tell(self, answers, words):
+        """Send some words; nobody may want them any more."""
         try:
-            answers.send(b"%d" % number)
+            answers.send(str(words).encode())
         except (BrokenPipeError, ConnectionResetError):
             pass
 

@@ -139,6 +139,9 @@ for options in ({}, dict(reshard_after_forward=False), dict(shard_placement_fn=l
     weight = model.layers[0].attention.query.weight
     told(*found, str(weight.placements), str(tuple(weight.to_local().shape)), str(weight.device_mesh.mesh_dim_names),
          str(model.layers[0].attention.out.weight.placements), str(model.norm.weight.placements))
+'''
+OTHER_MESHES = SPREAD + '''
+mesh, rows, group = on_mesh()
 model = cut(make(), mesh["tensor"])  # some parameters are on one mesh, others on another
 for layer in model.layers:
     fully_shard(layer, mesh=mesh["data"])
@@ -179,15 +182,18 @@ told(refused(lambda: fully_shard(linear, mesh=mesh["tensor"])))
 MIXED_MESHES = SPREAD + '''
 mesh, rows, group = on_mesh()
 plain, expected = alone(**OPTIONS)
-for way in (cut, cut_all):  # norms of gradients that are on several meshes; processes of three axes
-    for sizes, names, data in (((2, 2), ("data", "tensor"), ("data",)),
-                               ((1, 2, 2), ("copies", "data", "tensor"), ("copies", "data")),
-                               ((2, 1, 2), ("data", "parts", "tensor"), ("data", "parts"))):
-        three, rows, group = on_mesh(sizes, names)
-        model = spread(way, three, data)
-        found = train(model, torch.optim.AdamW(model.parameters(), **OPTIONS), rows=rows, group=group)
-        near(found, expected)
-        compare(model, plain)
+# Norms of gradients that are on several meshes; processes of three axes.
+for sizes, names, data in (((2, 2), ("data", "tensor"), ("data",)),
+                           ((1, 2, 2), ("copies", "data", "tensor"), ("copies", "data")),
+                           ((2, 1, 2), ("data", "parts", "tensor"), ("data", "parts"))):
+    three, rows, group = on_mesh(sizes, names)
+    model = spread(WAY, three, data)
+    found = train(model, torch.optim.AdamW(model.parameters(), **OPTIONS), rows=rows, group=group)
+    near(found, expected)
+    compare(model, plain)
+'''
+ACCUMULATED = SPREAD + '''
+mesh, rows, group = on_mesh()
 halves = (slice(rows.start, rows.start + 2), slice(rows.start + 2, rows.stop))
 model, optimizer, found = spread(cut_all, mesh), None, []
 optimizer = torch.optim.AdamW(model.parameters(), **OPTIONS)
@@ -238,6 +244,7 @@ def refused(**given):
         return str(error).split(": ")[-1]
 told(refused(device_mesh=mesh["data"], process_group=group), str("Only 1D" in refused(device_mesh=mesh)))
 '''
+PAIRS = (("both", "data"), ("data", "both"), ("both", "tensors"), ("tensors", "both"), ("both", "both"))
 STATES = SPREAD + '''
 import torch.distributed.checkpoint as dcp
 from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict, set_state_dict
@@ -260,33 +267,32 @@ def fresh(kind):
         fully_shard(layer, mesh=line["data"])
     fully_shard(model, mesh=line["data"])
     return model, torch.optim.AdamW(model.parameters(), **OPTIONS), dict(rows=mine, group=everyone)
-for number, (source, target) in enumerate((("both", "data"), ("data", "both"), ("both", "tensors"),
-                                           ("tensors", "both"), ("both", "both"))):
-    model, optimizer, where = fresh(source)
-    found = train(model, optimizer, 3, **where)
-    weights, state = get_state_dict(model, optimizer)
-    dcp.save({"model": weights, "optimizer": state}, checkpoint_id=f"{folder}/{number}")
-    model, optimizer, where = fresh(target)
-    with torch.no_grad():
-        for param in model.parameters():
-            param.zero_()
-    weights, state = get_state_dict(model, optimizer)
-    dcp.load({"model": weights, "optimizer": state}, checkpoint_id=f"{folder}/{number}")
-    set_state_dict(model, optimizer, model_state_dict=weights, optim_state_dict=state)
-    found += train(model, optimizer, 2, 3, **where)
-    near(found, expected)
-    told(*found)
-    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
-    weights, state = get_state_dict(model, optimizer, options=options)  # whole, in the first process
-    told(sorted(weights)[:3] if rank == 0 else len(weights))
-    if rank == 0:
-        plain = make()
-        plain.load_state_dict(weights)
-        told(*[value.float().sum() for value in weights.values()], digits=2)
-    again, other, where = fresh(target)
-    options = StateDictOptions(full_state_dict=True, broadcast_from_rank0=True)
-    set_state_dict(again, other, model_state_dict=weights, optim_state_dict=state, options=options)
-    near(train(again, other, 1, 5, **where), train(model, optimizer, 1, 5, **where))
+source, target = PAIR
+model, optimizer, where = fresh(source)
+found = train(model, optimizer, 3, **where)
+weights, state = get_state_dict(model, optimizer)
+dcp.save({"model": weights, "optimizer": state}, checkpoint_id=f"{folder}/saved")
+model, optimizer, where = fresh(target)
+with torch.no_grad():
+    for param in model.parameters():
+        param.zero_()
+weights, state = get_state_dict(model, optimizer)
+dcp.load({"model": weights, "optimizer": state}, checkpoint_id=f"{folder}/saved")
+set_state_dict(model, optimizer, model_state_dict=weights, optim_state_dict=state)
+found += train(model, optimizer, 2, 3, **where)
+near(found, expected)
+told(*found)
+options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+weights, state = get_state_dict(model, optimizer, options=options)  # whole, in the first process
+told(sorted(weights)[:3] if rank == 0 else len(weights))
+if rank == 0:
+    plain = make()
+    plain.load_state_dict(weights)
+    told(*[value.float().sum() for value in weights.values()], digits=2)
+again, other, where = fresh(target)
+options = StateDictOptions(full_state_dict=True, broadcast_from_rank0=True)
+set_state_dict(again, other, model_state_dict=weights, optim_state_dict=state, options=options)
+near(train(again, other, 1, 5, **where), train(model, optimizer, 1, 5, **where))
 '''
 PIPELINES = GPT + '''
 WRAPS = ("fully_shard", "ddp") if "dragon" in sys.modules else ("fully_shard",)  # PyTorch's DDP has a fault there
@@ -298,45 +304,45 @@ def halves(model, number):
         model.words = model.places = None
         model.layers = model.layers[1:]
     return model
-for second in ("tensor", "data"):
-    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("stage", second))
-    number, place = mesh["stage"].get_local_rank(), mesh[second].get_local_rank()
-    for kind in (ScheduleGPipe, Schedule1F1B):
-        for wrap in (("cut",) if second == "tensor" else WRAPS):
-            alone_model = make()
-            alone_optimizer = torch.optim.AdamW(alone_model.parameters(), **OPTIONS)
-            stage_model = halves(make(), number)
-            rows = slice(None)
-            if wrap == "cut":
-                stage_model = cut(stage_model, mesh["tensor"])
+second = SECOND
+mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("stage", second))
+number, place = mesh["stage"].get_local_rank(), mesh[second].get_local_rank()
+for kind in (ScheduleGPipe, Schedule1F1B):
+    for wrap in (("cut",) if second == "tensor" else WRAPS):
+        alone_model = make()
+        alone_optimizer = torch.optim.AdamW(alone_model.parameters(), **OPTIONS)
+        stage_model = halves(make(), number)
+        rows = slice(None)
+        if wrap == "cut":
+            stage_model = cut(stage_model, mesh["tensor"])
+        else:
+            rows = slice(place * ROWS // 2, (place + 1) * ROWS // 2)
+            stage_model = fully_shard(stage_model, mesh=mesh["data"]) if wrap == "fully_shard" else \
+                DistributedDataParallel(stage_model, process_group=mesh["data"].get_group())
+        stage = PipelineStage(stage_model, number, 2, torch.device("cpu"), group=mesh["stage"].get_group())
+        schedule = kind(stage, 2, loss_fn=loss_of)
+        optimizer = torch.optim.AdamW(stage_model.parameters(), **OPTIONS)
+        shown = []
+        for step in range(3):
+            x, y = batch(step)
+            optimizer.zero_grad()
+            losses = []
+            if number == 0:
+                schedule.step(x[rows])
             else:
-                rows = slice(place * ROWS // 2, (place + 1) * ROWS // 2)
-                stage_model = fully_shard(stage_model, mesh=mesh["data"]) if wrap == "fully_shard" else \
-                    DistributedDataParallel(stage_model, process_group=mesh["data"].get_group())
-            stage = PipelineStage(stage_model, number, 2, torch.device("cpu"), group=mesh["stage"].get_group())
-            schedule = kind(stage, 2, loss_fn=loss_of)
-            optimizer = torch.optim.AdamW(stage_model.parameters(), **OPTIONS)
-            shown = []
-            for step in range(3):
-                x, y = batch(step)
-                optimizer.zero_grad()
-                losses = []
-                if number == 0:
-                    schedule.step(x[rows])
-                else:
-                    schedule.step(target=y[rows], losses=losses)
-                optimizer.step()
-                expected = train(alone_model, alone_optimizer, 1, step, bound=1e9)[0]
-                if number == 1:
-                    loss = sum(losses).detach() / len(losses)
-                    if second == "data":
-                        dist.all_reduce(loss, group=mesh["data"].get_group())
-                        loss /= 2
-                    near([loss.item()], [expected])
-                    shown.append(loss.item())
-            if wrap != "ddp":
-                told(kind.__name__, wrap, *shown)
-            inner = stage_model.module if wrap == "ddp" else stage_model
-            for one, two in zip(inner.layers[0].parameters(), alone_model.layers[number].parameters()):
-                torch.testing.assert_close(whole(one).detach(), two.detach(), rtol=1e-4, atol=1e-4)
+                schedule.step(target=y[rows], losses=losses)
+            optimizer.step()
+            expected = train(alone_model, alone_optimizer, 1, step, bound=1e9)[0]
+            if number == 1:
+                loss = sum(losses).detach() / len(losses)
+                if second == "data":
+                    dist.all_reduce(loss, group=mesh["data"].get_group())
+                    loss /= 2
+                near([loss.item()], [expected])
+                shown.append(loss.item())
+        if wrap != "ddp":
+            told(kind.__name__, wrap, *shown)
+        inner = stage_model.module if wrap == "ddp" else stage_model
+        for one, two in zip(inner.layers[0].parameters(), alone_model.layers[number].parameters()):
+            torch.testing.assert_close(whole(one).detach(), two.detach(), rtol=1e-4, atol=1e-4)
 '''

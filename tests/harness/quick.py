@@ -13,6 +13,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TABLE = ROOT / "tests" / "durations.tsv"
 SLOW = 1.0
+LONG = 5.0  # a test that takes more has the mark `long`, which says why
 UNKNOWN = 0.1  # of a test in a file that nobody has measured
 
 

@@ -1,5 +1,5 @@
 """Programs for `torch.distributed`: run with Dragon, beside PyTorch and gloo."""
-from harness.ranks import run_ranks
+from harness.ranks import find_imports, run_ranks
 
 HEAD = """
 import sys
@@ -27,6 +27,15 @@ def told(*values, digits=4):
                   if isinstance(each, float) else str(each) for each in value]
     print(*words)
 """
+# What genuine optimizers and collectives import when they are first used, as long as `import torch` takes.
+THEIRS = """
+import torch._dynamo
+import torch.distributed.checkpoint.state_dict
+import torch.distributed.fsdp
+import torch.distributed.pipelining
+import torch.distributed.tensor.parallel
+"""
+PATIENCE = 600  # seconds, for what hangs: beside busy neighbours four processes may take minutes
 TAIL = """
 dist.barrier()
 dist.destroy_process_group()
@@ -35,12 +44,14 @@ dist.destroy_process_group()
 
 def run_here(code, size):
     """Run a program in several processes of Dragon; return what each has printed."""
-    return run_ranks(code + TAIL, size, HEAD.format(ours=True))
+    head = HEAD.format(ours=True)
+    return run_ranks(code + TAIL, size, head, PATIENCE, preload=find_imports(head + code))
 
 
 def run_beside(code, size):
     """Run a program with Dragon and with gloo, and require that both print the same; return what each has printed."""
-    theirs = run_ranks(code + TAIL, size, HEAD.format(ours=False), 300)  # their import takes its time
+    head = HEAD.format(ours=False)
+    theirs = run_ranks(code + TAIL, size, head, PATIENCE, preload=find_imports(head + THEIRS))
     ours = run_here(code, size)
     for rank in range(size):
         assert ours[rank] == theirs[rank]

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from harness import interpreter
+from harness.durations import processor_seconds
 from harness.waiting import is_gone, wait_for
 
 PROGRAMS = {
@@ -98,3 +99,15 @@ def test_statements_that_fail_or_start_threads_are_refused(tmp_path):
         interpreter.run(["-c", ""], tmp_path, preload=threads)
     with pytest.raises(ValueError, match="expected -c, -m or a file first"):
         interpreter.run(["-W", "ignore", "program.py"], tmp_path)
+
+
+def test_what_programs_take_is_counted_once(tmp_path):
+    env = {**os.environ, "DRAGON_OTHER": "2"}  # a server for this test alone
+    code = ("import subprocess, sys, time\nwhile time.process_time() < 0.3:\n    pass\n"
+            "subprocess.run([sys.executable, '-c', 'import time\\nwhile time.process_time() < 0.3: pass'])")
+    before = processor_seconds()
+    interpreter.run(["-c", code], tmp_path, env=env)
+    taken = processor_seconds() - before
+    assert taken > 0.6
+    list(interpreter._servers.values())[-1].end()
+    assert processor_seconds() - before < 2 * taken

@@ -65,6 +65,7 @@ def reached(suite, monkeypatch):
     return lambda *changed: reach.tests_reached(changed, ["stft", "istft", "relu"])
 
 
+@pytest.mark.long("the first to ask has all files of the package and of the tests read")
 def test_a_test_that_changed_is_run(reached):
     assert reached("tests/house/test_samples.py") == ({"tests/house/test_samples.py"}, set())
 

@@ -71,7 +71,7 @@ def test_every_sample_comes_once(case):
 
 
 @each("case", list(combinations(12)), ids=str)
-@each("workers, threads", [(1, False), (3, False), (2, True)])
+@each("workers, threads", [(1, False), (3, False), (2, True)], size=9)
 def test_every_sample_comes_once_whatever_the_workers(case, workers, threads):
     check(*case, workers=workers, threads=threads)
 

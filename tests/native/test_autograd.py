@@ -195,6 +195,7 @@ def test_detached_memory_is_shared():
     assert x.tolist() == [5.0, 1.0] and not y.requires_grad and y.is_leaf
 
 
+@pytest.mark.long("the garbage collector looks through all that the tests before have made")
 def test_graphs_do_not_outlive_their_tensors():
     x = dragon.ones((1000,), requires_grad=True)
     gc.collect()

@@ -45,6 +45,7 @@ def differences(mine, theirs, place=""):
                 return
 
 
+@pytest.mark.long("a package from elsewhere is imported and run on PyTorch and on Dragon")
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", PACKAGES)

@@ -92,7 +92,7 @@ def test_bytes_are_weighed_by_whole_numbers(mode, channels, last):
         assert (made == expected).mean() > 0.99 and abs(made.astype(int) - expected).max() <= 2
 
 
-@each("mode, smooth", PYTORCH + CENTERED)
+@each("mode, smooth", PYTORCH + CENTERED, size=16)
 @each("last", [False, True])
 def test_gradients_are_the_transposed_product(mode, smooth, last):
     form = torch.channels_last if last else torch.contiguous_format

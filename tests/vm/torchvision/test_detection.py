@@ -121,6 +121,7 @@ def test_detections(name, monkeypatch):
         same(one, other, 1e-6, 1e-6)
 
 
+@pytest.mark.long("two whole detectors, the numbers of which are doubles, take a step of training")
 @pytest.mark.parametrize("boxes", (3, 0))
 @pytest.mark.parametrize("name", DETECTORS)
 def test_losses_and_gradients(name, boxes, monkeypatch):

@@ -1,6 +1,7 @@
 """A training with `BackupAndRestore`, which is killed in the middle of an epoch or of a backup, and started anew.
 
     python backup_kills.py train FACE FOLDER OPTIONS EPOCH BATCH   trains; kills itself at a batch of an epoch
+    python backup_kills.py kill FOLDER OPTIONS EPOCH BATCH ...     trains, is killed at each of these, and trains on
     python backup_kills.py hunt FOLDER OPTIONS EVERY KILLS SEED    dies at each EVERY-th step of a backup, and at random
 
 FACE is "dragon" or "genuine"; OPTIONS are those of the callback, as JSON.
@@ -11,6 +12,7 @@ import pathlib
 import random
 import signal
 import sys
+import tempfile
 import time
 
 EPOCHS, BATCHES = 5, 5
@@ -125,9 +127,29 @@ def read(folder):
     return found
 
 
+def load_warm(folder):
+    """Return Keras after a training, so that those of children need not import what a training needs: half a second."""
+    keras = load("dragon")
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        train(keras, place, {})
+    keras.utils.clear_session()
+    return keras
+
+
+def kill(folder, options, *places):
+    """Train, die at each (epoch, batch), and train to the end; return 1 if anything ended otherwise."""
+    keras = load_warm(folder)
+    ends = [in_child(lambda: train(keras, folder, options, *place)) for place in zip(places[::2], places[1::2])]
+    ends.append(in_child(lambda: train(keras, folder, options)))
+    if ends != [-signal.SIGKILL] * (len(ends) - 1) + [0]:
+        print(f"ended with {ends}")
+        return 1
+    return 0
+
+
 def hunt(folder, options, every, kills, seed):
     """Kill trainings, each once, and begin them anew; print what went wrong, and how many there were."""
-    keras, chance, told = load("dragon"), random.Random(seed), 0
+    keras, chance, told = load_warm(folder), random.Random(seed), 0
 
     def play(name, around):
         place = os.path.join(folder, name)
@@ -156,5 +178,7 @@ def hunt(folder, options, every, kills, seed):
 if __name__ == "__main__":
     if sys.argv[1] == "train":
         train(load(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4]), *map(int, sys.argv[5:]))
+    elif sys.argv[1] == "kill":
+        sys.exit(kill(sys.argv[2], json.loads(sys.argv[3]), *map(int, sys.argv[4:])))
     else:
         sys.exit(bool(hunt(sys.argv[2], json.loads(sys.argv[3]), *map(int, sys.argv[4:]))))

@@ -8,6 +8,8 @@ import tempfile
 
 import pytest
 
+from harness import answers
+
 PROGRAM = pathlib.Path(__file__).with_name("backup_kills.py")
 
 
@@ -19,15 +21,27 @@ def run(*words, ends=0):
     return done.stdout
 
 
-def train(face, folder, options, *kills):
-    """Train, die at each of some (epoch, batch), and train to the end; return [(epoch, loss), ...]."""
-    folder.mkdir()
-    for epoch, batch in kills:
-        run("train", face, folder, json.dumps(options), epoch, batch, ends=-signal.SIGKILL)
-    run("train", face, folder, json.dumps(options))
+def read(folder):
+    """Return the losses of a training that has ended well, [(epoch, loss), ...]."""
     assert not (folder / "backup").exists()
     lines = [line.split() for line in (folder / "losses").read_text().splitlines()]
     return [(int(epoch), float.fromhex(loss)) for epoch, loss in lines]
+
+
+def train(folder, options, *kills):
+    """Train, die at each of some (epoch, batch), and train to the end; return [(epoch, loss), ...]."""
+    folder.mkdir()
+    run("kill", folder, json.dumps(options), *(number for place in kills for number in place))
+    return read(folder)
+
+
+def train_genuine(options, kill):
+    """Train with genuine Keras, die at (epoch, batch), and train to the end; return [[epoch, loss], ...]."""
+    pytest.importorskip("tensorflow", reason="genuine Keras, the oracle, runs on it")
+    with tempfile.TemporaryDirectory() as folder:
+        run("train", "genuine", folder, json.dumps(options), *kill, ends=-signal.SIGKILL)
+        run("train", "genuine", folder, json.dumps(options))
+        return [list(pair) for pair in read(pathlib.Path(folder))]
 
 
 def test_a_death_in_a_backup_changes_no_loss(tmp_path):
@@ -44,27 +58,27 @@ def test_a_death_in_a_backup_of_either_kind_changes_no_loss(options, tmp_path):
 
 @pytest.mark.parametrize("options", [{}, {"save_freq": 3}], ids=str)
 def test_losses_are_those_of_genuine_keras_killed_as_well(options, tmp_path):
-    pytest.importorskip("tensorflow", reason="genuine Keras, the oracle, runs on it")
-    mine, theirs = (train(face, tmp_path / face, options, (2, 2)) for face in ("dragon", "genuine"))
+    mine = train(tmp_path / "dragon", options, (2, 2))
+    theirs = answers.ask("keras", [PROGRAM.read_text(encoding="utf-8"), options, [2, 2]],
+                         lambda: train_genuine(options, (2, 2)), title="losses of a training that is killed")
     assert [epoch for epoch, _ in mine] == [epoch for epoch, _ in theirs] == [0, 1, 2, 3, 4]
     assert [loss for _, loss in mine] == pytest.approx([loss for _, loss in theirs], rel=1e-5)
 
 
 def test_several_deaths_change_no_loss(tmp_path):
-    calm = train("dragon", tmp_path / "calm", {})
-    assert train("dragon", tmp_path / "killed", {}, (0, 1), (2, 2), (2, 0), (4, 4)) == calm
+    calm = train(tmp_path / "calm", {})
+    assert train(tmp_path / "killed", {}, (0, 1), (2, 2), (2, 0), (4, 4)) == calm
 
 
 def test_the_epoch_is_known_to_a_training_that_is_killed_twice_in_it(tmp_path):
-    losses = train("dragon", tmp_path / "killed", {"save_freq": 3}, (2, 2), (2, 4))  # genuine Keras begins with 0 then
+    losses = train(tmp_path / "killed", {"save_freq": 3}, (2, 2), (2, 4))  # genuine Keras begins with 0 then
     assert [epoch for epoch, _ in losses] == [0, 1, 2, 3, 4]
 
 
 def test_a_backup_without_weights_is_none(tmp_path):
-    calm = train("dragon", tmp_path / "calm", {})
+    calm = train(tmp_path / "calm", {})
     (tmp_path / "other" / "backup").mkdir(parents=True)
     (tmp_path / "other" / "backup" / "training_metadata.json").write_text('{"epoch": 4, "batch": 0}')
     (tmp_path / "other" / "backup" / "next.weights.h5").write_bytes(b"cut off")
     run("train", "dragon", tmp_path / "other", "{}")
-    lines = [line.split() for line in (tmp_path / "other" / "losses").read_text().splitlines()]
-    assert [(int(epoch), float.fromhex(loss)) for epoch, loss in lines] == calm
+    assert read(tmp_path / "other") == calm

@@ -45,7 +45,7 @@ def both(name):
     return made
 
 
-@each("config", CONFIGS)
+@each("config", CONFIGS, size=20)
 @each("name", LAYERS)
 def test_numbers_are_those_of_genuine_keras(name, config):
     x = inputs_of(name)

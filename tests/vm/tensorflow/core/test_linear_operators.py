@@ -213,7 +213,7 @@ return [o.is_self_adjoint, o.is_positive_definite, o.cholesky().to_dense(), o.na
 }
 
 
-@each("name", OPERATORS)
+@each("name", OPERATORS, size=10)
 def test_operator(name):
     failed = []
     for method in METHODS.strip().split("\n"):

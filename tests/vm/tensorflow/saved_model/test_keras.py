@@ -32,6 +32,7 @@ def check(model, x, folder, save=None):
     return loaded
 
 
+@pytest.mark.long("genuine TensorFlow makes a graph of each of some hundred layers")
 @pytest.mark.parametrize("name", ["MobileNetV2", "ResNet50"])
 def test_applications(tmp_path, name):
     make = getattr(genuine.keras.applications, name)

@@ -179,6 +179,7 @@ def check(model, x, folder):
     assert len(theirs.trainable_variables) == len(model.trainable_variables)
 
 
+@pytest.mark.long("genuine TensorFlow makes a graph of each of some hundred layers")
 @pytest.mark.parametrize("name", ["MobileNetV2", "ResNet50"])
 def test_applications(tmp_path, name):
     make = getattr(keras.applications, name)

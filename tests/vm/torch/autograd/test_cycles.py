@@ -107,6 +107,7 @@ CYCLES = [by_attribute, by_parameter, by_hook, by_hook_with_handle, by_hook_of_r
           by_hook_of_node, by_view]
 
 
+@pytest.mark.long("the garbage collector looks through all that the tests before have made")
 @each("make", CYCLES, ids=lambda make: make.__name__)
 def test_a_cycle_is_collected(make):
     probe = Probe()

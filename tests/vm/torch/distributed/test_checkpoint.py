@@ -3,7 +3,7 @@ import os
 
 import pytest
 from harness import interpreter
-from harness.ranks import Ranks, run_ranks
+from harness.ranks import Ranks, find_imports, run_ranks
 
 HEAD = """
 import sys
@@ -61,7 +61,8 @@ print("loaded")
 def run(tmp_path):
     def run(code, size=1, ours=True, together=True, folder="saved"):
         head = HEAD.format(folder=str(tmp_path / folder), ours=ours, together=together)
-        return run_ranks(code, size, head)
+        theirs = "" if ours else "\nimport torch._dynamo"  # which genuine optimizers import when they are first used
+        return run_ranks(code, size, head, preload=find_imports(head + theirs))
     return run
 
 

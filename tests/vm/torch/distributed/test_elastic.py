@@ -77,6 +77,7 @@ def kill_now_and_then(process, folder, kills, generator):
     return done
 
 
+@pytest.mark.long("killed processes start anew, and import everything, three times")
 @pytest.mark.parametrize("kills", [3])
 def test_training_goes_on_from_the_last_checkpoint(tmp_path, kills):
     (tmp_path / "program.py").write_text(TRAINING)
