@@ -212,15 +212,17 @@ class Installation:
             self.move(staging / "new" / name, self.folder / name)
 
     def move(self, source, target):
-        """Move something, and remember it."""
-        os.rename(source, target)
+        """Move something, and remember it: before it is done, since an interrupt may come between."""
         self.moved.append((source, target))
+        os.rename(source, target)
 
     def undo(self):
         """Bring back what was there."""
         while self.moved:
-            source, target = self.moved.pop()
-            os.rename(target, source)
+            source, target = self.moved[-1]
+            if os.path.lexists(target):  # else it was not moved yet
+                os.rename(target, source)
+            self.moved.pop()
         for guest in self.guests:
             shutil.rmtree(staging_of(self.folder, guest), ignore_errors=True)
 

@@ -206,18 +206,22 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 rename, left = os.rename, [int(sys.argv[1])]
 def interrupt(source, target):
     left[0] -= 1
+    if sys.argv[2] == "after":
+        rename(source, target)
     if left[0] == -1:
         os.kill(os.getpid(), signal.SIGINT)
-    rename(source, target)
+    if sys.argv[2] == "before":
+        rename(source, target)
 os.rename = interrupt
 main(["guest", "install", "torch", "--target", "here"])
 """
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("moves", range(5))
-def test_an_interrupt_is_undone(tmp_path, moves):
-    """Before each of the four moves; whoever presses the keys late finds it done."""
-    done = interpreter.run(["-c", INTERRUPTED, moves], tmp_path, preload="import dragon.command",
+def test_an_interrupt_is_undone(tmp_path, moves, when):
+    """Before and after each of the four moves; whoever presses the keys late finds it done."""
+    done = interpreter.run(["-c", INTERRUPTED, moves, when], tmp_path, preload="import dragon.command",
                            env={**os.environ, "PYTHONPATH": ROOT})
     assert (done.returncode, done.stderr) == ((0, "") if moves == 4 else (130, "dragon: interrupted\n"))
     found = tell(tmp_path / "here")
