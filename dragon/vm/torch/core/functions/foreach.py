@@ -7,8 +7,6 @@ from dragon.vm.torch.core.register import function
 from dragon.vm.torch.core.tensor import Tensor, ops
 
 NAMES = frozenset(_C.op_names())
-# Which bound of `clamp` the argument is: it may be a number, where `torch.maximum` takes tensors alone.
-BOUNDS = {"maximum": "min", "minimum": "max"}
 
 
 def _each(value, count, who):
@@ -37,6 +35,7 @@ def _make(name, operator, bound, arity):
 
     def foreach_(self, *others, **options):
         run(in_place, foreach_.__name__, self, *_told(name, others, options, arity))
+        return self
     for made, ending in ((foreach, ""), (foreach_, "_")):
         made.__name__ = made.__qualname__ = f"_foreach_{name}{ending}"
         made.__doc__ = f"Put every tensor of a list through `{operator}`."
@@ -66,7 +65,7 @@ def _make_all():
     """Make those of PyTorch's whose operator computes each element by itself."""
     known = foreach_lines()
     for name, lines in known.items():
-        bound = BOUNDS.get(name) or (name[6:] if name.startswith("clamp_") else None)
+        bound = name[6:] if name.startswith("clamp_") else None  # which of `clamp`'s the argument is
         operator = "clamp" if bound else name
         if f"{name}_" in known and operator in NAMES and _C.schema(operator)["pointwise"]:
             arity = min(sum(not part.has_default for part in read_line(line).arguments) for line in lines) - 1
@@ -96,6 +95,7 @@ def _foreach_zero_(self):
     """Write zeros to every tensor."""
     for x in self:
         ops.fill_(x, 0)
+    return self
 
 
 @function
@@ -103,12 +103,20 @@ def _foreach_copy_(self, src, non_blocking=False):
     """Copy every tensor of one list into the other's."""
     for x, y in zip(self, _each(src, len(self), "_foreach_copy_")):
         write(x, y)
+    return self
 
 
 @function
 def _foreach_norm(self, ord=2, dtype=None):
     """Return the norm of every tensor."""
     return tuple(ops.linalg_vector_norm(x, ord, dtype=dtype) for x in self)
+
+
+@function
+def _foreach_powsum(self, ord=2, dtype=None):
+    """Return of every tensor the sum of the absolute values' powers."""
+    wide = self if dtype is None else [ops.cast(x, dtype) for x in self]
+    return tuple(ops.sum(ops.pow(ops.abs(x), ord)) for x in wide)
 
 
 @function
