@@ -43,7 +43,7 @@ def _function_of_row(name):
     return table.function_of(name)
 
 
-def mapping_of(name):
+def callee_of(name):
     """Return what a row calls by a name: what writes an operator of tensors whose dtypes agree, or a row function.
 
     Parameters

@@ -13,7 +13,7 @@ from dragon.onnx.explain import Explainer
 from dragon.onnx.results import results_of
 from dragon.onnx.size import Repeated, Size
 from dragon.onnx.source import FLOATING, Value, array_of
-from dragon.onnx.table import Inexpressible, mapping_of
+from dragon.onnx.table import Inexpressible, callee_of
 
 ELEMENTS = {"bool": TensorProto.BOOL, "uint8": TensorProto.UINT8, "int8": TensorProto.INT8,
             "int16": TensorProto.INT16, "int32": TensorProto.INT32, "int64": TensorProto.INT64,
@@ -124,7 +124,7 @@ class Writer:
 
     def __getattr__(self, op):
         """Return what writes a node, by ONNX's name, or the nodes that an operator of the engine is."""
-        write = functools.partial(self.add, op) if op[0].isupper() else mapping_of(op)
+        write = functools.partial(self.add, op) if op[0].isupper() else callee_of(op)
         if write is None:
             raise AttributeError(op)
         return write if op[0].isupper() else functools.partial(write, self)

@@ -12,7 +12,7 @@ from onnx import defs, helper, reference  # noqa: E402
 from dragon.dialects.onnx import table  # noqa: E402
 from dragon.dialects.rows import free_names  # noqa: E402
 from dragon.onnx import families  # noqa: E402, F401: fills the table
-from dragon.onnx.table import MAPPINGS, ROW_FUNCTIONS, mapping_of  # noqa: E402
+from dragon.onnx.table import MAPPINGS, ROW_FUNCTIONS, callee_of  # noqa: E402
 from dragon.onnx.writer import ELEMENTS, INFIX, Writer  # noqa: E402
 
 OPSET = 21
@@ -40,13 +40,13 @@ def arguments_of(row):
 def test_rows_say_what_can_be_written(row):
     """A node that is none, an attribute that it lacks, or a name that nobody knows fails here, not in an export."""
     assert row.name in dragon._C.op_names() and row.name not in MAPPINGS
-    assert callable(mapping_of(row.name))
+    assert callable(callee_of(row.name))
     known = vars(Writer(OPSET))
     for name in free_names(row) - arguments_of(row) - set(table.WORDS):
         if name[0].isupper():
             assert defs.has(name), f"{row.place}: {name}"
         else:
-            assert hasattr(Writer, name) or name in known or mapping_of(name), f"{row.place}: {name}"
+            assert hasattr(Writer, name) or name in known or callee_of(name), f"{row.place}: {name}"
     for node in ast.walk(ast.parse(row.text)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id[0].isupper():
             schema = defs.get_schema(node.func.id, OPSET)
