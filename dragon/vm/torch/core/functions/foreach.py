@@ -1,6 +1,5 @@
 """`torch._foreach_*`: one call for lists of tensors, each put through the operator."""
 from dragon import _C
-from dragon.dialects.aten.signature_lines import read_line
 from dragon.dialects.aten.signatures import foreach_lines
 from dragon.vm.torch.core.functions.destination import write
 from dragon.vm.torch.core.register import function
@@ -65,12 +64,13 @@ def _make_all():
     """Make those of PyTorch's whose operator computes each element by itself."""
     known = foreach_lines()
     for name, lines in known.items():
+        if lines[0].endswith("self_out"):  # in PyTorch's API it writes, and does nothing else
+            continue
         bound = name[6:] if name.startswith("clamp_") else None  # which of `clamp`'s the argument is
         operator = "clamp" if bound else name
         if f"{name}_" in known and operator in NAMES and _C.schema(operator)["pointwise"]:
-            arity = min(sum(not part.has_default for part in read_line(line).arguments) for line in lines) - 1
-            if bound or arity + 1 == sum(not argument["has_default"] for argument in _C.schema(operator)["arguments"]):
-                _make(name, operator, bound, arity)
+            needed = sum(not argument["has_default"] for argument in _C.schema(operator)["arguments"])
+            _make(name, operator, bound, 1 if bound else needed - 1)
 
 
 _make_all()
