@@ -152,6 +152,7 @@ def test_a_run_of_some_steps(execute, tmp_path):
     assert {entry["line"] for entry in run["warnings"]} == {18} and run["peak memory"] > 1 << 20
 
 
+@pytest.mark.long("a program runs in a process of its own until its seconds are over")
 def test_a_run_of_some_seconds(execute, tmp_path):
     (tmp_path / "program.py").write_text("import torch\nwhile True:\n"
                                          "    x = torch.ones(300, 300) @ torch.ones(300, 300)\n")

@@ -49,6 +49,7 @@ def files(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if "__pycache__" not in path.parts)
 
 
+@pytest.mark.long("programs start in processes that import what was installed")
 def test_programs_find_what_is_installed(environment):
     folder, run = environment
     said = run("-m", "dragon", "guest", "install", "torch", "tensorflow", "--target", str(folder))
@@ -113,6 +114,7 @@ def test_pip_takes_them_away(tmp_path, bare):
     assert tell(folder)["keras"] == "absent" and not files(folder)
 
 
+@pytest.mark.long("four processes install and remove, in an environment that is made for it")
 def test_remove_takes_what_stands_on_it(environment):
     folder, run = environment
     run("-m", "dragon", "guest", "install", "torch", "tensorflow", "--target", str(folder))

@@ -101,6 +101,7 @@ def test_a_broken_dragon_is_found(execute, program, name):
 
 
 @pytest.mark.slow
+@pytest.mark.long("PyTorch and Dragon start in processes of their own, which import them")
 def test_json(execute, program):
     folder, path = program(BREAKS["loss"][0], PLAIN)
     told = json.loads(execute("verify", "--json", "train.py", cwd=folder, path=path, status=1).stdout)

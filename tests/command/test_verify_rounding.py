@@ -137,6 +137,7 @@ print(f"mean {x.mean().item():.6f}")
 
 
 @pytest.mark.slow
+@pytest.mark.long("PyTorch and Dragon start several times in processes of their own, which import them")
 def test_a_chaotic_program_is_not_blamed_on_dragon(execute, tmp_path):
     pytest.importorskip("torch")
     (tmp_path / "chaos.py").write_text(CHAOS)

@@ -36,6 +36,7 @@ for step in range(150):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
+@pytest.mark.long("several processes compute hundreds of collectives, and NumPy computes them again")
 def test_random_collectives_are_as_numpy_has_them(size):
     run_ranks(RANDOM.replace("SEED", str(size)), size, in_group())
 

@@ -105,6 +105,7 @@ def test_examples_hold(door, tmp_path):
 
 
 @pytest.mark.parametrize("door", GENUINE)
+@pytest.mark.long("it runs the examples of all names that are used most, in the genuine framework")
 def test_examples_hold_in_the_genuine_framework(door, tmp_path):
     if importlib.util.find_spec(door) is None:
         pytest.skip(f"genuine {door}, the oracle, is not installed")

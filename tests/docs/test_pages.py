@@ -12,6 +12,7 @@ MOST_MARKED = 18  # eight of them want other machines, MPI, Slurm, Ray, GPUs or 
 
 
 @pytest.mark.parametrize("path", pages.list_pages())
+@pytest.mark.long("a page's programs train, export and start processes, as its readers would")
 def test_page_runs(path, tmp_path):
     wrong, _ = page_process.run_page(path, pages.read_page(path), tmp_path)
     assert not wrong, "\n".join(wrong)

@@ -144,6 +144,7 @@ def test_pyright_agrees_with_the_examples(typings):
     assert {pathlib.Path(line.strip().split(":")[0]).name for line in lines} <= OTHER_FIRST, lines
 
 
+@pytest.mark.long("jedi reads the stubs of whole packages")
 def test_jedi_completes_and_tells_signatures(typings):
     jedi = pytest.importorskip("jedi", reason="jedi is not installed")
     # Without genuine packages, which jedi would prefer to stubs that lie elsewhere.

@@ -11,6 +11,7 @@ pytest.importorskip("PIL")
 WORKER = pathlib.Path(__file__).with_name("bomb_readers.py")
 
 
+@pytest.mark.long("every reader of files is given files that would grow without bound")
 def test_bombs_are_refused(tmp_path):
     """One process for all: its children share what it has imported."""
     done = subprocess.run([sys.executable, str(WORKER)], capture_output=True, text=True, cwd=tmp_path, timeout=280,

@@ -27,6 +27,7 @@ def run(tmp_path, *options):
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr[-2000:]
 
 
+@pytest.mark.long("writers of every format are killed in processes of their own")
 def test_few_kills(tmp_path):
     """Those that are a single call of `write` die as `torch.save` does."""
     run(tmp_path, "--kills", "1", "torch.save", "torch.export.save", *COMPOSED)

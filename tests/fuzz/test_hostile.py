@@ -33,6 +33,7 @@ def fail(findings):
 
 
 @pytest.mark.parametrize("names", CHUNKS, ids=IDS)
+@pytest.mark.long("each of some operators is called hundreds of times with wrong arguments")
 def test_hostile_calls(names, tmp_path):
     fail(hunt.run_names("operators", names, SEED, COUNT, folder=tmp_path))
 
@@ -59,6 +60,7 @@ def test_a_call_is_compared_with_its_own_answer(step, raised, monkeypatch):
     assert json.loads(told[0])["raised"] == raised
 
 
+@pytest.mark.long("it makes thousands of calls with wrong arguments")
 def test_few_hostile_calls_of_bindings(tmp_path):
     """Each place of each binding gets wrong objects, other ones with another seed: `make hunt HUNT_FACE=bindings`."""
     names = hunt.list_names("bindings")
@@ -68,6 +70,7 @@ def test_few_hostile_calls_of_bindings(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("face", SHORT)
+@pytest.mark.long("every function of a face is called with wrong arguments")
 def test_hostile_calls_of_a_face(face, tmp_path):
     """Nothing crashes or hangs. Errors of a wrong class are told by `make hunt` until there are none left."""
     count, every = SHORT[face]

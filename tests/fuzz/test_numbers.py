@@ -41,6 +41,7 @@ def test_every_template_can_be_filled():
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("tensorflow"), reason="the oracle is not installed")
+@pytest.mark.long("hundreds of programs run in genuine TensorFlow, too")
 def test_right_programs_are_as_in_genuine_tensorflow(tmp_path):
     found, programs, statements, learned = tensorflow_numbers.hunt(3, PROGRAMS, tmp_path, ways="plain")
     assert programs > 0.8 * PROGRAMS and statements > programs and learned > 5

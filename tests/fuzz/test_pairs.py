@@ -44,6 +44,7 @@ def test_how_answers_part(theirs, mine, kind):
     assert (pairs.judge("add", theirs, mine) or (None,))[0] == kind
 
 
+@pytest.mark.long("hundreds of calls are made of genuine frameworks, too")
 def test_nothing_wrong_is_taken_without_a_word(tmp_path):
     pytest.importorskip("tensorflow", reason="genuine TensorFlow, the oracle, is not installed")
     calls = {f"raw_ops.{name}": [([], {key: right_calls.plain(value) for key, value in call.items()}, None)

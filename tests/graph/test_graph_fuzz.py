@@ -6,11 +6,14 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 import dragon
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 
 
+@pytest.mark.long("graphs are damaged and read thousands of times")
 def test_damaged_graphs(tmp_path):
     # A process of its own: a crash is told by its status, and the limit of memory holds for nobody else.
     package = str(pathlib.Path(dragon.__file__).resolve().parents[1])

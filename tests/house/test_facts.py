@@ -74,6 +74,7 @@ def list_names(known):
     return found
 
 
+@pytest.mark.long("it parses every file of the package")
 def test_names_of_operators_stand_in_dialects():
     known = NAMES | {name.removeprefix("aten::").rstrip("_") for name in signatures(EXPORTS)}
     found = list_names(known)

@@ -112,6 +112,7 @@ def test_heads_within_heads_take_no_time(tmp_path):
     assert len(KPLRecord(tmp_path / "a.kpl")) <= 1
 
 
+@pytest.mark.long("files are changed and read thousands of times")
 def test_changed_files_are_read_or_refused(tmp_path):
     whole, path = write_whole(tmp_path / "whole.kpl"), tmp_path / "a.kpl"
     read, refused = map(sum, zip(*(try_one(path, mutate(seed, whole)) for seed in range(3000))))

@@ -139,6 +139,7 @@ def check(make, axes, draw, shapes):
 
 
 @each("name", MODELS)
+@pytest.mark.long("whole networks are exported and run at several sizes")
 def test_equals_eager_at_other_sizes(name):
     check(*MODELS[name])
 

@@ -91,6 +91,7 @@ def test_the_table_is_what_genuine_pytorch_says():
 
 
 @pytest.mark.slow
+@pytest.mark.long("genuine TensorFlow is asked for all errors of the table")
 def test_the_table_is_what_genuine_tensorflow_says(tmp_path):
     """Its own kernels, in a process of theirs: those of oneDNN say other things, and end the process for some calls."""
     genuine = pytest.importorskip("tensorflow")

@@ -81,6 +81,7 @@ def weigh_bytes(x, matrix):
 @each("mode", ["triangle", "lanczos3", "lanczos5"])
 @each("channels", [1, 3, 5, 70])
 @each("last", [False, True])
+@pytest.mark.long("every filter at many sizes is compared with a slow product of matrices")
 def test_bytes_are_weighed_by_whole_numbers(mode, channels, last):
     for size, wanted in SIZES + [(130, 70), (70, 130), (300, 2)]:
         x = (torch.rand(2, channels, size, 37) * 300 - 20).clamp(0, 255).to(torch.uint8)
@@ -94,6 +95,7 @@ def test_bytes_are_weighed_by_whole_numbers(mode, channels, last):
 
 @each("mode, smooth", PYTORCH + CENTERED, size=16)
 @each("last", [False, True])
+@pytest.mark.long("every filter at many sizes is compared with a slow product of matrices")
 def test_gradients_are_the_transposed_product(mode, smooth, last):
     form = torch.channels_last if last else torch.contiguous_format
     x = torch.randn(1, 3, 7, 5, dtype=torch.float64).to(memory_format=form).requires_grad_()

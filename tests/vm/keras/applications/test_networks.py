@@ -24,6 +24,7 @@ QUICK = ("MobileNet", "MobileNetV3Small")  # the genuine ones of the others take
 
 @each("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
                for name in SMALL], size=4)
+@pytest.mark.long("whole networks are built, by genuine Keras as well")
 def test_structure(name):
     size = SMALL[name]
 

@@ -51,6 +51,7 @@ def test_a_death_in_a_backup_changes_no_loss(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("options", [{}, {"double_checkpoint": True}], ids=str)  # by batches, epochs are begun again
+@pytest.mark.long("a training is killed at many moments and begun anew each time")
 def test_a_death_in_a_backup_of_either_kind_changes_no_loss(options, tmp_path):
     """At every fourth step; the program by itself dies at each, as often as one likes."""
     assert run("hunt", tmp_path, json.dumps(options), 4, 5, 2).endswith(" 5 at random, 0 went wrong\n")

@@ -31,6 +31,7 @@ CASES = [(name, dtype) for name in REDUCTIONS for dtype in ("float32", "int32")
 
 
 @each("name, dtype", CASES)
+@pytest.mark.long("every function with axes is called by genuine Keras as well")
 def test_axes_as_told(name, dtype):
     compared = 0
     for axis in AXES:

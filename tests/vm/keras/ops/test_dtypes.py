@@ -51,6 +51,7 @@ def test_one(function):
 
 
 @each("function", BINARY)
+@pytest.mark.long("every function of two arguments is called with all pairs of dtypes")
 def test_two(function):
     more = (np.ones((3, 3), bool),) if function == "where" else ()
     there, here = ({dtype: make(module, dtype) for dtype in DTYPES} for module in (genuine.keras.ops, ops))

@@ -73,6 +73,7 @@ def apply_all(optimizer, variables, convert, steps=STEPS):
 
 
 @each("name, arguments", ROWS, ids=IDS)
+@pytest.mark.long("every optimizer trains with many options, beside genuine Keras")
 def test_steps(name, arguments):
     """Variables and states after several steps."""
     ours, theirs = ours_and_theirs()

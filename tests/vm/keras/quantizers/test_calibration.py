@@ -51,6 +51,7 @@ def gathered(side, name, mode, options):
 
 @each("name", LAYERS)
 @each("options", OPTIONS)
+@pytest.mark.long("layers of all kinds are calibrated with all options, by genuine Keras as well")
 def test_gptq_makes_the_integers_of_genuine_keras(name, options):
     here, before, after = gathered("here", name, "gptq", OPTIONS[options])
     there, same, wanted = gathered("genuine", name, "gptq", OPTIONS[options])

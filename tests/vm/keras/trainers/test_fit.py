@@ -33,6 +33,7 @@ FITS = [
 
 
 @each("options, data", [row[1:] for row in FITS], ids=[row[0] for row in FITS], size=5)
+@pytest.mark.long("genuine Keras trains as well, and traces each model")
 def test_history_is_the_genuine_one(options, data):
     twins = make_twins(make_mlp)
     compile_twins(twins, **options)

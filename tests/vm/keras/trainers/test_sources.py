@@ -62,6 +62,7 @@ def fit(module, tf_module, model, source, arrays, **options):
 
 @each("arrays", [(X, Y), (X, Y, WEIGHTS)], ids=["targets", "weights"])
 @each("source", [dataset, unknown, generator, py_dataset, loader], ids=lambda made: made.__name__)
+@pytest.mark.long("genuine Keras trains as well, and traces each model")
 def test_history_from_all_sources(source, arrays):
     twins = make_twins(make_mlp)
     compile_twins(twins, **OPTIONS)

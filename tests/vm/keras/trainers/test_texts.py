@@ -36,6 +36,7 @@ USES = {
 @each("layer", ("lookup", "text"))
 @each("use", USES)
 @each("shape, given", (((1,), (4,)), ((), (4, 1)), ((1,), (4, 1))), ids=str)
+@pytest.mark.long("genuine Keras trains and predicts as well, and traces each model")
 def test_missing_axes(shape, given, use, layer):
     found, wanted = (np.asarray(USES[use](model(keras, shape, layer), tf, tf.reshape(tf.constant(WORDS), given)))
                      for keras, tf in ((mine, dragon.vm.tensorflow), (genuine.keras, genuine.tf)))

@@ -50,6 +50,7 @@ def test_applications(tmp_path, name):
     assert len(slopes) == len(model.trainable_variables) and all(slope is not None for slope in slopes)
 
 
+@pytest.mark.long("genuine TensorFlow saves a whole network")
 def test_application_saved_by_tensorflow(tmp_path):
     model = genuine.keras.applications.MobileNetV2(weights=None, input_shape=(32, 32, 3), classes=5)
     folder = str(tmp_path / "saved")

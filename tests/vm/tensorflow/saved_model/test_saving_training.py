@@ -132,6 +132,7 @@ class Slopes:
 
 
 @pytest.mark.parametrize("name", SLOPES)
+@pytest.mark.long("genuine TensorFlow reads what was saved, and traces its training")
 def test_gradients(tmp_path, name):
     mine, theirs = Slopes(ours, keras, name), Slopes(genuine.tf, genuine.keras, name)
     theirs.model.set_weights(mine.model.get_weights())

@@ -237,6 +237,7 @@ PROGRAMS = {"meshes": MESHES, "placing": PLACING, "training": TRAINING, "placeme
 
 @pytest.mark.parametrize("name, size", [("meshes", 4), ("placing", 2), ("placing", 4), ("training", 2),
                                         ("placements", 2), ("parallel", 2), ("functional", 2)])
+@pytest.mark.long("processes of PyTorch and of Dragon run each program")
 def test_programs_print_what_they_print_with_gloo(name, size):
     # Rank 0, which keeps PyTorch's store, does not leave before the others have all that they ask for there.
     code = PROGRAMS[name] + "\ndist.barrier()\n"

@@ -145,6 +145,7 @@ for mesh in meshes:  # steps that need norms of whole parameters
 
 
 @pytest.mark.parametrize("size, seed", [(2, 1), (4, 2)])
+@pytest.mark.long("several processes compute every operator that has a rule")
 def test_operators_give_what_they_give_of_the_whole(size, seed):
     run_ranks(PROGRAM.replace("SEED", str(seed)).replace("TURNS", "2"), size, "", seconds=300)
 

@@ -225,6 +225,7 @@ print(type(type(model.layers)(model.layers)).__name__, type(type(model.layers[0]
 
 
 @pytest.mark.parametrize("size", [2, 4])
+@pytest.mark.long("several processes train, with as many processors as there are")
 def test_equal_to_one_process(size):
     run_here(EQUAL, size)
 

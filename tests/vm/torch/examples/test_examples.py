@@ -22,6 +22,7 @@ LOOSER = {
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")))
+@pytest.mark.long("an example trains a model")
 def test_prints_the_same(name, tmp_path):
     script = str(FOLDER / f"{name}.py")
     tolerance = LOOSER.get(name, USUAL)

@@ -82,6 +82,7 @@ def decomposed(t, function):
 
 
 @each("name", SAME)
+@pytest.mark.long("many programs are exported and taken apart, by genuine PyTorch as well")
 def test_operators_and_numbers(name):
     mine, theirs = decomposed(torch, SAME[name]), decomposed(genuine, SAME[name])
     assert operators(mine) == operators(theirs)
@@ -106,6 +107,7 @@ def network(t, name, settings):
 
 
 @each("name, settings", RECURRENT)
+@pytest.mark.long("recurrent networks are taken apart into hundreds of steps, by genuine PyTorch as well")
 def test_recurrent_networks_become_steps(name, settings):
     mine, theirs = (t.export.export(network(t, name, settings), arguments(t)[:1]).run_decompositions()
                     for t in (torch, genuine))

@@ -95,6 +95,7 @@ def same(found, expected):
 @pytest.mark.filterwarnings("ignore")
 @each("name", [*layers(dt), "RNN", "LSTM", "GRU"])
 @each("direction", ["there", "back"], size=25)
+@pytest.mark.long("every layer is scripted, by genuine PyTorch as well")
 def test_layers_are_scripts(name, direction):
     here, other = (dt, torch) if direction == "there" else (torch, dt)
     module, arguments = made(here, name)

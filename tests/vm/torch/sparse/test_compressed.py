@@ -20,6 +20,7 @@ c.to_sparse(layout=t.sparse_bsr, blocksize=(1, 5)) | c @ c.t() | c * d | c.spars
 @each("dtype", ["float64", "float32", "int64", "complex128"])
 @each("count", [0, 7, 20])
 @each("layout", ["csr", "csc", "bsr", "bsc"])
+@pytest.mark.long("every function is called of tensors of four layouts, by genuine PyTorch as well")
 def test_functions_agree_with_genuine(layout, count, dtype):
     wrong = []
     for call in CALLS.replace("\n", " ").split("|"):

@@ -50,6 +50,7 @@ def outcomes(t, calls, shape, count, dense, dtype):
 
 @each("dtype", DTYPES)
 @each("shape, count, dense", SHAPES, size=28)
+@pytest.mark.long("every function is called of sparse tensors, by genuine PyTorch as well")
 def test_functions_agree_with_genuine(shape, count, dense, dtype):
     calls = [call for call in calls_of(shape) if dtype.startswith("float") or not any(word in call for word in APART)]
     asked = calls, shape, count, dense, dtype
