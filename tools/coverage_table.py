@@ -5,12 +5,12 @@ import sys
 
 
 def read_python(path):
-    """Return {file: (lines that ran, lines)} of a report of coverage.py, by names that begin with "dragon"."""
+    """Return {file: (lines that ran, lines)} of a report of coverage.py, of the package beside the build alone."""
     with open(path, encoding="utf-8") as file:
         files = json.load(file)["files"]
     return {"dragon/" + name.rpartition("package/dragon/")[2]: (of["summary"]["covered_lines"],
                                                                 of["summary"]["num_statements"])
-            for name, of in files.items()}
+            for name, of in files.items() if "package/dragon/" in name}
 
 
 def read_core(path):
@@ -29,6 +29,8 @@ def read_core(path):
 def part_of(name):
     """Return the part of the house that a file belongs to: two folders of the core, three of a guest."""
     folders = name.split("/")[:-1]
+    if len(folders) == 1:
+        return f"{folders[0]}/*"
     return "/".join(folders[:3 if folders[:2] == ["dragon", "vm"] else 2])
 
 
