@@ -8,5 +8,6 @@ is entered with `maps`.
 
 Tensors of an operator that works on elements have the dtype that it computes in, but for those that a row casts.
 
-A row that is one call of a node can be read backwards: what the node is in the engine's operators (`readings`).
+A row that is one call of a node, or is so under a condition, can be read backwards: what the node is in the engine's
+operators (`readings`).
 """

@@ -89,11 +89,14 @@ class Reading(NamedTuple):
     attributes: Dict[str, str]  # {attribute of the node: the operator's argument}
     fixed: Dict[str, Any]  # {attribute of the node: the number that it must be}
     row: Row  # which says so
+    conditions: Tuple[Tuple[str, bool], ...]  # expressions of the operator's arguments, and what each must be
 
 
 @functools.cache
 def readings():
-    """Return what nodes of ONNX are in the engine's operators, by rows that are one call of a node.
+    """Return what nodes of ONNX are in the engine's operators, by rows that are one call of a node, or so at times.
+
+    A reading holds for tensors of the dtype that the operator computes in, where its conditions do.
 
     Returns
     -------
@@ -103,16 +106,24 @@ def readings():
     """
     found = {}
     for row in rows().values():
-        call = ast.parse(row.text).body[-1].value
-        while isinstance(call, ast.IfExp):  # what comes first is what holds for arguments by default
-            call = call.body
-        reading = _read(row, call)
-        if reading is not None:
-            found.setdefault(call.func.id, []).append(reading)
+        first, *others = ast.parse(row.text).body
+        for call, conditions in _branches(first.value, ()) if not others else ():
+            reading = _read(row, call, conditions)
+            if reading is not None:
+                found.setdefault(call.func.id, []).append(reading)
     return found
 
 
-def _read(row, call) -> Optional[Reading]:
+def _branches(node, conditions):
+    """Yield each expression that another may come to, and what is then true or not."""
+    if not isinstance(node, ast.IfExp):
+        yield node, conditions
+        return
+    for part, truth in ((node.body, True), (node.orelse, False)):
+        yield from _branches(part, (*conditions, (ast.unparse(node.test), truth)))
+
+
+def _read(row, call, conditions) -> Optional[Reading]:
     """Return a call of a node as a reading, or None where it is none that can be read backwards."""
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id[0].isupper()):
         return None
@@ -129,7 +140,7 @@ def _read(row, call) -> Optional[Reading]:
         return None
     if any(not part["has_default"] and name not in given for name, part in known.items()):
         return None
-    return Reading(row.name, tuple(inputs), attributes, fixed, row)
+    return Reading(row.name, tuple(inputs), attributes, fixed, row, conditions)
 
 
 def _argument(node):
