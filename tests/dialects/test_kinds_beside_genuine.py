@@ -27,6 +27,6 @@ def test_numbers_stand_in_the_places_of_tensors():
     from dragon.vm.torch.fx.experimental.proxy_tensor import make_fx
     from torch.fx.experimental.proxy_tensor import make_fx as genuine_make_fx
     found = {name: (overload_of(dt, make_fx, name), overload_of(gt, genuine_make_fx, name)) for name in OF_TWO}
-    assert len(found) > 40
+    assert sum(None not in pair for pair in found.values()) > 40
     assert not {name: pair for name, pair in found.items() if None not in pair and pair[0] != pair[1]}
     assert {found[name][1] for name in OF_TWO if takes_numbers(name)} <= {"Tensor", None}
