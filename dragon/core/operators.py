@@ -2,8 +2,6 @@
 from dragon import _C
 from dragon.core.dtypes import NATIVE
 
-# Comparisons have one name among the engine's operators and among Python's methods: `eq` and `__eq__`.
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 _operators = None
 
 

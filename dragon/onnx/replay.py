@@ -1,8 +1,9 @@
 """A graph as a function of its inputs: run call by call, so that it can be captured at any sizes."""
 from dragon import _C
 from dragon.core.dtypes import NATIVE
+from dragon.core.expressions import evaluate
 from dragon.onnx.errors import ExportError
-from dragon.onnx.source import evaluate, ops
+from dragon.onnx.source import ops
 from dragon.onnx.table import schema
 
 

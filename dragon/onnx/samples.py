@@ -10,12 +10,13 @@ from dragon.core.capture.export import Sketch
 from dragon.core.capture.probes import NO_LONGER, Bounds, Probes, phantoms_at
 from dragon.core.capture.procedure import write_down
 from dragon.core.capture.settings import captures, eager
+from dragon.core.expressions import evaluate
 from dragon.core.interrupts import is_interrupt
 from dragon.core.scopes import ExitStack
 from dragon.onnx.conditions import conditions_of
 from dragon.onnx.capture import capture, fresh, modules_as_found, read_capture, structure_of, trace
 from dragon.onnx.errors import ExportError, HardCodedError
-from dragon.onnx.source import Plain, evaluate, ops, overlay
+from dragon.onnx.source import Plain, ops, overlay
 from dragon.onnx.wiring import difference_of, take_in, without_copies
 
 WORDS, EXPRESSION = re.compile(r"[A-Za-z_]\w*"), re.compile(r"\w+(\s*[-+*]\s*\w+)+")

@@ -1,7 +1,4 @@
 """A captured graph as the exporter reads it, and several captures of one function laid over each other."""
-import ast
-import operator
-
 import numpy
 
 from dragon import _C
@@ -87,28 +84,6 @@ def address_of(tensor):
     """Return what tells the memory of a tensor from others'."""
     detached = _C.as_class(tensor, Plain).detach()
     return detached.data_ptr(), tuple(detached.shape), tuple(detached.strides), tensor.dtype.name
-
-
-OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
-FUNCTIONS = {"min": min, "max": max}
-
-
-def evaluate(text, symbols):
-    """Return what an expression is, given {symbol: number}: "2*batch + 1", "(length - 5)//5", "min(length, 50)"."""
-    def find(node):
-        if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-            return OPERATORS[type(node.op)](find(node.left), find(node.right))
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            return -find(node.operand)
-        if isinstance(node, ast.Call) and getattr(node.func, "id", None) in FUNCTIONS and not node.keywords:
-            return FUNCTIONS[node.func.id](*map(find, node.args))
-        if isinstance(node, ast.Name) and node.id in symbols:
-            return symbols[node.id]
-        if isinstance(node, ast.Constant) and type(node.value) is int:
-            return node.value
-        raise ValueError(f"sizes: got '{ast.unparse(node)}' in '{text}', expected whole numbers, "
-                         f"{', '.join(symbols) or 'no symbols'}, +, -, *, //, min and max of them")
-    return symbols[text] if text in symbols else find(ast.parse(text, mode="eval").body)
 
 
 def read_graph(graph):

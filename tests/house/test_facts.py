@@ -7,7 +7,8 @@ import re
 import pytest
 
 from dragon import _C
-from dragon.core.operators import COMPARISONS
+from dragon.core.python_operators import COMPARISONS
+from dragon.dialects.aten import table
 from dragon.dialects.aten.signatures import EXPORTS, signatures
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -46,7 +47,7 @@ def test_no_list_of_operators_for_batches():
 
 
 # Names of operators in lists of Python outside the dialects, of which each is a second place for a fact: only fewer.
-MOST_NAMES_IN_LISTS = 231
+MOST_NAMES_IN_LISTS = 225
 FEW = 4  # operators that a file calls by itself are no list
 
 
@@ -81,6 +82,53 @@ def test_names_of_operators_stand_in_dialects():
     count = sum(map(len, found.values()))
     assert count <= MOST_NAMES_IN_LISTS, {name: len(names) for name, names in found.items()}
     assert count == MOST_NAMES_IN_LISTS, f"fewer: write {count}"
+
+
+# Operators that are entered in five or more parts of PyTorch's frontend: only fewer.
+MOST_NAMES_IN_PARTS = 18
+PARTS = 5
+
+
+def entered_words(node):
+    """Return the words that a piece of a program enters: keys of a dictionary, a list's, a decorator's arguments."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        calls = [call for call in node.decorator_list if isinstance(call, ast.Call)]
+        return [argument.value for call in calls for argument in call.args
+                if isinstance(argument, ast.Constant) and isinstance(argument.value, str)]
+    words = words_of(node)
+    return words if isinstance(node, ast.Dict) or len(words) > 1 else []
+
+
+def part_of(path):
+    """Return the part of PyTorch's frontend, or the package, that a file belongs to."""
+    first, *rest = path.relative_to(ROOT / "dragon").parts
+    if (first, *rest[:1]) != ("vm", "torch"):
+        return first
+    return "/".join(rest[1:3] if rest[1] == "core" else rest[1:2])
+
+
+def parts_with(known):
+    """Return {operator: the parts in which it is entered}, of PyTorch's frontend, the dialects and ONNX."""
+    found = {}
+    places = [*(ROOT / "dragon/vm/torch").rglob("*.py"), *(ROOT / "dragon/onnx").rglob("*.py")]
+    for path in places:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            words = {word.rpartition("::")[2].partition(".")[0].rstrip("_") for word in entered_words(node)}
+            if words and words <= known:
+                for word in words:
+                    found.setdefault(word, set()).add(part_of(path))
+    for relation, name in table.rows():
+        if name in known:
+            found.setdefault(name, set()).add("dialects")
+    return found
+
+
+@pytest.mark.long("it parses every file of PyTorch's frontend")
+def test_operators_are_entered_in_few_parts():
+    """Sparse, nested and distributed tensors have rules of their own for what has no kind; who else tells it anew?"""
+    found = {name: parts for name, parts in parts_with(NAMES).items() if len(parts) >= PARTS}
+    assert len(found) <= MOST_NAMES_IN_PARTS, found
+    assert len(found) == MOST_NAMES_IN_PARTS, f"fewer: write {len(found)}"
 
 
 def test_comparisons_are_pythons_and_the_engines():

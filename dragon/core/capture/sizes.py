@@ -1,8 +1,7 @@
 """Sizes that may be others another time: numbers that know how they came about, and tell what is decided by them."""
 from dragon.core.capture.lines import user_line
 from dragon.core.capture.settings import captures
-
-_ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+from dragon.core.python_operators import ARITHMETIC, BITWISE
 
 
 class _Number:
@@ -119,7 +118,7 @@ def _make_comparison(how, swapped, negated):
     return compare
 
 
-for _name in _ARITHMETIC:
+for _name in ARITHMETIC:
     _forward, _backward = _make_arithmetic(_name)
     setattr(_Number, f"__{_name}__", _forward)
     setattr(_Number, f"__r{_name}__", _backward)
@@ -184,7 +183,7 @@ def as_whole(number):
     return number if type(number) is Size else int(number)
 
 
-for _name in ("and", "or", "xor", "lshift", "rshift"):
+for _name in BITWISE:
     setattr(Size, f"__{_name}__", _make_fixed(f"__{_name}__"))
     setattr(Size, f"__r{_name}__", _make_fixed(f"__r{_name}__"))
 Size.__invert__ = _make_fixed("__invert__")

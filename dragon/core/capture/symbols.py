@@ -1,4 +1,5 @@
 """Numbers that change from call to call without another graph: learning rates, as a rule."""
+from dragon.core.python_operators import ARITHMETIC, COMPARISONS
 
 
 class SymbolicNumber(float):
@@ -17,9 +18,6 @@ def _looking(name):
     return look
 
 
-_LOOKS = """
-    add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod divmod rdivmod pow rpow neg pos abs
-    lt le gt ge eq ne hash float int bool round trunc floor ceil repr format
-"""
-for _name in _LOOKS.split():
+_LOOKS = "divmod rdivmod neg pos abs hash float int bool round trunc floor ceil repr format".split()
+for _name in (*ARITHMETIC, *(f"r{name}" for name in ARITHMETIC), *COMPARISONS, *_LOOKS):
     setattr(SymbolicNumber, f"__{_name}__", _looking(f"__{_name}__"))

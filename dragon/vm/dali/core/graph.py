@@ -6,7 +6,7 @@ import traceback
 
 import numpy as np
 
-from dragon.core.operators import COMPARISONS
+from dragon.core.python_operators import COMPARISONS
 from dragon.vm.dali.core.devices import tell
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import HINTS, OPERATORS, Laid, Operator

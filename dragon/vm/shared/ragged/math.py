@@ -1,7 +1,6 @@
 """Arithmetic, reductions and joins of ragged tensors, and TensorFlow's functions that take them beside dense ones."""
-import operator
 
-from dragon.core.operators import COMPARISONS
+from dragon.core.python_operators import ARITHMETIC, COMPARISONS, function_of
 from dragon.vm.shared import errors
 from dragon.vm.shared.data.rows import array_of, wrap_array
 from dragon.vm.shared.ragged import later
@@ -127,16 +126,15 @@ def _operator(name, function, reverse=False):
     return apply
 
 
-BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
 UNARY = ("neg", "abs", "invert")
-for _name in BINARY:
-    _function = getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name))
+for _name in (*ARITHMETIC, "and", "or", "xor"):
+    _function = function_of(_name)
     setattr(RaggedTensor, f"__{_name}__", _operator(f"__{_name}__", _function))
     setattr(RaggedTensor, f"__r{_name}__", _operator(f"__r{_name}__", _function, True))
 for _name in COMPARISONS:
-    setattr(RaggedTensor, f"__{_name}__", _operator(f"__{_name}__", getattr(operator, _name)))
+    setattr(RaggedTensor, f"__{_name}__", _operator(f"__{_name}__", function_of(_name)))
 for _name in UNARY:
-    _function = getattr(operator, _name)
+    _function = function_of(_name)
     setattr(RaggedTensor, f"__{_name}__",
             lambda self, _function=_function: self.with_flat_values(_function(self.flat_values)))
 

@@ -5,12 +5,12 @@ from dragon.core.capture.control import is_open
 from dragon.core.capture.recording import Recording
 from dragon.core.capture.rewind import Rewind
 from dragon.core.capture.settings import captures
-from dragon.core.operators import COMPARISONS
+from dragon.core.python_operators import ARITHMETIC, COMPARISONS
 from dragon.vm.shared.errors import OperatorNotAllowedInGraphError
 from dragon.vm.shared.tensors.tensor import Tensor
 from dragon.vm.shared.tensors.tracing import name_of
 
-_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+_OPERATORS = (*ARITHMETIC, "matmul", "and", "or", "xor")
 _OTHERS = (*COMPARISONS, "neg", "abs", "invert", "getitem", "float", "int", "index", "len", "array")
 
 

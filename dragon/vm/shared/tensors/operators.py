@@ -1,5 +1,6 @@
 """Arithmetic of tensors and variables, with TensorFlow's rules: both sides have one dtype, Python's numbers take it."""
 from dragon import _C
+from dragon.core.python_operators import ARITHMETIC, BITWISE
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.bounds import greater_of, lesser_of
 from dragon.vm.shared.tensors.dtypes import OBJECTS, wrapped
@@ -278,5 +279,5 @@ def _refuse(symbol):
 for _name in ("lshift", "rshift"):
     setattr(Base, f"__{_name}__", _refuse(_name))
     setattr(Base, f"__r{_name}__", _refuse(_name))
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"):
+for _name in (*ARITHMETIC, *BITWISE):
     setattr(Base, f"__i{_name}__", _refuse(_name))

@@ -1,19 +1,41 @@
 """Python's operators as functions of the API: classes are asked for `Tensor.__rsub__`, rules are written for `sub`."""
 from dragon import _C
+from dragon.core.python_operators import BITWISE, OPERATORS
 from dragon.vm.torch.core.tensor import Tensor
 
+# What functions of the API are called that have another name than Python's operator.
+_RENAMED = {"truediv": "div", "floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and", "or": "bitwise_or",
+            "xor": "bitwise_xor", "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
+            "invert": "bitwise_not"}
+FUNCTIONS = {name: _RENAMED.get(name, name) for name in OPERATORS}
+# What operators of PyTorch's are called, where numbers may stand in the place of tensors.
+ATEN = {**FUNCTIONS, **{name: f"__{name}__" for name in BITWISE}}
 # Of a method: the function, and whether it takes its operands the other way round.
-OPERATORS = {"__rsub__": ("sub", True), "__rdiv__": ("div", True), "__rfloordiv__": ("floor_divide", True),
-             "__rmod__": ("remainder", True), "__rpow__": ("pow", True), "__rmatmul__": ("matmul", True),
-             "__rlshift__": ("bitwise_left_shift", True), "__rrshift__": ("bitwise_right_shift", True)}
-OPERATORS.update((f"__{name}__", (target, False)) for name, target in {
-    "floordiv": "floor_divide", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "eq": "eq",
-    "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift", "invert": "bitwise_not", "iand": "bitwise_and_",
-    "ior": "bitwise_or_", "ixor": "bitwise_xor_", "ilshift": "bitwise_left_shift_",
-    "irshift": "bitwise_right_shift_"}.items())
+_METHODS = {"__rdiv__": ("div", True), "__eq__": ("eq", False),
+            **{f"__r{name}__": (FUNCTIONS[name], True) for name in (
+                "sub", "floordiv", "mod", "pow", "matmul", "lshift", "rshift")},
+            **{f"__{name}__": (FUNCTIONS[name], False) for name in ("floordiv", "invert", *BITWISE)},
+            **{f"__i{name}__": (FUNCTIONS[name] + "_", False) for name in BITWISE}}
 # What the engine asks for and computes nothing.
 _LOOKS = {"__len__", "__bool__", "__int__", "__float__", "__index__", "__complex__", "__setitem__", "__dir__", "item",
           "tolist", "data_ptr", "retain_grad"}
+
+
+def scripts_name(name):
+    """Return what scripts call one of Python's operators: "aten::add" of "add".
+
+    Parameters
+    ----------
+    name : str
+        What stands between the underscores of its method.
+
+    Returns
+    -------
+    str
+        Of the operator for numbers and tensors; `//` has two, and this is the one for numbers.
+
+    """
+    return "aten::floordiv" if name == "floordiv" else f"aten::{ATEN[name]}"
 
 
 def function_of(func, args):
@@ -32,7 +54,7 @@ def function_of(func, args):
         The function and the arguments in its order.
 
     """
-    name, swaps = OPERATORS.get(func.__name__, (None, False))
+    name, swaps = _METHODS.get(func.__name__, (None, False))
     if name is None:
         return func, args
     return getattr(Tensor, name), args[::-1] if swaps else args

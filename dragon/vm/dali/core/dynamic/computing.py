@@ -1,5 +1,5 @@
 """What is computed with tensors and batches: calls, Python's operators, and subscripts."""
-from dragon.core.operators import COMPARISONS
+from dragon.core.python_operators import COMPARISONS
 from dragon.vm.dali.core.atonce import Given, run_at_once
 from dragon.vm.dali.core.dynamic.values import Batch, Operand, Tensor
 from dragon.vm.dali.core.graph import arithmetic, call, subscript

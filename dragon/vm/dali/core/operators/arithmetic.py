@@ -1,7 +1,7 @@
 """Arithmetic by elements, with DALI's rules for types; casts, and subscripts."""
 import numpy as np
 
-from dragon.core.operators import COMPARISONS
+from dragon.core.python_operators import COMPARISONS
 from dragon.dialects.numpy.table import FLOATING, functions, names
 from dragon.vm.dali.core.kinds import to_numpy_type
 from dragon.vm.dali.core.operators.values import convert, number

@@ -1,6 +1,6 @@
 """`experimental_enable_numpy_behavior`: tensors with NumPy's methods, subscripts and dtypes of results."""
 from dragon import _C
-from dragon.core.operators import COMPARISONS
+from dragon.core.python_operators import COMPARISONS
 from dragon.dialects.numpy.table import names
 from dragon.vm.guest import named
 from dragon.vm.shared.tensors import operators

@@ -2,10 +2,10 @@
 import builtins
 import functools
 import inspect
-import operator
 import types
 
 from dragon import _C
+from dragon.core import python_operators
 from dragon.dialects.aten import table
 from dragon.dialects.rows import compile_row
 from dragon.vm.guest import gather
@@ -14,14 +14,12 @@ from dragon.vm.torch.core.aten import decomposed, functional, unrolled
 from dragon.vm.torch.core.exporting.tracer import aten
 from dragon.vm.torch.core.exporting.resolving import resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
+from dragon.vm.torch.core.python_operators import ATEN
 from dragon.vm.torch.core.tensor import Tensor
 
 # Python's operators, by their names in `ast`: what they are among tensors, and among numbers.
-INFIX = {"Add": ("add", operator.add), "Sub": ("sub", operator.sub), "Mult": ("mul", operator.mul),
-         "Div": ("div", operator.truediv), "Pow": ("pow", operator.pow), "FloorDiv": ("", operator.floordiv),
-         "Mod": ("", operator.mod), "USub": ("neg", operator.neg), "Eq": ("eq", operator.eq),
-         "NotEq": ("ne", operator.ne), "Lt": ("lt", operator.lt), "LtE": ("le", operator.le),
-         "Gt": ("gt", operator.gt), "GtE": ("ge", operator.ge)}
+INFIX = {python_operators.OPERATORS[name].node: (ATEN[name], python_operators.function_of(name))
+         for name in (*python_operators.ARITHMETIC, "neg", *python_operators.COMPARISONS)}
 
 # The functions that rows call `python`.
 PYTHON = types.SimpleNamespace()

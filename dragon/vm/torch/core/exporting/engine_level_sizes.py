@@ -1,7 +1,4 @@
 """What the engine's calls come to at other sizes: the program runs at several, and its numbers are told from these."""
-import ast
-import operator
-
 from dragon import _C
 from dragon.core.capture.lines import user_line
 from dragon.core.graph import Graph
@@ -9,7 +6,6 @@ from dragon.core.interrupts import is_interrupt
 from dragon.core.scopes import ExitStack
 
 DISTANCES = (3, 1, 2, 40, 517, 70001)  # of the sizes that are tried, from those of the example
-OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
 
 
 class Sizes:
@@ -106,32 +102,3 @@ class Sizes:
             return _C.unify(samples, list(base), [])
         except (ValueError, RuntimeError):
             return None
-
-
-def evaluate(text, numbers):
-    """Return what an expression of a graph's symbols comes to.
-
-    Parameters
-    ----------
-    text : str
-        Such as "2*size0 + ((size1 - 5)//5)".
-    numbers : Dict[str, int]
-        What the symbols are: sizes that are followed.
-
-    Returns
-    -------
-    int
-        A number that follows them.
-
-    """
-    def value(node):
-        if isinstance(node, ast.Constant):
-            return node.value
-        if isinstance(node, ast.Name):
-            return numbers[node.id]
-        if isinstance(node, ast.UnaryOp):
-            return -value(node.operand)
-        if isinstance(node, ast.Call):
-            return {"min": min, "max": max}[node.func.id](*map(value, node.args))
-        return OPERATIONS[type(node.op)](value(node.left), value(node.right))
-    return value(ast.parse(text, mode="eval").body)

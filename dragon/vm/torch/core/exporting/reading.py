@@ -6,7 +6,7 @@ import os
 import pickle
 
 from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
-from dragon.vm.torch.core.exporting.symbols import OPEN, Expression, ValueRanges
+from dragon.vm.torch.core.exporting.symbols import NUMBERS_OPERATORS, OPEN, Expression, ValueRanges
 from dragon.vm.torch.core.exporting.values import FakeTensor
 from dragon.vm.torch.core.exporting.wire import (FORMATS, FileError, device_of, dtype_of, layout_of, size_in)
 from dragon.vm.torch.core.files.archive import ArchiveReader, Corrupt
@@ -175,7 +175,7 @@ def _target(word):
             return getattr(getattr(namespace(parts[2]), parts[3]), parts[4])
         if word.startswith("torch.ops.higher_order.") and len(parts) == 4:
             return getattr(namespace("higher_order"), parts[3])
-        if parts[0] == "_operator" and len(parts) == 2 and parts[1] in _OPERATORS:
+        if parts[0] == "_operator" and len(parts) == 2 and parts[1] in (*NUMBERS_OPERATORS, "getitem"):
             return getattr(operator, parts[1])
         if word in ("math.trunc", "torch.sym_float", "torch.sym_int"):
             return _NUMBERS[word]
@@ -184,8 +184,6 @@ def _target(word):
     raise FileError(f"torch.export.load: the file calls {word!r}, which Dragon does not have")
 
 
-_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "eq", "ne", "lt", "le", "gt", "ge",
-              "and_", "or_", "getitem")
 _NUMBERS = {"math.trunc": int, "torch.sym_float": float, "torch.sym_int": int}
 
 

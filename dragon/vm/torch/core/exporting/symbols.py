@@ -1,6 +1,10 @@
 """Sizes as expressions over symbols, and the ranges that symbols have."""
 import math
 
+from dragon.core.python_operators import ARITHMETIC, COMPARISONS
+
+# Functions of `operator` that graphs call with numbers.
+NUMBERS_OPERATORS = (*ARITHMETIC, "neg", *COMPARISONS, "and_", "or_")
 OPEN = math.inf
 RELATIONS = {"eq": lambda a, b: a == b, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b}
 

@@ -5,7 +5,7 @@ import math
 import operator
 import re
 
-from dragon.core import modes as switches
+from dragon.core import modes as switches, python_operators
 from dragon.core.capture.lines import user_frame, user_line
 from dragon.core.capture.sizes import Quantity, Size as Number
 from dragon.core.scopes import ExitStack
@@ -21,8 +21,7 @@ from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.fx.node import Node
 
 _aten = []  # the namespace, once it was asked for
-OPERATIONS = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv,
-              "floordiv": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "whole": math.trunc}
+OPERATIONS = {**{name: python_operators.function_of(name) for name in python_operators.ARITHMETIC}, "whole": math.trunc}
 
 KEPT = ("stack_trace", "custom", "torch_fn")  # what nodes are told anew of the one that they come from
 

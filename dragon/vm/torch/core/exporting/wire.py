@@ -2,6 +2,7 @@
 import ast
 import math
 
+from dragon.core.python_operators import ARITHMETIC, OPERATORS
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.exporting.symbols import Expression, SymInt, compute
 from dragon.vm.torch.core.layout import (channels_last, channels_last_3d, contiguous_format, preserve_format, strided)
@@ -9,6 +10,7 @@ from dragon.vm.torch.core.layout import (channels_last, channels_last_3d, contig
 DTYPES = {1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "float16", 7: "float32", 8: "float64",
           9: "complex32", 10: "complex64", 11: "complex128", 12: "bool", 13: "bfloat16", 28: "uint16",
           29: "float8_e4m3fn", 30: "float8_e5m2", 34: "uint32", 35: "uint64"}
+ARITHMETIC_NODES = {OPERATORS[name].node: name for name in ARITHMETIC}
 FORMATS = {1: contiguous_format, 2: channels_last, 3: channels_last_3d, 4: preserve_format}
 STRIDED = 7
 OF_SYMPY = {"FloorDiv": "floordiv", "CleanDiv": "floordiv", "Mod": "mod", "PythonMod": "mod", "ModularIndexing": None,
@@ -112,8 +114,7 @@ def _read(node):
     if isinstance(node, ast.Name):
         return Expression.symbol(node.id)
     if isinstance(node, ast.BinOp):
-        how = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.FloorDiv: "floordiv", ast.Mod: "mod",
-               ast.Pow: "pow"}.get(type(node.op))
+        how = ARITHMETIC_NODES.get(type(node.op).__name__)
         if how:
             return compute(how, _read(node.left), _read(node.right))
     if isinstance(node, (ast.Constant, ast.UnaryOp)):

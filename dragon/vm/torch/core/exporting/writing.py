@@ -7,7 +7,7 @@ import os
 from dragon.vm.torch.core.dtypes import dtype
 from dragon.vm.torch.core.device import device
 from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
-from dragon.vm.torch.core.exporting.symbols import OPEN, SymInt
+from dragon.vm.torch.core.exporting.symbols import NUMBERS_OPERATORS, OPEN, SymInt
 from dragon.vm.torch.core.exporting.wire import (STRIDED, device_words, dtype_number, format_number, number_out,
                                                  size_out)
 from dragon.vm.torch.core.files.archive import ArchiveWriter
@@ -182,8 +182,7 @@ _PLAIN = ((bool, "as_bool", bool), (int, "as_int", int), (float, "as_float", num
           (dtype, "as_scalar_type", dtype_number), (memory_format, "as_memory_format", format_number),
           (layout, "as_layout", lambda value: STRIDED), (device, "as_device", device_words),
           (complex, "as_complex", lambda value: {"real": value.real, "imag": value.imag}))
-_OPERATORS = {getattr(operator, name): f"_operator.{name}" for name in (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "neg", "eq", "ne", "lt", "le", "gt", "ge", "and_", "or_")}
+_OPERATORS = {getattr(operator, name): f"_operator.{name}" for name in NUMBERS_OPERATORS}
 
 
 def _is_open(value):

@@ -1,12 +1,8 @@
 """How generated code writes Python's operators."""
+from dragon.core.python_operators import BINARY, OPERATORS, function_name
 
 # Of functions of `operator`: what they look like, a `{}` for each operand.
-MAGIC = {"eq": "{} == {}", "ne": "{} != {}", "lt": "{} < {}", "gt": "{} > {}", "le": "{} <= {}", "ge": "{} >= {}",
-         "pos": "+{}", "neg": "-{}", "invert": "~{}"}
-REFLECTABLE = {"add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "floordiv": "{} // {}", "truediv": "{} / {}",
-               "div": "{} / {}", "mod": "{} % {}", "pow": "{} ** {}", "lshift": "{} << {}", "rshift": "{} >> {}",
-               "and_": "{} & {}", "or_": "{} | {}", "xor": "{} ^ {}", "getitem": "{}[{}]", "matmul": "{} @ {}"}
-MAGIC.update(REFLECTABLE)
-INPLACE = {"iadd": "{} += {}", "iand": "{} &= {}", "ifloordiv": "{} //= {}", "ilshift": "{} <<= {}", "imod": "{} %= {}",
-           "imul": "{} *= {}", "imatmul": "{} @= {}", "ior": "{} |= {}", "ipow": "{} **= {}", "irshift": "{} >>= {}",
-           "isub": "{} -= {}", "itruediv": "{} /= {}", "ixor": "{} ^= {}", "setitem": "{}[{}] = {}"}
+REFLECTABLE = {**{function_name(name): OPERATORS[name].form for name in BINARY}, "div": OPERATORS["truediv"].form,
+               "getitem": "{}[{}]"}
+MAGIC = {**{function_name(name): OPERATORS[name].form for name in OPERATORS if name not in BINARY}, **REFLECTABLE}
+INPLACE = {**{f"i{name}": OPERATORS[name].form.replace(" {}", "= {}") for name in BINARY}, "setitem": "{}[{}] = {}"}

@@ -2,6 +2,8 @@
 import ast
 import enum
 
+from dragon.core import python_operators
+from dragon.vm.torch.core.python_operators import scripts_name
 from dragon.vm.torch.core.scripting.conditions import Conditions
 from dragon.vm.torch.core.scripting.failures import refuse
 from dragon.vm.torch.core.scripting.frontend import NotSupportedError
@@ -12,17 +14,9 @@ from dragon.vm.torch.core.scripting.types import (
     BOOL, COMPLEX, DEVICE, FLOAT, INT, NONE, NOTHING, NUMBER, STRING, TENSOR, ClassType, DictType, ListType,
     OptionalType, TupleType, UnionType, fits, join, one_of, optional, options_of)
 
-BINARY = {ast.Add: "aten::add", ast.Sub: "aten::sub", ast.Mult: "aten::mul", ast.Div: "aten::div",
-          ast.FloorDiv: "aten::floordiv", ast.Mod: "aten::remainder", ast.Pow: "aten::pow", ast.MatMult: "aten::matmul",
-          ast.BitAnd: "aten::__and__", ast.BitOr: "aten::__or__", ast.BitXor: "aten::__xor__",
-          ast.LShift: "aten::__lshift__", ast.RShift: "aten::__rshift__"}
-COMPARING = {ast.Eq: "aten::eq", ast.NotEq: "aten::ne", ast.Lt: "aten::lt", ast.LtE: "aten::le", ast.Gt: "aten::gt",
-             ast.GtE: "aten::ge"}
-METHODS = {"aten::add": "__add__", "aten::sub": "__sub__", "aten::mul": "__mul__", "aten::div": "__truediv__",
-           "aten::floordiv": "__floordiv__", "aten::remainder": "__mod__", "aten::pow": "__pow__",
-           "aten::matmul": "__matmul__", "aten::eq": "__eq__", "aten::ne": "__ne__", "aten::lt": "__lt__",
-           "aten::le": "__le__", "aten::gt": "__gt__", "aten::ge": "__ge__", "aten::__and__": "__and__",
-           "aten::__or__": "__or__", "aten::__xor__": "__xor__"}
+BINARY, COMPARING = ({getattr(ast, python_operators.OPERATORS[name].node): scripts_name(name) for name in names}
+                     for names in (python_operators.BINARY, python_operators.COMPARISONS))
+METHODS = {scripts_name(name): f"__{name}__" for name in (*python_operators.BINARY, *python_operators.COMPARISONS)}
 KINDS = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX, str: STRING, type(None): NONE}
 
 

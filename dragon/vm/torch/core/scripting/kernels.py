@@ -3,10 +3,12 @@ import functools
 import math
 import operator
 
+from dragon.core.python_operators import ARITHMETIC, BITWISE, COMPARISONS, function_of
 from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.aten import table
 from dragon.vm.torch.core.scripting import codes
 from dragon.vm.torch.core.api import api
+from dragon.vm.torch.core.python_operators import scripts_name
 from dragon.vm.torch.core.scripting.failures import Missing
 from dragon.vm.torch.core.scripting.schemas import overloads
 from dragon.vm.torch.core.scripting.types import (
@@ -414,17 +416,10 @@ def power(one, other):
         return -math.inf if one < 0 and other % 2 == 1 else math.inf
 
 
-def fmod(one, other):
-    """Return Python's remainder."""
-    return one % other
-
-
 PLAIN = {
-    "add": operator.add, "add_": add_in_place, "sub": operator.sub, "mul": operator.mul, "div": divide,
-    "floordiv": operator.floordiv, "remainder": fmod, "pow": power, "neg": operator.neg, "eq": operator.eq,
-    "ne": operator.ne, "lt": operator.lt,
-    "le": operator.le, "gt": operator.gt, "ge": operator.ge, "__and__": operator.and_, "__or__": operator.or_,
-    "__xor__": operator.xor, "__lshift__": operator.lshift, "__rshift__": operator.rshift,
+    **{scripts_name(name).removeprefix("aten::"): function_of(name) for name in (
+        *ARITHMETIC, *BITWISE, *COMPARISONS, "neg")},
+    "add_": add_in_place, "div": divide, "pow": power,
     "__not__": operator.not_, "__is__": compare_is, "__isnot__": lambda one, other: one is not other,
     "__contains__": lambda row, value: value in row, "__getitem__": get_item, "_set_item": write_row,
     "Delete": delete, "len": len, "append": append, "extend": extend, "insert": insert, "remove": remove,

@@ -6,7 +6,9 @@ import types
 import warnings
 
 from dragon.core.interrupts import is_interrupt
+from dragon.core.python_operators import BINARY, COMPARISONS, function_name
 from dragon.vm.torch.core.api import api
+from dragon.vm.torch.core.python_operators import scripts_name
 from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.scripting.failures import Missing, ScriptFailure, refuse
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
@@ -33,11 +35,8 @@ SWITCHED = {name: {(False,): name, (True,): f"{name}_with_indices"} for name in 
 SWITCHED["unique"] = {(False, False): "unique", (True, False): "unique_with_inverse",
                       (False, True): "unique_with_counts", (True, True): "unique_with_both"}
 TORCH = {"einsum": "einsum", "is_storage": "is_not", "Size": "size_of", "typename": "is_not"}
-OPERATORS = {"add": "aten::add", "sub": "aten::sub", "mul": "aten::mul", "truediv": "aten::div",
-             "floordiv": "aten::floordiv", "mod": "aten::remainder", "matmul": "aten::matmul", "neg": "aten::neg",
-             "eq": "aten::eq", "ne": "aten::ne", "lt": "aten::lt", "le": "aten::le", "gt": "aten::gt",
-             "ge": "aten::ge", "and_": "aten::__and__", "or_": "aten::__or__", "xor": "aten::__xor__",
-             "pow": "aten::pow", "not_": "aten::__not__", "getitem": "aten::__getitem__"}
+OPERATORS = {function_name(name): scripts_name(name) for name in (*BINARY, "neg", *COMPARISONS)}
+OPERATORS.update(not_="aten::__not__", getitem="aten::__getitem__")
 
 
 class Undefined(ScriptFailure):

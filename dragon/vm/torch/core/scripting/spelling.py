@@ -2,7 +2,7 @@
 import keyword
 import math
 
-from dragon.core.operators import COMPARISONS
+from dragon.core.python_operators import COMPARISONS
 from dragon.vm.torch.core.scripting.types import (
     ANY, BOOL, COMPLEX, FLOAT, INT, NONE, NOTHING, NUMBER, STRING, TENSOR, ClassType, DictType, ListType, TupleType,
     options_of)

@@ -3,8 +3,9 @@ import ast
 import functools
 import inspect
 
-from dragon.core.operators import COMPARISONS
+from dragon.core.python_operators import BINARY, COMPARISONS, function_of
 from dragon.dialects.aten import table
+from dragon.vm.torch.core.python_operators import ATEN, scripts_name
 from dragon.vm.torch.core.scripting import resolving
 from dragon.vm.torch.core.scripting.compiler import Compiler
 from dragon.vm.torch.core.scripting.failures import Missing, Source
@@ -14,10 +15,6 @@ from dragon.vm.torch.core.scripting.scripts import python_scripts
 from dragon.vm.torch.core.scripting.types import FLOAT, INT, NONE, TENSOR, DictType, ListType, TupleType, optional
 from dragon.vm.torch.core.tensor import Tensor
 
-BINARY = {"add": "aten::add", "sub": "aten::sub", "mul": "aten::mul", "truediv": "aten::div", "floordiv":
-          "aten::floor_divide", "mod": "aten::remainder", "pow": "aten::pow", "matmul": "aten::matmul",
-          "and": "aten::__and__", "or": "aten::__or__", "xor": "aten::__xor__", "lshift": "aten::__lshift__",
-          "rshift": "aten::__rshift__"}
 KNOWN = {"T": "aten::numpy_T", "mT": "aten::mT", "H": "aten::matrix_H", "mH": "aten::mH", "real": "aten::real",
          "imag": "aten::imag"}
 # Names that functions have here, and what PyTorch calls them.
@@ -122,21 +119,22 @@ def _give_operators():
             return self._recorder.count(word, plain(self, other), *pair)
         return operate
 
-    for name, word in BINARY.items():
+    for name in BINARY:
+        word = f"aten::{ATEN[name]}"
         setattr(StandIn, f"__{name}__", tensor_operator(name, word, False))
         setattr(StandIn, f"__r{name}__", tensor_operator(name, word, True))
         if name not in ("matmul",):
-            inner = "floor_divide" if name == "floordiv" else word.partition("::")[2]
+            inner = ATEN[name]
 
             def change(self, other, word=f"aten::{inner}_" if not inner.startswith("__") else None, name=name):
                 if word is None:
-                    return self._recorder.binary(BINARY[name], name, self, other)
+                    return self._recorder.binary(f"aten::{ATEN[name]}", name, self, other)
                 return self._recorder.method(word.partition("::")[2], (self, other), {})
             setattr(StandIn, f"__i{name}__", change)
     for name in COMPARISONS:
         setattr(StandIn, f"__{name}__", tensor_operator(name, f"aten::{name}", False))
-    for name, word in (("add", "aten::add"), ("sub", "aten::sub"), ("mul", "aten::mul"),
-                       ("floordiv", "aten::floordiv"), ("mod", "aten::remainder")):
+    for name in ("add", "sub", "mul", "floordiv", "mod"):
+        word = scripts_name(name)
         setattr(TracedInt, f"__{name}__", number_operator(f"__{name}__", word))
         setattr(TracedInt, f"__r{name}__", number_operator(f"__r{name}__", word))
 
@@ -348,12 +346,8 @@ class Recorder:
 
     def binary(self, name, word, one, other):
         """Record `one op other`."""
-        import operator
-        function = getattr(operator, {"and": "and_", "or": "or_"}.get(word, word))
-        found = function(real(one), real(other))
+        found = function_of(word)(real(one), real(other))
         values = [self.value(part) for part in (one, other)]
-        if word == "floordiv":
-            name = "aten::floor_divide"
         return self.bind(found, self.compiler.binary(name, *values, self.node))
 
     def count(self, name, number, *parts):

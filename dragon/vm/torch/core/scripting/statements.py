@@ -1,6 +1,8 @@
 """The statements of scripts: assignments, branches, loops."""
 import ast
 
+from dragon.core.python_operators import ARITHMETIC, BITWISE, OPERATORS
+from dragon.vm.torch.core.python_operators import ATEN, scripts_name
 from dragon.vm.torch.core.scripting.failures import Missing, refuse
 from dragon.vm.torch.core.scripting.frontend import NotSupportedError
 from dragon.vm.torch.core.scripting.graph import Node, Value
@@ -9,12 +11,10 @@ from dragon.vm.torch.core.scripting.scopes import Frame, Rows, Sugar, TypeName
 from dragon.vm.torch.core.scripting.types import (
     FLOAT, INT, NONE, NOTHING, STRING, TENSOR, ClassType, DictType, ListType, TupleType, fits, join)
 
-INPLACE = {ast.Add: ("add_", "aten::add"), ast.Sub: ("sub_", "aten::sub"), ast.Mult: ("mul_", "aten::mul"),
-           ast.Div: ("div_", "aten::div"), ast.FloorDiv: ("floor_divide_", "aten::floordiv"),
-           ast.Mod: ("remainder_", "aten::remainder"), ast.Pow: ("pow_", "aten::pow"),
-           ast.BitAnd: ("__iand__", "aten::__and__"), ast.BitOr: ("__ior__", "aten::__or__"),
-           ast.BitXor: ("__ixor__", "aten::__xor__"), ast.LShift: ("__ilshift__", "aten::__lshift__"),
-           ast.RShift: ("__irshift__", "aten::__rshift__"), ast.MatMult: (None, "aten::matmul")}
+# Of a class of nodes: the operator that writes into a tensor, and the one that makes a new value.
+INPLACE = {getattr(ast, OPERATORS[name].node): (f"{ATEN[name]}_", scripts_name(name)) for name in ARITHMETIC}
+INPLACE.update((getattr(ast, OPERATORS[name].node), (f"__i{name}__", scripts_name(name))) for name in BITWISE)
+INPLACE[ast.MatMult] = None, scripts_name("matmul")
 
 
 class Statements(Loops):

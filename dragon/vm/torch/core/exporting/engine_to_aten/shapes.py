@@ -1,7 +1,7 @@
 """What the engine's operators of shapes, numbers and places are in PyTorch's, where the names are not the same."""
 import operator
 
-from dragon.core.operators import COMPARISONS
+from dragon.core.python_operators import COMPARISONS
 from dragon.vm.torch.core.exporting.engine_to_aten.table import lowering
 from dragon.vm.torch.core.tensor import Tensor
 

@@ -1,10 +1,10 @@
 """A graph of the engine's calls, written down as calls of PyTorch's operators."""
 from dragon import _C
 from dragon.core import modes
+from dragon.core.expressions import evaluate
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.aten.decomposed import as_tensor
 from dragon.vm.torch.core.device import device as Device
-from dragon.vm.torch.core.exporting.engine_level_sizes import evaluate
 from dragon.vm.torch.core.exporting.decompositions import lowering_of
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.tracer import aten
