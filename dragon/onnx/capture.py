@@ -3,7 +3,7 @@
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.export import Sketch
-from dragon.core.capture.lines import user_line
+from dragon.core.capture.source_lines import user_line
 from dragon.core.capture.procedure import as_given
 from dragon.core.capture.scopes import Scopes
 from dragon.core.capture.settings import begin_capture, eager

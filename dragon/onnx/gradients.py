@@ -3,7 +3,7 @@ import math
 
 import numpy
 
-from dragon.core.capture.host import is_noting
+from dragon.core.capture.host_calls import is_noting
 from dragon.onnx.convolution import window_padding
 from dragon.onnx.loss import count_target, weight_of
 from dragon.onnx.normalization import along_channels

@@ -5,7 +5,7 @@ import onnx
 from onnx import helper
 
 from dragon.core import files
-from dragon.core.capture.host import is_noting
+from dragon.core.capture.host_calls import is_noting
 from dragon.core.capture.probes import NO_LONGER
 from dragon.core.progress import Progress
 from dragon.onnx import families  # noqa: F401: fills the table

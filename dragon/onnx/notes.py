@@ -1,10 +1,10 @@
 """What no runtime of ONNX knows, and formats that are written by way of ONNX do: notes, and draws by a seed.
 
-These nodes are written only while notes are taken (`dragon/core/capture/host.py`).
+These nodes are written only while notes are taken (`dragon/core/capture/host_calls.py`).
 """
 from onnx import helper
 
-from dragon.core.capture.host import is_noting
+from dragon.core.capture.host_calls import is_noting
 from dragon.onnx.size import Size
 from dragon.onnx.table import maps
 from dragon.onnx.writer import DOMAIN, ELEMENTS

@@ -4,7 +4,7 @@ import pytest
 from dragon.dialects.aten import table
 from dragon.dialects.aten.signatures import EXPORTS, signatures
 from dragon.vm import torch as dt
-from dragon.vm.torch.core.exporting.resolving import takes_numbers
+from dragon.vm.torch.core.exporting.overload_resolution import takes_numbers
 
 gt = pytest.importorskip("torch")
 # Of a tensor and another, or a number.

@@ -144,7 +144,7 @@ def list_readers(torch_errors, tensorflow_errors):
         return *torch_errors, KeyError, OSError, CheckpointException
 
     def violated():
-        from dragon.vm.torch.core.exporting.verifying import SpecViolationError
+        from dragon.vm.torch.core.exporting.verifier import SpecViolationError
         return *torch_errors, KeyError, SpecViolationError
     return {
         "torch.export.load": ((_exported, _read_exported, violated), 4),

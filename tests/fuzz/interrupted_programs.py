@@ -455,10 +455,10 @@ def process_group():
 def quiet():
     """Blocks in which nothing is said, and in which nothing is recorded or captured."""
     import dragon
-    from dragon.core.capture.hush import Hushed
+    from dragon.core.capture.suppress_output import SuppressOutput
 
     def run():
-        with Hushed():
+        with SuppressOutput():
             print("never seen")
         with dragon.no_grad(), dragon.enable_grad(), dragon.graph.eager():
             return dragon.ones(2) * 2

@@ -121,7 +121,7 @@ def _modules():
 def state():
     """Return {name: value} of what an interrupted program must leave as it found it."""
     from dragon import _C
-    from dragon.core.capture import hush, regions, telling
+    from dragon.core.capture import captured_print, regions, suppress_output
     found = {f"thread.{name}": value for name, value in _C.thread_state().items()}
     for name, fields in _modules():
         for key, value in list(fields.items()):
@@ -131,7 +131,8 @@ def state():
                         found[f"{name}.{key}.{field}"] = _told(held)
             elif isinstance(value, type(threading.Lock())):
                 found[f"{name}.{key}"] = value.locked()
-    found.update(hushed=len(hush._installed), telling=len(telling._installed), plain_runs=len(regions.PLAIN_RUNS))
+    found.update(suppressed=len(suppress_output._installed), printed=len(captured_print._installed),
+                 plain_runs=len(regions.PLAIN_RUNS))
     found.update(stdout=id(sys.stdout), stderr=id(sys.stderr), handle=id(logging.Logger.handle), print=id(print),
                  profile=repr(sys.getprofile()), trace=repr(sys.gettrace()), gc=gc.isenabled(),
                  sigint=repr(signal.getsignal(signal.SIGINT)), folder=os.getcwd())

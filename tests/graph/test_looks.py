@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 import dragon
-from dragon.core.capture.hush import Hushed, _Stream
+from dragon.core.capture.suppress_output import SuppressOutput, _Stream
 from dragon.core.capture.settings import CaptureWarning
 from dragon.vm import torch
 from harness.look_programs import LookProgram, check
@@ -257,14 +257,14 @@ def test_threads_are_hushed_one_by_one(capsys):
     inside, over = threading.Event(), threading.Event()
 
     def other():
-        with Hushed() as hushed:
+        with SuppressOutput() as hushed:
             inside.set()
             over.wait(10)
             print("quiet")
         told.append(hushed.wanted)
     told = []
     thread = threading.Thread(target=other)
-    with Hushed() as hushed:
+    with SuppressOutput() as hushed:
         thread.start()
         assert inside.wait(10)
     print("loud")

@@ -22,7 +22,8 @@ BY_NAME = {
     "dragon.vm.keras.wrappers": "a name below the package",
     "dragon.vm.torch._utils": "a caller", "dragon.vm.torch.core.containers": "a file",
     "dragon.vm.torch.core.files.plain": "a file", "dragon.vm.torch.core.files.trusted": "a file",
-    "dragon.vm.torch.core.dispatching.wrapping": "its own package, when there is a class that answers for operators",
+    "dragon.vm.torch.core.dispatching.wrapper_construction":
+        "its own package, when there is a class that answers for operators",
     "dragon.vm.torch.core.functions.settings": "the type of a device",
     "dragon.vm.torch.core.operators": "a caller, the name of a face",
     "dragon.vm.torch.core.scripting.scripts": "a table of places, read as arrows",

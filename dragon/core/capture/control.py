@@ -5,7 +5,7 @@ the numbers are known, or there is no graph of it, which the capture in progress
 """
 from dragon import _C
 from dragon.core import modes
-from dragon.core.capture.lines import user_line
+from dragon.core.capture.source_lines import user_line
 from dragon.core.capture.settings import begin_capture, captures, stages_every_loop
 from dragon.core.capture.structure import Template
 from dragon.core.graph import Graph

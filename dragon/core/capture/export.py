@@ -4,7 +4,7 @@ import json
 from dragon import _C
 from dragon.core import modes
 from dragon.core.capture.export_sizes import graph_for_sizes
-from dragon.core.capture.lines import user_line
+from dragon.core.capture.source_lines import user_line
 from dragon.core.capture.settings import begin_capture
 from dragon.core.capture.structure import Template, is_record
 from dragon.core.graph import Graph

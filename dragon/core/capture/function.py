@@ -6,13 +6,13 @@ import weakref
 
 from dragon.core import modes
 from dragon.core.capture import report
-from dragon.core.capture.again import Again
-from dragon.core.capture.lines import definition
-from dragon.core.capture.parts import OTHER_WAY, make_parts
+from dragon.core.capture.retrace import Retrace
+from dragon.core.capture.source_lines import definition
+from dragon.core.capture.graph_breaks import OTHER_WAY, make_parts
 from dragon.core.capture.procedure import asked_axes, differing_axes, make_sized
-from dragon.core.capture.recording import Deed, Recording
+from dragon.core.capture.recording import Recording, SideEffect
 from dragon.core.capture.regions import LEAST, LEAST_RECORDED, REGION_GRAPHS, Regions, call_in_place
-from dragon.core.capture.rewind import Rewind
+from dragon.core.capture.rollback import Rollback
 from dragon.core.capture.settings import check_level, is_capturing, is_eager, settings, warn
 from dragon.core.capture.variant import Variant
 from dragon.core.graph import Graph
@@ -196,8 +196,8 @@ class Function:
                 raise
             return self._give_up(recording, str(error))
         if not recording.changes:
-            variant.again = Again(recording, captured)
-            variant.again.serve(variant.compiled)
+            variant.retrace = Retrace(recording, captured)
+            variant.retrace.serve(variant.compiled)
         merged = self._open_sizes(recording, variant, options, args, kwargs)
         captured.forget()
         self._add(variant, merged)
@@ -237,7 +237,7 @@ class Function:
 
     def _open_sizes(self, recording, variant, options, args, kwargs):
         """Let a variant serve all sizes in which older ones differ from it; return one that it makes superfluous."""
-        if self._dynamic is False or recording.changes and recording.rewind is None:
+        if self._dynamic is False or recording.changes and recording.rollback is None:
             return None
         for older in self.variants:
             if older.parts is not None or older.form != variant.form:
@@ -253,7 +253,7 @@ class Function:
             sized.add_plan(variant.sizes_of(sized.axes), variant.compiled)
             if covered and not sized.template.numbers:  # a plan says nothing of numbers in the result
                 sized.add_plan(older.sizes_of(sized.axes), older.compiled)
-                sized.older = older.again
+                sized.older = older.retrace
             variant.serve_sizes(sized)
             return older if covered else None
         asked, bounds = asked_axes(recording.inputs, self._dynamic)
@@ -281,21 +281,21 @@ class Function:
             for change in recording.changes:
                 if change.place is not None:
                     recording.guards.release(change.place, change.check)
-            rewind = self._rewind(recording)
-            recording.rewind = rewind if rewind.is_whole else None
+            rollback = self._rollback(recording)
+            recording.rollback = rollback if rollback.is_whole else None
             return True
         self._tries += 1
         if self._tries >= RETRIES:
-            deeds = [str(change) for change in recording.changes if isinstance(change, Deed)]
+            deeds = [str(change) for change in recording.changes if isinstance(change, SideEffect)]
             what = f"{deeds[0]}, which is to happen at each call" if deeds else f"each call changes {what}"
             self._turn_off(f"{look}; {what}" if look else what)
         else:
             self._unsettled = what
         return False
 
-    def _rewind(self, recording):
+    def _rollback(self, recording):
         """Return what takes back what a call has changed, where it is made again."""
-        return Rewind(recording.guards, recording.changes)
+        return Rollback(recording.guards, recording.changes)
 
     def _give_up(self, recording, reason):
         self._attempts += 1

@@ -5,12 +5,12 @@ import sys
 import types
 
 from dragon import _C
-from dragon.core.capture.codes import is_library
+from dragon.core.capture.code_names import is_library
 from dragon.core.capture.objects import is_filled
 from dragon.core.capture.rules import Rules
 from dragon.core.capture.structure import ABSENT, ANY, EQUAL, borrowed_by, is_scalar
-from dragon.core.capture.walk import OURS, Place, Walk, is_array, plain_attribute
-from dragon.core.capture.watching import ATTRIBUTE, CALL, CELL, CLASS, DICT, KEYS, LIST, TENSOR
+from dragon.core.capture.dependency_analysis import OURS, Place, DependencyAnalysis, is_array, plain_attribute
+from dragon.core.capture.watched_state import ATTRIBUTE, CALL, CELL, CLASS, DICT, KEYS, LIST, TENSOR
 from dragon.core.interrupts import is_interrupt
 
 _MISSING, _GLOBAL = object(), object()
@@ -45,7 +45,7 @@ class Guards:
     """
 
     def __init__(self, function, args, kwargs, name="function", executed=None):
-        walk = Walk(function, args, kwargs, name, executed)
+        walk = DependencyAnalysis(function, args, kwargs, name, executed)
         self.refusal = walk.refusal
         self.places = walk.places
         self.tensors = walk.tensors

@@ -4,15 +4,15 @@ import threading
 
 from dragon import _C
 from dragon.core import modes
-from dragon.core.capture.hush import Hushed
-from dragon.core.capture.lines import user_line
+from dragon.core.capture.suppress_output import SuppressOutput
+from dragon.core.capture.source_lines import user_line
 from dragon.core.capture.regions import step_apart
-from dragon.core.capture.rewind import made_again
+from dragon.core.capture.rollback import made_again
 from dragon.core.capture.settings import begin_capture
 from dragon.core.capture.sizes import Quantity, Size
 from dragon.core.capture.structure import Template
 from dragon.core.capture.symbols import SymbolicNumber
-from dragon.core.capture.telling import Telling
+from dragon.core.capture.captured_print import CapturedPrint
 from dragon.core.interrupts import is_interrupt
 from dragon.core.scopes import ExitStack
 
@@ -270,8 +270,8 @@ def write_down(recording, axes, foretold=False, is_trace=False):
         stack.callback(scribe.stop)
         scribe.start()
         try:
-            with Hushed() as hushed, Telling() if tells else contextlib.nullcontext(), made_again(
-                    getattr(recording, "rewind", None)):
+            with SuppressOutput() as hushed, CapturedPrint() if tells else contextlib.nullcontext(), made_again(
+                    getattr(recording, "rollback", None)):
                 template = Template(recording.function(*args, **kwargs), known=recording.met)
         except Exception as error:  # it may do anything with tensors that hold no numbers
             if is_interrupt(error):

@@ -3,14 +3,14 @@ import time
 
 from dragon import _C
 from dragon.core.capture.guards import Guards
-from dragon.core.capture.lines import user_line
-from dragon.core.capture.outward import Outward
+from dragon.core.capture.source_lines import user_line
+from dragon.core.capture.side_effects import SideEffects
 from dragon.core.capture.regions import step_apart
 from dragon.core.capture.scopes import Scopes
 from dragon.core.capture.settings import begin_capture, captures
 from dragon.core.capture.structure import Template
 from dragon.core.capture.symbols import SymbolicNumber
-from dragon.core.capture.telling import Telling
+from dragon.core.capture.captured_print import CapturedPrint
 from dragon.core.parts import parts_of
 from dragon.core.scopes import ExitStack
 
@@ -30,8 +30,8 @@ class Recording:
     watches_draws = True  # from Python's and NumPy's random states
     may_look = False  # at numbers of tensors, and go on
     tells = False  # whether what it prints, and does outside of Python, is to happen at each call
-    rewind = None  # of a call that has been accepted although it changed something in Python: takes that back
-    outward = None  # who notes what it does outside, where that matters
+    rollback = None  # of a call that has been accepted although it changed something in Python: takes that back
+    side_effects = None  # who notes what it does outside, where that matters
 
     def __init__(self, function, args, kwargs, name):
         begin = time.perf_counter()
@@ -68,9 +68,9 @@ class Recording:
     def _listen(self, stack):
         """Note what the call does outside, and have what it prints be steps of the graph, where that matters."""
         if self.tells:
-            self.outward = Outward()
-            stack.enter(Telling())
-            stack.enter(self.outward)
+            self.side_effects = SideEffects()
+            stack.enter(CapturedPrint())
+            stack.enter(self.side_effects)
 
     def symbol(self, value, container, key):
         """Return a number that graphs read from `container[key]` before each run."""
@@ -94,8 +94,8 @@ class Recording:
                 self.guards.release_entry(container, key)
         self.changes = self.guards.changes()
         after = self.guards.check_arguments(self.args, self.kwargs)
-        if self.outward is not None and self.outward.deed:
-            self.changes.append(Deed(self.outward.deed))
+        if self.side_effects is not None and self.side_effects.effect:
+            self.changes.append(SideEffect(self.side_effects.effect))
         if isinstance(after, str):
             self.changes.append(_ArgumentChange(after))
         elif any(old is not new for old, new in zip(self.inputs, after)):
@@ -122,9 +122,9 @@ class Recording:
     def _narrow(self, captured):
         """Guard only what the code has looked at that the call has run, where that is known."""
         # Whether gradients were there before the call is known to the older guards only.
-        if self.outward is None or not self.outward.codes or self.changes or captured.guarded_grads:
+        if self.side_effects is None or not self.side_effects.codes or self.changes or captured.guarded_grads:
             return
-        narrow = Guards(self.function, self.args, self.kwargs, self.name, self.outward.codes)
+        narrow = Guards(self.function, self.args, self.kwargs, self.name, self.side_effects.codes)
         wide = self.guards.tensors
         if narrow.refusal or any(id(tensor) in wide and id(tensor) not in narrow.tensors
                                  for _, tensor in self.trace.outside_inputs):
@@ -166,7 +166,7 @@ class _ArgumentChange:
         return self.text
 
 
-class Deed(_ArgumentChange):
+class SideEffect(_ArgumentChange):
     """Something that the call did outside of Python's objects, and is to do at each call."""
 
 

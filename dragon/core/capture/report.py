@@ -1,5 +1,5 @@
 """The report of `explain()` about a captured function."""
-from dragon.core.capture.lines import definition
+from dragon.core.capture.source_lines import definition
 
 
 class Report(str):

@@ -1,5 +1,5 @@
 """Sizes that may be others another time: numbers that know how they came about, and tell what is decided by them."""
-from dragon.core.capture.lines import user_line
+from dragon.core.capture.source_lines import user_line
 from dragon.core.capture.settings import captures
 from dragon.core.python_operators import ARITHMETIC, BITWISE
 

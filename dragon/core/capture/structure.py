@@ -5,7 +5,7 @@ import enum
 import types
 
 from dragon import _C
-from dragon.core.capture.codes import is_library
+from dragon.core.capture.code_names import is_library
 from dragon.core.capture.sizes import is_followed
 from dragon.core.capture.objects import blank, fields_of, is_iterator, is_opaque, reaches_tensors
 

@@ -2,7 +2,7 @@
 import time
 
 from dragon import _C
-from dragon.core.capture.parts import OTHER_WAY
+from dragon.core.capture.graph_breaks import OTHER_WAY
 
 
 class Variant:
@@ -12,7 +12,7 @@ class Variant:
         self.guards, self.seconds, self.reason = recording.guards, recording.seconds, reason
         self.check = recording.guards.check
         self.calls = 0
-        self.captured = self.compiled = self.sized = self.parts = self.again = None
+        self.captured = self.compiled = self.sized = self.parts = self.retrace = None
         self.axes = []
         self.shapes = [tuple(_C.Tensor.shape.__get__(tensor)) for tensor in recording.inputs]
         if reason is None:

@@ -5,7 +5,7 @@ import secrets
 
 from dragon import _C
 from dragon.core.capture.control import give_up
-from dragon.core.capture.host import Note, answer_of, is_writing
+from dragon.core.capture.host_calls import Note, answer_of, is_writing
 from dragon.core.capture.rules import Rules
 from dragon.core.capture.settings import is_capturing
 from dragon.core.modes import no_grad

@@ -6,8 +6,8 @@ own are `torch.ops.dragon`: graphs of gradients call those that PyTorch has no n
 from dragon._C import op_names
 from dragon.vm.torch.core.aten import table
 from dragon.vm.torch.core.exporting.tracing_state import current_tracer
-from dragon.vm.torch.core.exporting.higher import OPERATORS
-from dragon.vm.torch.core.exporting.resolving import NoOverload, resolve
+from dragon.vm.torch.core.exporting.higher_order import OPERATORS
+from dragon.vm.torch.core.exporting.overload_resolution import NoOverload, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads, schema_of_engine
 from dragon.vm.torch.core.functions.destination import deliver
 from dragon.vm.torch.core.overrides import beneath, flat, handle

@@ -5,7 +5,7 @@ import inspect
 from dragon import _C
 from dragon.core import modes as switches
 from dragon.core.scopes import ExitStack, contextmanager
-from dragon.vm.torch.core.dispatching import stack
+from dragon.vm.torch.core.dispatching import mode_stack
 from dragon.vm.torch.core.overrides import (DisableTorchFunctionSubclass, TorchFunctionMode,  # noqa: F401
                                             handle_torch_function, has_torch_function, has_torch_function_unary,
                                             has_torch_function_variadic, modes)
@@ -121,7 +121,7 @@ def resolve_name(f):
 def enable_reentrant_dispatch():
     """Record calls within a `with` block as they are above: for an answer that is to have a history of its own."""
     with ExitStack() as exits:
-        exits.switch(switches.set_recording, stack.records_above())
+        exits.switch(switches.set_recording, mode_stack.records_above())
         yield
 
 

@@ -2,7 +2,7 @@
 import pytest
 
 import dragon
-from dragon.core.capture.host import when_run
+from dragon.core.capture.host_calls import when_run
 from dragon.core.capture.settings import CaptureWarning
 
 pytestmark = pytest.mark.filterwarnings(f"ignore::{CaptureWarning.__module__}.{CaptureWarning.__name__}")

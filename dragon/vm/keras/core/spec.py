@@ -1,7 +1,7 @@
 """Shapes and dtypes of a function's results, learnt by running it on tensors that have no numbers."""
 from dragon import _C
 from dragon.core import modes
-from dragon.core.capture.unknown import infer_shapes
+from dragon.core.capture.shape_inference import infer_shapes
 from dragon.vm.keras.core import tree
 from dragon.vm.keras.core.dtypes import standardize_dtype
 from dragon.vm.keras.core.keras_tensor import KerasTensor

@@ -1,8 +1,8 @@
 """Segments, the best of rows, and Fourier transforms."""
 import collections
 
-from dragon.core.capture.host import is_writing
-from dragon.core.capture.unknown import count_by_numbers
+from dragon.core.capture.host_calls import is_writing
+from dragon.core.capture.shape_inference import count_by_numbers
 from dragon.core.modes import is_phantom, is_recording
 from dragon.vm.keras.ops.common import (along, cast_to, dtype_of, named, operation, ops, places_of, positive, publish,
                                         ranked, tensor)

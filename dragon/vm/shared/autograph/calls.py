@@ -4,7 +4,7 @@ import inspect
 import logging
 import types
 
-from dragon.core.capture.codes import LIBRARIES
+from dragon.core.capture.code_names import LIBRARIES
 from dragon.core.rewriting.functions import is_rewritten, rewrite
 from dragon.core.rewriting.sources import NoSource
 from dragon.core.warnings import is_users

@@ -3,7 +3,7 @@ import functools
 
 from dragon import _C
 from dragon.core.capture.control import is_open
-from dragon.core.capture.host import Note, when_run
+from dragon.core.capture.host_calls import Note, when_run
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import as_tensor, ops

@@ -4,7 +4,7 @@ import inspect
 import types
 
 from dragon import _C
-from dragon.core.capture.codes import is_library
+from dragon.core.capture.code_names import is_library
 from dragon.vm.shared import nest
 from dragon.vm.shared.autograph import calls, library, status
 from dragon.vm.shared.recording import leaks

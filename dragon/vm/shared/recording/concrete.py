@@ -4,10 +4,10 @@ import inspect
 from dragon import _C
 from dragon.core.capture.export import sketching
 from dragon.core.capture.guards import Guards
-from dragon.core.capture.host import noting
-from dragon.core.capture.hush import Hushed
-from dragon.core.capture.rewind import Rewind
-from dragon.core.capture.unknown import infer_shapes
+from dragon.core.capture.host_calls import noting
+from dragon.core.capture.suppress_output import SuppressOutput
+from dragon.core.capture.rollback import Rollback
+from dragon.core.capture.shape_inference import infer_shapes
 from dragon.core.modes import shapes_only
 from dragon.core.scopes import contextmanager
 from dragon.vm.shared import nest
@@ -29,7 +29,7 @@ drawers = {}  # "graph": what makes the graph of a concrete function; the room t
 @contextmanager
 def quiet():
     """Drop for a `with` block what Python prints: it was printed when the function was called, or will be."""
-    with Hushed([]):
+    with SuppressOutput([]):
         yield
 
 
@@ -254,10 +254,10 @@ class ConcreteFunction:
         """Have a `with` block that looks at numbers leave no trace in Python: it has said and changed nothing."""
         guards, said = Guards(self._function.python_function, (), {}), []
         try:
-            with Hushed(said):
+            with SuppressOutput(said):
                 yield
         except _C.Unsupported:
-            Rewind(guards, guards.changes()).undo()
+            Rollback(guards, guards.changes()).undo()
             raise
         print(*said, sep="", end="")
 

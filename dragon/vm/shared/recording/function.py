@@ -5,10 +5,10 @@ import inspect
 from dragon import _C
 from dragon.core.interrupts import is_interrupt
 from dragon.core.modes import shapes_only
-from dragon.core.capture.aside import unnoticed
+from dragon.core.capture.untraced_call import unnoticed
 from dragon.core.capture.function import Function as Captured
 from dragon.core.capture.guards import Guards
-from dragon.core.capture.rewind import Rewind, made_again
+from dragon.core.capture.rollback import Rollback, made_again
 from dragon.core.capture.settings import is_capturing
 from dragon.vm.shared import nest, seed, strategies
 from dragon.vm.shared.autograph import status
@@ -82,12 +82,12 @@ class _Graphs(Captured):
             trace = self.traces.find(args, kwargs)
             args, kwargs = self.traces.stand_ins(trace, args, kwargs)
         if trace in self.traces:
-            with made_again(trace.rewind):
+            with made_again(trace.rollback):
                 return call(*args, **kwargs)
         guards, made = Guards(self._function, args, kwargs, self.__name__), variable.living.added
         result = call(*args, **kwargs)
         with unnoticed():  # to tell what has changed is to print it
-            trace.rewind = Rewind(guards, guards.changes(), variable.living.added == made)
+            trace.rollback = Rollback(guards, guards.changes(), variable.living.added == made)
         if stands:
             self.traces.append(trace)
         else:
@@ -105,8 +105,8 @@ class _Graphs(Captured):
         if self.first is None and not kwargs:
             self.first = nest.map_structure(spec_of, tuple(args))
         self._made = variable.living.added
-        if trace in self.traces and trace.rewind is not None and self.fallback is None:
-            with made_again(trace.rewind):
+        if trace in self.traces and trace.rollback is not None and self.fallback is None:
+            with made_again(trace.rollback):
                 return super()._capture(args, kwargs)
         self._trace = trace
         result = super()._capture(args, kwargs)
@@ -137,16 +137,16 @@ class _Graphs(Captured):
         with variable.inferring.set(), shapes_only():
             self._function(*args, **kwargs)
 
-    def _rewind(self, recording):
-        rewind = super()._rewind(recording)
+    def _rollback(self, recording):
+        rollback = super()._rollback(recording)
         if self._trace is not None:
-            self._trace.rewind = rewind
-        return rewind
+            self._trace.rollback = rollback
+        return rollback
 
     def _accepts(self, recording):
         if variable.living.added == self._made:
             return super()._accepts(recording)
-        self._trace.rewind = Rewind(recording.guards, recording.changes, sets_back=False)
+        self._trace.rollback = Rollback(recording.guards, recording.changes, sets_back=False)
         return False
 
     def _keep(self, recording, args, kwargs):
@@ -155,8 +155,8 @@ class _Graphs(Captured):
             super()._keep(recording, args, kwargs)
             if self._variants is not before and self._variants[0].reason is None:
                 recording.guards.release_users()  # a trace is what it was, whatever becomes of names and objects
-        if self._trace is not None and self._trace.rewind is None:  # it has changed nothing, but may have printed
-            self._trace.rewind = Rewind(recording.guards, ())
+        if self._trace is not None and self._trace.rollback is None:  # it has changed nothing, but may have printed
+            self._trace.rollback = Rollback(recording.guards, ())
 
     def _say_once(self, kind, message):
         # That Python's effects happen while tracing only is what users of tf.function expect.

@@ -1,9 +1,9 @@
 """Tensors that a trace leaves behind in Python: outside of their function they are names of what no longer is."""
 from dragon import _C
-from dragon.core.capture.aside import unnoticed
+from dragon.core.capture.untraced_call import unnoticed
 from dragon.core.capture.control import is_open
 from dragon.core.capture.recording import Recording
-from dragon.core.capture.rewind import Rewind
+from dragon.core.capture.rollback import Rollback
 from dragon.core.capture.settings import captures
 from dragon.core.python_operators import ARITHMETIC, COMPARISONS
 from dragon.vm.shared.errors import OperatorNotAllowedInGraphError
@@ -78,7 +78,7 @@ def _replace(running, function):
     changes = [change for change in changes
                if change.place is not None and not places[change.place].is_library]
     if changes:
-        Rewind(running.guards, changes).replace(function)
+        Rollback(running.guards, changes).replace(function)
     for place in places:
         if place.present is not None and not place.is_library:
             for name in place.container.keys() - place.present:

@@ -81,7 +81,7 @@ class Trace:
 
     """
 
-    rewind = None  # a `Rewind`, once the trace has been made
+    rollback = None  # a `Rollback`, once the trace has been made
 
     def __init__(self, kind, shapes, arguments):
         self.kind, self.shapes = kind, shapes

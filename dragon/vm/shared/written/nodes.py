@@ -1,6 +1,6 @@
 """Calls of TensorFlow's operators that the engine does not compute, in functions that are written into files."""
 from dragon import _C
-from dragon.core.capture.host import Note, is_writing, stand_ins
+from dragon.core.capture.host_calls import Note, is_writing, stand_ins
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype, string
 from dragon.vm.shared.tensors.shape import TensorShape

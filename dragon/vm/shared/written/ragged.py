@@ -1,5 +1,5 @@
 """Rows of strings or numbers that come when a file's function runs."""
-from dragon.core.capture.host import free_size
+from dragon.core.capture.host_calls import free_size
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import int64, string
 from dragon.vm.shared.tensors.shape import TensorShape

@@ -1,5 +1,5 @@
 """Tables from keys to values in functions that are written into files."""
-from dragon.core.capture.host import Note, stand_ins
+from dragon.core.capture.host_calls import Note, stand_ins
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import int64, string
 from dragon.vm.shared.tensors.tensor import ops

@@ -1,7 +1,7 @@
 """Functions of strings as calls of TensorFlow's operators, by the names and arguments that `tf.strings` has."""
 import functools
 
-from dragon.core.capture.host import free_size, is_writing
+from dragon.core.capture.host_calls import free_size, is_writing
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype, int32, int64, string

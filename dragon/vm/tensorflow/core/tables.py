@@ -5,7 +5,7 @@ Neither `experimental_is_anonymous` nor `checkpoint` is used: tables are objects
 import os
 import types
 
-from dragon.core.capture.host import is_writing
+from dragon.core.capture.host_calls import is_writing
 from dragon.vm.shared.errors import FailedPreconditionError, NotFoundError, invalid_argument
 from dragon.vm.shared.letters import expect
 from dragon.vm.shared.tensors.convert import convert_to_tensor

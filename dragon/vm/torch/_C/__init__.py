@@ -4,7 +4,8 @@ from dragon.vm.torch.core.device import as_device, device
 from dragon.vm.torch.core.dtypes import dtype
 from dragon.vm.torch.core.functions.random import Generator
 from dragon.vm.torch.core.layout import layout, memory_format, qscheme
-from dragon.vm.torch.core.dispatching.stack import _DisableTorchDispatch, _disabled_torch_dispatch_impl  # noqa: F401
+from dragon.vm.torch.core.dispatching.mode_stack import (  # noqa: F401
+    _DisableTorchDispatch, _disabled_torch_dispatch_impl)
 from dragon.vm.torch.core.overrides import (DisableTorchFunction, DisableTorchFunctionSubclass,
                                             _disabled_torch_function_impl)
 from dragon.vm.torch.core.nvidia import settings

@@ -1,7 +1,7 @@
 """`out_dtype`: an operator computed, and returned, in a wider dtype than its operands have."""
 from dragon.vm.torch._ops import OpOverload, namespace
 from dragon.vm.torch.core.dtypes import dtype as Dtype
-from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
+from dragon.vm.torch.core.exporting.higher_order import HigherOrderOperator
 from dragon.vm.torch.core.register import FUNCTIONS
 from dragon.vm.torch.core.tensor import Tensor
 

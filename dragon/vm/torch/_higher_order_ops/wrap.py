@@ -2,7 +2,7 @@
 from dragon.core import modes
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.amp import autocast
-from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
+from dragon.vm.torch.core.exporting.higher_order import HigherOrderOperator
 from dragon.vm.torch.utils.checkpoint import checkpoint
 
 

@@ -6,7 +6,7 @@ from dragon.core import modes
 from dragon.core.capture.regions import step_apart
 from dragon.core.refusals import refusing
 from dragon.core.scopes import Scope, scope
-from dragon.vm.torch.core.dispatching.stack import count_packer
+from dragon.vm.torch.core.dispatching.mode_stack import count_packer
 from dragon.vm.torch.core.functions.history import accumulator
 from dragon.vm.torch.core.gradients import GradientEdge
 from dragon.vm.torch.core.nodes import Node  # noqa: F401

@@ -3,7 +3,7 @@ from dragon import _C
 from dragon.core import config
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.functions.conversion import DTYPE_OF_OLD_TYPE, OLD_TYPES
-from dragon.vm.torch.core.dispatching import wrapping  # noqa: F401: which gives tensors that wrap others
+from dragon.vm.torch.core.dispatching import wrapper_construction  # noqa: F401: which gives tensors that wrap others
 from dragon.vm.torch.core.functions.creation import default_dtype, from_numpy, tensor
 from dragon.vm.torch.core.size import Size
 from dragon.vm.torch.core.tensor import Tensor, ops

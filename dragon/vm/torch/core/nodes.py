@@ -3,7 +3,7 @@ import weakref
 from collections import OrderedDict
 
 from dragon import _C
-from dragon.core.capture.outward import note
+from dragon.core.capture.side_effects import note
 from dragon.vm.torch._api import STEPS
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.hooks import RemovableHandle

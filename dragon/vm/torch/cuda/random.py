@@ -1,6 +1,6 @@
 """Random numbers of CUDA devices: each device has a stream, whose state is a seed and an offset, as in PyTorch."""
 from dragon import _C
-from dragon.core.capture.outward import note
+from dragon.core.capture.side_effects import note
 from dragon.core.random import current_generator
 from dragon.vm.torch.core.functions.random import Generator, state_bytes, state_tensor
 from dragon.vm.torch.core.nvidia.presence import device_count, is_available, number, require

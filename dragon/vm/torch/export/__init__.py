@@ -1,8 +1,8 @@
 """`torch.export`: a module's call as a program, a graph of PyTorch's operators that needs no Python."""
 from dragon.vm.torch._dynamo.exc import UserError, UserErrorType
 from dragon.vm.torch.core.exporting.program import describe_program
-from dragon.vm.torch.core.exporting.reading import load_program
-from dragon.vm.torch.core.exporting.writing import save_program
+from dragon.vm.torch.core.exporting.deserialize import load_program
+from dragon.vm.torch.core.exporting.serialize import save_program
 from dragon.vm.torch.core.exporting.dims import (  # noqa: F401
     AdditionalInputs, Constraint, Dim, dims, ShapesCollection)
 from dragon.vm.torch.core.exporting.exported import (  # noqa: F401

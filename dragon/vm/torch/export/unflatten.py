@@ -2,7 +2,7 @@
 import abc
 import operator
 
-from dragon.vm.torch.core.exporting.lifting import STATE, put
+from dragon.vm.torch.core.exporting.unlift import STATE, put
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.exporting.signatures import ConstantArgument, InputKind, OutputKind
 from dragon.vm.torch.fx.graph import Graph

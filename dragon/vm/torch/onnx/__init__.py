@@ -5,7 +5,7 @@ import enum
 from dragon.core import warnings
 from dragon.core.capture.settings import is_exporting
 from dragon.core.scopes import contextmanager
-from dragon.vm.torch.core.exporting.asking import shapes_of
+from dragon.vm.torch.core.exporting.dynamic_shapes import shapes_of
 from dragon.vm.torch.core.exporting.tracing_state import current_tracer
 from dragon.vm.torch.export import ExportedProgram, export as torch_export
 from dragon.vm.torch.jit._trace import Tracing

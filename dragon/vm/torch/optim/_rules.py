@@ -4,7 +4,7 @@ from dragon.core import modes
 from dragon.core.capture.recording import symbol
 from dragon.core.capture.settings import captures
 from dragon.core.scopes import ExitStack
-from dragon.vm.torch.core.dispatching.stack import dispatch_modes
+from dragon.vm.torch.core.dispatching.mode_stack import dispatch_modes
 from dragon.vm.torch.core.dtypes import OBJECTS
 from dragon.vm.torch.core.sparse.parts import is_sparse
 from dragon.vm.torch.core.tensor import ops

@@ -1,7 +1,7 @@
 """Calls beneath all who answer for operators, and what modes have in common."""
 
 from dragon.core.scopes import contextmanager
-from dragon.vm.torch.core.dispatching.stack import asking_nobody
+from dragon.vm.torch.core.dispatching.mode_stack import asking_nobody
 
 
 @contextmanager

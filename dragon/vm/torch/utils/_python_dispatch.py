@@ -2,7 +2,7 @@
 from dragon import _C
 from dragon.core.capture.regions import step_apart
 from dragon.core.scopes import scope
-from dragon.vm.torch.core.dispatching import stack
+from dragon.vm.torch.core.dispatching import mode_stack
 from dragon.vm.torch.core.overrides import count_modes
 from dragon.vm.torch.core.tensor import Tensor
 
@@ -45,7 +45,7 @@ class TorchDispatchMode(_C.Scope):
         from dragon.vm.torch.core.dispatching.dispatcher import begin
         begin()
         exits.callback(count_modes)
-        exits.push(stack.dispatch_modes(), self)
+        exits.push(mode_stack.dispatch_modes(), self)
         count_modes()
         step_apart(exits)  # graphs ask nobody
         return self
@@ -70,28 +70,28 @@ class BaseTorchDispatchMode(TorchDispatchMode):
 
 def is_in_torch_dispatch_mode(include_infra_modes=True):
     """Return whether a mode hears this thread's operators."""
-    return bool(stack.dispatch_modes())
+    return bool(mode_stack.dispatch_modes())
 
 
 def is_in_any_mode_without_ignore_compile_internals():
     """Return whether a mode hears this thread's operators."""
-    return bool(stack.dispatch_modes())
+    return bool(mode_stack.dispatch_modes())
 
 
 def _get_current_dispatch_mode():
     """Return the innermost mode, or None."""
-    return stack.dispatch_modes()[-1] if stack.dispatch_modes() else None
+    return mode_stack.dispatch_modes()[-1] if mode_stack.dispatch_modes() else None
 
 
 def _get_current_dispatch_mode_stack():
     """Return the modes, the innermost last."""
-    return list(stack.dispatch_modes())
+    return list(mode_stack.dispatch_modes())
 
 
 @scope
 def _disable_current_modes(changes):
     """Have no mode hear operators within a `with` block, which gets the modes that were there."""
-    return list(changes.enter(stack.without_modes()))
+    return list(changes.enter(mode_stack.without_modes()))
 
 
 @scope
@@ -100,7 +100,7 @@ def _pop_mode_temporarily(changes, k=None):
     if k is not None:
         raise NotImplementedError(f"_pop_mode_temporarily: got k={k!r}, expected none: all modes are on one stack")
     changes.callback(count_modes)
-    mode = changes.take(stack.dispatch_modes())
+    mode = changes.take(mode_stack.dispatch_modes())
     count_modes()
     return mode
 

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import dragon.vm.torch as torch
-from dragon.vm.torch.core.dispatching import replaying
+from dragon.vm.torch.core.dispatching import engine_gradients
 from dragon.vm.torch.nn import functional as F
 from dragon.vm.torch.utils import _python_dispatch as dispatch
 from harness.subresults import each
@@ -211,12 +211,12 @@ def test_gradients_of_gradients(program):
 
 
 def test_graphs_of_gradients_are_not_kept_for_ever(monkeypatch):
-    monkeypatch.setattr(replaying, "KEPT", 2)
-    monkeypatch.setattr(replaying, "_graphs", {})
+    monkeypatch.setattr(engine_gradients, "KEPT", 2)
+    monkeypatch.setattr(engine_gradients, "_graphs", {})
     with Heard():
         for size in (1, 2, 3, 4, 3):
             torch.ones(size, requires_grad=True).sinh().sum().backward()
-    assert [key[0] for key in replaying._graphs] == ["aten.sinh.default"] * 2
+    assert [key[0] for key in engine_gradients._graphs] == ["aten.sinh.default"] * 2
 
 
 @pytest.mark.parametrize("program", [torch.sin, torch.exp, torch.sinh, lambda q: q * q, lambda q: q[None] @ q[:, None]])

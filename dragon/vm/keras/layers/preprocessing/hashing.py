@@ -1,6 +1,6 @@
 """Categories in bins by a hash, with no vocabulary."""
 
-from dragon.core.capture.host import is_writing
+from dragon.core.capture.host_calls import is_writing
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor

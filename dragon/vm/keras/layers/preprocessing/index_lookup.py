@@ -4,7 +4,7 @@ import collections
 import itertools
 
 from dragon.core import files
-from dragon.core.capture.host import is_writing
+from dragon.core.capture.host_calls import is_writing
 from dragon.vm.keras.core.config import floatx
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.keras_tensor import KerasTensor

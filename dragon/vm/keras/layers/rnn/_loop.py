@@ -1,7 +1,7 @@
 """A recurrent layer as a loop over time: for any cell, and what the fused forms are held against."""
 
 from dragon.core.capture.control import PLAIN
-from dragon.core.capture.host import is_writing
+from dragon.core.capture.host_calls import is_writing
 from dragon.vm.shared import nest
 from dragon.vm.shared.autograph.staging import flow
 from dragon.vm.shared.tensors.tensor import ops

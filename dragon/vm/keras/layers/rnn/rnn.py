@@ -1,6 +1,6 @@
 """Recurrent layers of any cell: what LSTM, GRU and the others share."""
 
-from dragon.core.capture.host import is_writing
+from dragon.core.capture.host_calls import is_writing
 from dragon.core.modes import is_recording
 from dragon.vm.keras.core.convert import convert_to_tensor
 from dragon.vm.keras.core.registry import with_objects

@@ -2,7 +2,7 @@
 import math
 
 from dragon import _C
-from dragon.core.capture.unknown import count_by_numbers
+from dragon.core.capture.shape_inference import count_by_numbers
 from dragon.vm.keras.ops.common import (as_axis, as_told, canonical_axis, cast_to, concrete, counted_places, dtype_of,
                                         join, named, operation, ops, places_of, result_type, tensor)
 

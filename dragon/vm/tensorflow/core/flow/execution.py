@@ -7,9 +7,9 @@ import time
 
 from dragon.core.modes import no_grad
 from dragon.core.capture import control
-from dragon.core.capture.aside import aside
-from dragon.core.capture.host import Note, is_writing, when_run
-from dragon.core.capture.rewind import for_good
+from dragon.core.capture.untraced_call import aside
+from dragon.core.capture.host_calls import Note, is_writing, when_run
+from dragon.core.capture.rollback import for_good
 from dragon.core.capture.settings import is_capturing
 from dragon.core.capture.structure import Template
 from dragon.core.scopes import contextmanager

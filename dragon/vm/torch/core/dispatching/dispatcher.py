@@ -2,17 +2,17 @@
 from dragon.core import modes as switches
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core import overrides
-from dragon.vm.torch.core.dispatching import wrapper_subclass, slots
-from dragon.vm.torch.core.dispatching.engine import handle
-from dragon.vm.torch.core.dispatching.own import OWN
-from dragon.vm.torch.core.dispatching.recording import recorded
-from dragon.vm.torch.core.dispatching.stack import (asking_nobody, beneath_gradients, dispatch_modes, is_silent,
-                                                    is_wanted, leaves, who_answers)
+from dragon.vm.torch.core.dispatching import wrapper_subclass, wrapper_attributes
+from dragon.vm.torch.core.dispatching.engine_calls import handle
+from dragon.vm.torch.core.dispatching.dispatch_rules import OWN
+from dragon.vm.torch.core.dispatching.autograd import recorded
+from dragon.vm.torch.core.dispatching.mode_stack import (
+    asking_nobody, beneath_gradients, dispatch_modes, is_silent, is_wanted, leaves, who_answers)
 from dragon.vm.torch.core.exporting.decompositions import composite_table
 from dragon.vm.torch.core.exporting import api_to_aten_rest, subscripts  # noqa: F401: which add rules
 from dragon.vm.torch.core.exporting.tracing_state import set_tracer
 from dragon.vm.torch.core.exporting.tracer import aten
-from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
+from dragon.vm.torch.core.exporting.overload_resolution import NoOverload, arguments_of, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.exporting.api_to_aten import RULES
 from dragon.vm.torch.core.python_operators import function_of
@@ -229,4 +229,4 @@ def begin():
     """Have classes and modes be asked for operators from now on."""
     if not overrides.beneath:
         overrides.beneath.append(dispatcher)
-        slots.install()
+        wrapper_attributes.install()

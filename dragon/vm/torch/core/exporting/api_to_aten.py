@@ -8,7 +8,7 @@ from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.exporting.decompositions import operators_of
 from dragon.vm.torch.core.exporting.tracing_state import fall_back_to_engine
 from dragon.vm.torch.core.exporting.tracer import aten, current_tracer
-from dragon.vm.torch.core.exporting.resolving import resolve
+from dragon.vm.torch.core.exporting.overload_resolution import resolve
 from dragon.vm.torch.core.tensor import Tensor
 
 RULES = {}

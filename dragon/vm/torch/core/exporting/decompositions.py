@@ -12,7 +12,7 @@ from dragon.vm.guest import gather
 from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.aten import decomposed, functional, unrolled
 from dragon.vm.torch.core.exporting.tracer import aten
-from dragon.vm.torch.core.exporting.resolving import resolve
+from dragon.vm.torch.core.exporting.overload_resolution import resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.python_operators import ATEN
 from dragon.vm.torch.core.tensor import Tensor

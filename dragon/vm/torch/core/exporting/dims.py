@@ -237,7 +237,7 @@ class ShapesCollection:
             By argument.
 
         """
-        from dragon.vm.torch.core.exporting.tracing import argument_names
+        from dragon.vm.torch.core.exporting.program_trace import argument_names
         found, kwargs = set(), kwargs or {}
 
         def look(leaf):
@@ -268,7 +268,7 @@ class AdditionalInputs:
 
     def dynamic_shapes(self, m, args, kwargs=None):
         """Return the `dynamic_shapes` of `export` for arguments: sizes that differ are dynamic."""
-        from dragon.vm.torch.core.exporting.tracing import argument_names
+        from dragon.vm.torch.core.exporting.program_trace import argument_names
         kwargs = kwargs or {}
         leaves, spec = pytree.tree_flatten((args, kwargs))
         found = [{} for _ in leaves]

@@ -5,7 +5,7 @@ untraced, while the engine records what reaches its operators; these calls are t
 """
 from dragon import _C
 from dragon.core import modes as switches
-from dragon.core.capture.lines import user_line
+from dragon.core.capture.source_lines import user_line
 from dragon.core.capture.sizes import is_followed
 from dragon.core.graph import Graph
 from dragon.core.scopes import ExitStack

@@ -1,6 +1,6 @@
 """What the engine's calls come to at other sizes: the program runs at several, and its numbers are told from these."""
 from dragon import _C
-from dragon.core.capture.lines import user_line
+from dragon.core.capture.source_lines import user_line
 from dragon.core.graph import Graph
 from dragon.core.interrupts import is_interrupt
 from dragon.core.scopes import ExitStack

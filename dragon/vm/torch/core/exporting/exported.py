@@ -5,8 +5,8 @@ from typing import Any, List, NamedTuple, Optional
 
 from dragon.core.scopes import contextmanager
 from dragon.vm.torch.core.exporting.arguments import argument_of
-from dragon.vm.torch.core.exporting.lifting import unlifted
-from dragon.vm.torch.core.exporting.verifying import check_program
+from dragon.vm.torch.core.exporting.unlift import unlifted
+from dragon.vm.torch.core.exporting.verifier import check_program
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.exporting.signatures import (
     ConstantArgument, ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec, TensorArgument)
@@ -192,7 +192,7 @@ class ExportedProgram:
             Another program.
 
         """
-        from dragon.vm.torch.core.exporting.decomposing import decomposed
+        from dragon.vm.torch.core.exporting.decomposition_pass import decomposed
         return decomposed(self, decomp_table)
 
     def validate(self):

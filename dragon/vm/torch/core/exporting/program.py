@@ -1,14 +1,14 @@
 """An exported program from a module: traced, its sizes understood, its graph described."""
 from dragon.vm.torch._dynamo.exc import UserError, UserErrorType
-from dragon.vm.torch.core.exporting.asking import asked_axes, symbols_of
+from dragon.vm.torch.core.exporting.dynamic_shapes import asked_axes, symbols_of
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.ranges import Fit, Ranges
 from dragon.vm.torch.core.exporting.replay import is_graph, plain_shape
 from dragon.vm.torch.core.exporting.symbols import Expression, SymInt, ValueRanges
-from dragon.vm.torch.core.exporting.tracing import Tracing
-from dragon.vm.torch.core.exporting.unknowns import Unknowns, check_is_open, check_unknowns, traced_with
-from dragon.vm.torch.core.exporting.values import FakeTensor
-from dragon.vm.torch.core.exporting.violations import Violations
+from dragon.vm.torch.core.exporting.program_trace import ProgramTrace
+from dragon.vm.torch.core.exporting.unbacked_symbols import UnbackedSymbols, check_is_open, check_unknowns, traced_with
+from dragon.vm.torch.core.exporting.fake_tensor import FakeTensor
+from dragon.vm.torch.core.exporting.constraint_violations import ConstraintViolations
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.exporting.dims import _DimHint
 from dragon.vm.torch.fx.node import Node
@@ -34,7 +34,7 @@ class Described:
         self.traced, self.axes, self.ranges, self.guards = traced, axes, ranges, guards
 
 
-def describe_program(module, args, kwargs, dynamic_shapes, preserved=(), make=Tracing):
+def describe_program(module, args, kwargs, dynamic_shapes, preserved=(), make=ProgramTrace):
     """Return the Described of a module's call.
 
     Parameters
@@ -47,7 +47,7 @@ def describe_program(module, args, kwargs, dynamic_shapes, preserved=(), make=Tr
         Which sizes may vary.
     preserved : Sequence[str]
         Modules whose calls are kept.
-    make : Callable, optional, default=Tracing
+    make : Callable, optional, default=ProgramTrace
         Makes the tracing.
 
     Returns
@@ -130,7 +130,7 @@ def _solve(ranges, axes, dims):
     """Find what sizes follow; return the axes that are fixed, though the user left that open."""
     known, narrow = ranges.solve()
     sources = {name: _source(axes, name) for name in ranges.hints}
-    violations, closed = Violations(dims, sources), set()
+    violations, closed = ConstraintViolations(dims, sources), set()
     for name, expression in known:
         value = expression.constant
         if name not in dims:
@@ -176,7 +176,7 @@ def _source(axes, name):
 
 
 def _check_bounds(ranges, axes, dims):
-    violations = Violations(dims, {name: _source(axes, name) for name in ranges.hints})
+    violations = ConstraintViolations(dims, {name: _source(axes, name) for name in ranges.hints})
     for name, found in ranges.found.items():
         if name not in dims or isinstance(dims[name], _DimHint):
             continue
@@ -228,8 +228,8 @@ def _check_again(trace, traced, ranges, axes):
         return
     bindings = ranges.bindings(point)
     sizes = {axis.place: axis.expression.value(bindings) for axis in axes}
-    unknowns = Unknowns({name: bindings[name] for name in traced.unknowns.names}, traced.unknowns.claims,
-                        traced.unknowns.opaque)
+    unknowns = UnbackedSymbols({name: bindings[name] for name in traced.unknowns.names}, traced.unknowns.claims,
+                               traced.unknowns.opaque)
     other = trace(_by_leaf(axes), sizes, unknowns)
     mine = [node for node in traced.graph.nodes if node.op != "output"]
     theirs = [node for node in other.graph.nodes if node.op != "output"]

@@ -4,8 +4,8 @@ from dragon.core import modes
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.exporting.errors import Differs
 from dragon.vm.torch.core.exporting.symbols import RELATIONS, compute
-from dragon.vm.torch.core.exporting.unknowns import value_of, written_by
-from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
+from dragon.vm.torch.core.exporting.unbacked_symbols import value_of, written_by
+from dragon.vm.torch.core.exporting.higher_order import HigherOrderOperator
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph_module import GraphModule
 from dragon.vm.torch.fx.node import map_arg

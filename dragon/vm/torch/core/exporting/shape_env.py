@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from dragon import _C
 from dragon.core.capture import sizes
-from dragon.core.capture.lines import user_line
+from dragon.core.capture.source_lines import user_line
 from dragon.core.scopes import contextmanager
 from dragon.core.warnings import is_users
 from dragon.vm.torch.core.exporting.errors import ExportError

@@ -6,14 +6,14 @@ import operator
 import re
 
 from dragon.core import modes as switches, python_operators
-from dragon.core.capture.lines import user_frame, user_line
+from dragon.core.capture.source_lines import user_frame, user_line
 from dragon.core.capture.sizes import Quantity, Size as Number
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.tracing_state import current_tracer, set_tracer  # noqa: F401
-from dragon.vm.torch.core.exporting.resolving import NoOverload, arguments_of, resolve
+from dragon.vm.torch.core.exporting.overload_resolution import NoOverload, arguments_of, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
-from dragon.vm.torch.core.exporting.unknowns import maker_of, text_of_check, written_by
+from dragon.vm.torch.core.exporting.unbacked_symbols import maker_of, text_of_check, written_by
 from dragon.vm.torch.core.overrides import TorchFunctionMode, below, count_modes, flat
 from dragon.vm.torch.core.python_operators import function_of, is_attribute, is_look
 from dragon.vm.torch.core.tensor import Tensor

@@ -4,7 +4,7 @@ from collections import OrderedDict
 
 from dragon import _C
 from dragon.core import modes
-from dragon.core.capture.outward import note
+from dragon.core.capture.side_effects import note
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core import gradients
 from dragon.vm.torch.core.nodes import wrap

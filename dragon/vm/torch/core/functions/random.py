@@ -3,7 +3,7 @@ import struct
 
 from dragon import _C
 from dragon.core import accelerator
-from dragon.core.capture.outward import note
+from dragon.core.capture.side_effects import note
 from dragon.core.random import current_generator
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dtypes import OBJECTS

@@ -4,7 +4,7 @@ import math
 from dragon.core import warnings
 from dragon import _C
 from dragon.core import config
-from dragon.core.capture.outward import note
+from dragon.core.capture.side_effects import note
 from dragon.core.capture.settings import is_exporting
 from dragon.vm.guest import import_or_none
 from dragon.vm.torch.core.device import as_device, device

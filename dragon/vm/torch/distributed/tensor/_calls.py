@@ -6,8 +6,8 @@ from dragon.core.scopes import ExitStack
 from dragon.distributed.globals.boxing import box
 from dragon.distributed.globals.signatures import BROADCAST, is_split
 from dragon.vm.torch.core.dispatching.wrapper_subclass import stand_in
-from dragon.vm.torch.core.dispatching.stack import asking_nobody
-from dragon.vm.torch.core.exporting.resolving import bind
+from dragon.vm.torch.core.dispatching.mode_stack import asking_nobody
+from dragon.vm.torch.core.exporting.overload_resolution import bind
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.distributed.tensor._dtensor_spec import DTensorSpec, TensorMeta
 

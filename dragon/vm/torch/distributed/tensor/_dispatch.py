@@ -5,7 +5,7 @@ from dragon.core import warnings
 from dragon.core.scopes import contextmanager
 from dragon.distributed.globals.signatures import is_split
 from dragon.vm.torch.core.dispatching.wrapper_subclass import stand_in, without_numbers
-from dragon.vm.torch.core.dispatching.stack import leaves
+from dragon.vm.torch.core.dispatching.mode_stack import leaves
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.distributed.tensor import _ops
 from dragon.vm.torch.distributed.tensor._calls import Call, Operand, mapped, meta_of, replicated

@@ -37,7 +37,7 @@ def make_fx(f, decomposition_table=None, tracing_mode="real", _allow_non_fake_in
     ['aten.t.default', 'aten.mm.default']
 
     """
-    from dragon.vm.torch.core.exporting.making import MODES, made_graph
+    from dragon.vm.torch.core.exporting.make_fx import MODES, made_graph
     if tracing_mode not in MODES:
         raise AssertionError(f'tracing_mode should be one of "real", "fake", "symbolic", got {tracing_mode!r}')
 

@@ -3,9 +3,9 @@ import re
 
 from dragon import _C
 from dragon.core.capture.export import is_idle
-from dragon.core.capture.host import free_sizes, noting
+from dragon.core.capture.host_calls import free_sizes, noting
 from dragon.core.capture.settings import every_loop
-from dragon.core.capture.unknown import numbers_of_axes
+from dragon.core.capture.shape_inference import numbers_of_axes
 from dragon.core.graph import Graph
 from dragon.onnx.errors import ExportError
 from dragon.vm.shared.errors import InvalidArgumentError, UnimplementedError

@@ -1,6 +1,6 @@
 """Branches and loops among the engine's calls: their graphs, which are the engine's as well, are said in turn."""
 from dragon.core.graph import Graph
-from dragon.vm.torch.core.exporting.branching import COND, WHILE, _copied, _finished, _traced
+from dragon.vm.torch.core.exporting.control_flow import COND, WHILE, _copied, _finished, _traced
 from dragon.vm.torch.core.exporting.tracing_state import current_tracer
 from dragon.vm.torch.core.exporting.engine_to_aten.table import lowering
 

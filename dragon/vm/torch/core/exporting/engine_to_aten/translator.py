@@ -8,7 +8,7 @@ from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.exporting.decompositions import lowering_of
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.tracer import aten
-from dragon.vm.torch.core.exporting.resolving import NoOverload, resolve
+from dragon.vm.torch.core.exporting.overload_resolution import NoOverload, resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.exporting.engine_to_aten import (  # noqa: F401: which fill the table
     control_flow, layers, recurrent, shapes)

@@ -1,6 +1,6 @@
 """Rules of operators that programs tell."""
 from dragon.distributed.globals.signatures import BROADCAST
-from dragon.vm.torch.core.dispatching.stack import leaves
+from dragon.vm.torch.core.dispatching.mode_stack import leaves
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.distributed.tensor._ops import CUSTOM, chosen
 from dragon.vm.torch.distributed.tensor.placement_types import Placement

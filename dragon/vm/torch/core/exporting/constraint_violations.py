@@ -8,7 +8,7 @@ def _name(dim, source):
     return source if isinstance(dim, _DimHint) else dim.__name__
 
 
-class Violations:
+class ConstraintViolations:
     """Gathers what was violated, and what would do.
 
     Parameters

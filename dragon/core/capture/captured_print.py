@@ -8,9 +8,9 @@ import sys
 import threading
 
 from dragon import _C
-from dragon.core.capture.codes import is_own
-from dragon.core.capture.host import when_run
-from dragon.core.capture.outward import note
+from dragon.core.capture.code_names import is_own
+from dragon.core.capture.host_calls import when_run
+from dragon.core.capture.side_effects import note
 from dragon.core.capture.settings import captures
 from dragon.core.capture.structure import is_scalar
 from dragon.core.operators import operators
@@ -71,7 +71,7 @@ def _teller(plain):
     return tell
 
 
-class Telling(Scope):
+class CapturedPrint(Scope):
     """Within a `with` block, what captured calls of this thread print becomes steps of their graphs."""
 
     def _enter_scope(self, exits):

@@ -10,13 +10,13 @@ import weakref
 from argparse import Namespace
 
 from dragon import _C
-from dragon.core.capture import codes
-from dragon.core.capture.missing import Missing
+from dragon.core.capture import code_names
+from dragon.core.capture.absent_attributes import AbsentAttributes
 from dragon.core.capture.rules import Rules
 from dragon.core.capture.structure import ABSENT, EQUAL, SAME, describe, is_scalar
-from dragon.core.capture.watching import (ARRAY, ATTRIBUTE, CELL, CLASS, DICT, ENVIRONMENT, KEYS, LARGEST_ARRAY, LIST,
-                                          SET, TENSOR, Watching, has_plain_fields, hides_itself, is_library_module,
-                                          is_unseen)
+from dragon.core.capture.watched_state import (
+    ARRAY, ATTRIBUTE, CELL, CLASS, DICT, ENVIRONMENT, KEYS, LARGEST_ARRAY, LIST, SET, TENSOR, WatchedState,
+    has_plain_fields, hides_itself, is_library_module, is_unseen)
 
 MAKERS = frozenset(("__init__", "__new__", "__post_init__"))  # run only where code makes an object of a class
 OURS = ("_dragon", "_keras")  # how names begin that faces give to attributes of tensors
@@ -53,7 +53,7 @@ class Place:
         self.keys, self.checks, self.names = [], [], []
 
 
-class Walk(Watching, Missing):
+class DependencyAnalysis(WatchedState, AbsentAttributes):
     """Look at a function, its arguments and all that they lead to.
 
     Parameters
@@ -144,7 +144,7 @@ class Walk(Watching, Missing):
         elif isinstance(value, type):
             self._visit_class(value, path, made=True)
         elif isinstance(value, types.ModuleType):
-            if not codes.is_library(value.__dict__.get("__name__")):
+            if not code_names.is_library(value.__dict__.get("__name__")):
                 self._watch_module(value, path)
         elif not self._visit_container(value, path) and not self._visit_function(value, path):
             self._visit_object(value, path)
@@ -204,7 +204,7 @@ class Walk(Watching, Missing):
         elif isinstance(value, collections.deque):
             self._watch_order(value, path)
         elif self._visit_state(value, path):
-            if not codes.is_library(type(value).__module__):
+            if not code_names.is_library(type(value).__module__):
                 self._visit_class(type(value), type(value).__qualname__)
             return True
         else:
@@ -244,7 +244,7 @@ class Walk(Watching, Missing):
         if isinstance(value, types.FunctionType):
             self._visit_python_function(value, path)
         elif isinstance(value, types.MethodType):
-            self._expect(value.__func__, f"{path}.__func__" if codes.is_library_code(value.__func__) else path)
+            self._expect(value.__func__, f"{path}.__func__" if code_names.is_library_code(value.__func__) else path)
             self._expect(value.__self__, f"{path}.__self__" if path != "function" else "self")
         elif isinstance(value, (staticmethod, classmethod)):
             self._expect(value.__func__, path)
@@ -274,7 +274,7 @@ class Walk(Watching, Missing):
             return
         for cell, name in zip(function.__closure__ or (), function.__code__.co_freevars):
             self._visit_cell(cell, f"{path}: closure {name}")
-        if codes.is_library_code(function):
+        if code_names.is_library_code(function):
             if function.__module__ == "os" and function.__name__ in ENVIRONMENT:
                 self._watch_environment()
             return
@@ -285,7 +285,7 @@ class Walk(Watching, Missing):
             place.names.append(f"{path}.{name}")
             place.checks.append(self._expect(value, f"{path}.{name}") if name != "__code__" else (SAME, value))
             self.kept.append(value)
-        names = codes.names_of(function.__code__)
+        names = code_names.names_of(function.__code__)
         self.asked |= names.asked
         self._asked_of_any |= names.asked - names.asked_of_self
         if names.asked_of_self:
@@ -386,12 +386,12 @@ class Walk(Watching, Missing):
 
     def _visit_object(self, value, path):
         kind = type(value)
-        library = codes.is_library(kind.__module__)
+        library = code_names.is_library(kind.__module__)
         self._visit_class(kind, kind.__qualname__)
         fields = getattr(value, "__dict__", None)
         if not library and not isinstance(kind.__getattribute__, types.FunctionType):  # which would run at each check
             self._same(self._place(ATTRIBUTE, value, path), "__class__", kind, f"{path}.__class__")
-        elif library and not codes.is_own(kind.__module__) and not isinstance(value, PLAIN):
+        elif library and not code_names.is_own(kind.__module__) and not isinstance(value, PLAIN):
             if isinstance(fields, dict) and has_plain_fields(kind):
                 self._whole_fields(fields, path)
             return
@@ -432,14 +432,14 @@ class Walk(Watching, Missing):
             self._absent(place, sorted(unset), slots)
 
     def _visit_class(self, kind, path, made=False):
-        if type(kind) is not type and not codes.is_library(type(kind).__module__):
+        if type(kind) is not type and not code_names.is_library(type(kind).__module__):
             self._visit_class(type(kind), path)
         for base in kind.__mro__:
             if (base, made) in self._seen:
                 continue
             self._seen[base, made] = path
-            if codes.is_library(base.__module__):
-                if base not in Rules.roots and (codes.is_own(base.__module__) or has_plain_fields(base)):
+            if code_names.is_library(base.__module__):
+                if base not in Rules.roots and (code_names.is_own(base.__module__) or has_plain_fields(base)):
                     self._learn(_names_in_class(base))
                 continue
             if (base, not made) not in self._seen:
@@ -474,7 +474,7 @@ def _names_in_class(kind):
     """Return the attributes that a library class's methods name."""
     functions = [value for name, value in list(kind.__dict__.items())
                  if isinstance(value, types.FunctionType) and name not in MAKERS]
-    return frozenset().union(*(codes.names_of(function.__code__).attributes for function in functions))
+    return frozenset().union(*(code_names.names_of(function.__code__).attributes for function in functions))
 
 
 def _wraps_function(value):

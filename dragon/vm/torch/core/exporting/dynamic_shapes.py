@@ -5,7 +5,7 @@ import inspect
 from dragon.vm.torch._dynamo.exc import UserError, UserErrorType
 from dragon.vm.torch.core.exporting.ranges import Axis
 from dragon.vm.torch.core.exporting.symbols import OPEN, Expression, SymInt, ValueRanges
-from dragon.vm.torch.core.exporting.tracing import argument_names
+from dragon.vm.torch.core.exporting.program_trace import argument_names
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.exporting.dims import Dim, ShapesCollection, _DerivedDim, _DimHint
 from dragon.vm.torch.core.exporting.signatures import InputKind

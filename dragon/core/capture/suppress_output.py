@@ -75,7 +75,7 @@ def _take_away():
         logging.Logger.handle = logging.Logger.handle.plain
 
 
-class Hushed(Scope):
+class SuppressOutput(Scope):
     """Within a `with` block, nothing that this thread says reaches the screen or a log; `wanted` tells of it.
 
     Parameters

@@ -3,7 +3,7 @@ from dragon.core import modes as switches
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core import overrides
 from dragon.vm.torch.core.dispatching.wrapper_subclass import stand_in
-from dragon.vm.torch.core.dispatching.stack import asking_nobody, without_modes
+from dragon.vm.torch.core.dispatching.mode_stack import asking_nobody, without_modes
 from dragon.vm.torch.core.exporting.tracing_state import fall_back_to_engine, set_tracer
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils import _pytree as pytree
@@ -58,7 +58,7 @@ def _looks(item):
 
 
 def _graph(target, flat, spec, wanted, grads):
-    from dragon.vm.torch.core.exporting.making import made_graph
+    from dragon.vm.torch.core.exporting.make_fx import made_graph
     count = len(wanted)
 
     def gradients(*values):

@@ -7,9 +7,9 @@ import warnings
 
 import pytest
 
-from dragon.core.capture import codes
+from dragon.core.capture import code_names
 from dragon.core.capture.function import function
-from dragon.core.capture.walk import Walk
+from dragon.core.capture.dependency_analysis import DependencyAnalysis
 from dragon.vm import torch
 from harness.subresults import each
 
@@ -162,7 +162,7 @@ def test_only_what_a_module_is_asked_for_is_walked():
             return library.part7(x) * getattr(self, self.kind)
 
     layer = Layer()
-    walk = Walk(layer, (torch.ones(2),), {})
+    walk = DependencyAnalysis(layer, (torch.ones(2),), {})
     assert len(walk.places) < 40
     captured = function(layer)
     assert captured(torch.ones(2)).tolist() == [14.0, 14.0]
@@ -189,18 +189,18 @@ def asking(thing, name, flag):
 def test_names_given_as_they_stand_are_told_from_computed_ones(way):
     fixed = {"as it stands": {"a"}, "with a default": {"a"}, "of a call": {"a", "b", "c"}, "set": {"a", "b"},
              "within another": {"a", "b", "c"}}
-    names = codes.names_of(asking(None, None, None)[way].__code__)
+    names = code_names.names_of(asking(None, None, None)[way].__code__)
     assert names.dynamic == (way not in fixed)
     assert not names.dynamic and names.attributes == fixed[way] or names.dynamic
 
 
 def test_a_function_that_is_no_graph_is_left_alone_soon(monkeypatch):
-    walks, start = [], Walk.__init__
+    walks, start = [], DependencyAnalysis.__init__
 
     def count(self, *args, **kwargs):
         walks.append(self)
         start(self, *args, **kwargs)
-    monkeypatch.setattr(Walk, "__init__", count)
+    monkeypatch.setattr(DependencyAnalysis, "__init__", count)
     captured = function(lambda x: x * 2 if float(x.sum()) > 0 else x)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -9,7 +9,7 @@ from dragon.vm.torch.core.device import device as Device
 from dragon.vm.torch.core.dispatching import wrapper_subclass
 from dragon.vm.torch.core.exporting import subscripts
 from dragon.vm.torch.core.exporting.tracer import aten
-from dragon.vm.torch.core.exporting.resolving import resolve
+from dragon.vm.torch.core.exporting.overload_resolution import resolve
 from dragon.vm.torch.core.exporting.api_to_aten import RULES
 from dragon.vm.torch.core.tensor import Tensor
 

@@ -5,10 +5,11 @@ import operator
 import os
 import pickle
 
-from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
+from dragon.vm.torch.core.exporting.higher_order import HigherOrderOperator
 from dragon.vm.torch.core.exporting.symbols import NUMBERS_OPERATORS, OPEN, Expression, ValueRanges
-from dragon.vm.torch.core.exporting.values import FakeTensor
-from dragon.vm.torch.core.exporting.wire import (FORMATS, FileError, device_of, dtype_of, layout_of, size_in)
+from dragon.vm.torch.core.exporting.fake_tensor import FakeTensor
+from dragon.vm.torch.core.exporting.serialized_values import (
+    FORMATS, FileError, device_of, dtype_of, layout_of, size_in)
 from dragon.vm.torch.core.files.archive import ArchiveReader, Corrupt
 from dragon.vm.torch.core.exporting import signatures
 from dragon.vm.torch.core.exporting.exported import ExportedProgram, ModuleCallEntry, ModuleCallSignature

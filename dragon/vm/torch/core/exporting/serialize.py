@@ -6,10 +6,10 @@ import os
 
 from dragon.vm.torch.core.dtypes import dtype
 from dragon.vm.torch.core.device import device
-from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
+from dragon.vm.torch.core.exporting.higher_order import HigherOrderOperator
 from dragon.vm.torch.core.exporting.symbols import NUMBERS_OPERATORS, OPEN, SymInt
-from dragon.vm.torch.core.exporting.wire import (STRIDED, device_words, dtype_number, format_number, number_out,
-                                                 size_out)
+from dragon.vm.torch.core.exporting.serialized_values import (
+    STRIDED, device_words, dtype_number, format_number, number_out, size_out)
 from dragon.vm.torch.core.files.archive import ArchiveWriter
 from dragon.vm.torch.core.layout import layout, memory_format
 from dragon.vm.torch.core.tensor import Tensor

@@ -3,7 +3,7 @@ import itertools
 import threading
 
 from dragon import _C
-from dragon.core.capture.rewind import for_good
+from dragon.core.capture.rollback import for_good
 from dragon.core.capture.settings import captures, is_exporting
 from dragon.core.scopes import scope
 

@@ -8,7 +8,7 @@ import time
 import types
 
 from dragon import _C
-from dragon.core.capture.lines import user_line
+from dragon.core.capture.source_lines import user_line
 from dragon.core.capture.settings import captures
 from dragon.core.scopes import Scope
 from dragon.core.warnings import is_own, is_users
@@ -36,7 +36,7 @@ _ASKING = {("threading", "active_count"): "counts threads", ("threading", "enume
 _SILENT = ("<frozen importlib", "warnings.py", "linecache.py")  # imports and warnings, which come once by themselves
 
 
-def _deed(called):
+def _effect(called):
     """Return what a function of C's does outside, or None."""
     owner = getattr(called, "__self__", None)
     if isinstance(owner, types.ModuleType) or owner is None:
@@ -64,19 +64,19 @@ def _told_by(module, called):
     return None
 
 
-def note(deed):
+def note(effect):
     """Tell the captures in progress that the program does something that a graph would not do again.
 
     Parameters
     ----------
-    deed : str
+    effect : str
         What it does, in the third person.
 
     """
     for capture in captures():
-        outward = getattr(capture, "outward", None)
-        if outward is not None and outward.deed is None:
-            outward.deed = f"it {deed} at {user_line()}"
+        side_effects = getattr(capture, "side_effects", None)
+        if side_effects is not None and side_effects.effect is None:
+            side_effects.effect = f"it {effect} at {user_line()}"
 
 
 def _is_programs(frame):
@@ -97,19 +97,19 @@ def _look(frame, called):
     return _LOOKING.get(called) if is_plain and is_users(frame.f_code.co_filename) else None
 
 
-def _deed_of_python(frame):
+def _effect_of_python(frame):
     """Return what a function of Python's library tells of the process, or None."""
     return _ASKING.get((frame.f_globals.get("__name__"), frame.f_code.co_name))
 
 
-class Outward(Scope):
+class SideEffects(Scope):
     """Within a `with` block, note the first thing that this thread's program does outside, and which code it runs.
 
     A graph would not do it again. Where somebody else profiles the thread, nothing is noted.
     """
 
     def __init__(self):
-        self.deed = None
+        self.effect = None
         self.codes = set()  # that were run
 
     def _enter_scope(self, exits):
@@ -128,8 +128,8 @@ class Outward(Scope):
     def _note(self, frame, event, called):
         if event == "call":
             self.codes.add(frame.f_code)
-        if self.deed is not None or event not in ("call", "c_call"):
+        if self.effect is not None or event not in ("call", "c_call"):
             return
-        deed = _deed_of_python(frame) if event == "call" else _deed(called) or _look(frame, called)
-        if deed is not None and _is_programs(frame.f_back if event == "call" else frame):
-            self.deed = f"it {deed} at {user_line()}"
+        effect = _effect_of_python(frame) if event == "call" else _effect(called) or _look(frame, called)
+        if effect is not None and _is_programs(frame.f_back if event == "call" else frame):
+            self.effect = f"it {effect} at {user_line()}"

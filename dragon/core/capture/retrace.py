@@ -18,7 +18,7 @@ from dragon.core.scopes import ExitStack
 GONE = "the function itself is gone; keep it as long as its results"
 
 
-class Again:
+class Retrace:
     """What a captured call was, for whoever wants it done again.
 
     Parameters

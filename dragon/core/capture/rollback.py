@@ -2,11 +2,11 @@
 import functools
 import threading
 
-from dragon.core.capture.hush import Hushed
+from dragon.core.capture.suppress_output import SuppressOutput
 from dragon.core.capture.objects import is_filled
 from dragon.core.capture.structure import ABSENT
 from dragon.core.scopes import scope
-from dragon.core.capture.walk import ATTRIBUTE, CELL, CLASS, DICT, KEYS, LIST
+from dragon.core.capture.dependency_analysis import ATTRIBUTE, CELL, CLASS, DICT, KEYS, LIST
 
 _MISSING = object()
 _local = threading.local()  # `rewinds`: the blocks that this thread is in, the innermost last
@@ -123,7 +123,7 @@ class _Cell:
 _KEEPERS = {LIST: _Items, DICT: _Pairs, KEYS: _Entries, ATTRIBUTE: _Entries, CLASS: _Entries, CELL: _Cell}
 
 
-class Rewind:
+class Rollback:
     """What a call has changed in Python, and how it was before.
 
     Parameters
@@ -150,8 +150,8 @@ class Rewind:
         stack.callback(self._put_back)
         if self._sets_back:
             self.undo()
-        stack.push(_local.__dict__.setdefault("rewinds", []), self)
-        self._hushed = Hushed()
+        stack.push(_local.__dict__.setdefault("rollbacks", []), self)
+        self._hushed = SuppressOutput()
         stack.enter(self._hushed)
 
     def _all(self):
@@ -184,14 +184,14 @@ class Rewind:
 
 
 @scope
-def made_again(stack, rewind):
-    """Have a call made again in a `with` block; `rewind` is what takes it back, None where nothing has to."""
-    if rewind is not None:
-        rewind.begin_again(stack)
+def made_again(stack, rollback):
+    """Have a call made again in a `with` block; `rollback` is what takes it back, None where nothing has to."""
+    if rollback is not None:
+        rollback.begin_again(stack)
 
 
 @scope
 def for_good(stack):
     """Have what a `with` block does last, also where a call is made again: it belongs to the run, not to the trace."""
-    for rewind in reversed(getattr(_local, "rewinds", ())):
-        rewind._pause(stack)
+    for rollback in reversed(getattr(_local, "rollbacks", ())):
+        rollback._pause(stack)

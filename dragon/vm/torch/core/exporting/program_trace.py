@@ -6,10 +6,10 @@ import traceback
 
 from dragon import _C
 from dragon.core import modes
-from dragon.core.capture.lines import user_line
+from dragon.core.capture.source_lines import user_line
 from dragon.core.capture.settings import begin_capture
 from dragon.core.scopes import ExitStack
-from dragon.vm.torch.core.exporting import api_to_aten_rest, branching, subscripts  # noqa: F401
+from dragon.vm.torch.core.exporting import api_to_aten_rest, control_flow, subscripts  # noqa: F401
 from dragon.vm.torch.core.exporting.attributes import Attributes
 from dragon.vm.torch.core.exporting.engine_level_export import EngineLevelTrace
 from dragon.vm.torch.core.exporting.shape_env import ShapeEnv
@@ -118,7 +118,7 @@ def _path_name(name, path):
     return re.sub(r"\W", "_", "_".join(words))
 
 
-class Tracing:
+class ProgramTrace:
     """Traces one call of a module.
 
     Parameters
@@ -196,7 +196,7 @@ class Tracing:
         trace, shape_env = _C.Trace(), ShapeEnv()
         self.traced.shape_env, shape_env.unknowns = shape_env, self.unknowns
         tracer = self.make_tracer(shape_env)
-        tracer.flow = branching
+        tracer.flow = control_flow
         tracer.lifted, tracer.traced, tracer.tracing = self._lifted, self.traced, self
         self.tracer = tracer
         state, stand_ins, users = list(self._state()), [], list(self._user_inputs())

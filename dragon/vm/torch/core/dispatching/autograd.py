@@ -7,11 +7,11 @@ from dragon.core.custom_function import FREED
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core.aten.kinds import ADDITIVE, has_history, kinds_of
 from dragon.vm.torch.core.dispatching.derivatives import derivatives_of, gradients_of
-from dragon.vm.torch.core.dispatching.replaying import replayed
+from dragon.vm.torch.core.dispatching.engine_gradients import replayed
 from dragon.vm.torch.core.dispatching.wrapper_subclass import bare, is_wrapper, revive, revive_all, stand_in
-from dragon.vm.torch.core.dispatching.stack import asking_nobody, is_packing, leaves
+from dragon.vm.torch.core.dispatching.mode_stack import asking_nobody, is_packing, leaves
 from dragon.vm.torch.core.exporting.tracer import aten
-from dragon.vm.torch.core.exporting.resolving import bind
+from dragon.vm.torch.core.exporting.overload_resolution import bind
 from dragon.vm.torch.core.tensor import Tensor, ops
 from dragon.vm.torch.utils._pytree import tree_map
 

@@ -10,12 +10,12 @@ from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.tracer import ExportTracer, aten
 from dragon.vm.torch.core.exporting.program import _check_replay, _fit, open_unknowns
 from dragon.vm.torch.core.exporting.ranges import Axis, Ranges
-from dragon.vm.torch.core.exporting.resolving import resolve
+from dragon.vm.torch.core.exporting.overload_resolution import resolve
 from dragon.vm.torch.core.exporting.schemas import overloads
 from dragon.vm.torch.core.exporting.api_to_aten import RULES
 from dragon.vm.torch.core.exporting.symbols import OPEN, SymInt, ValueRanges
-from dragon.vm.torch.core.exporting.tracing import Tracing
-from dragon.vm.torch.core.exporting.unknowns import traced_with
+from dragon.vm.torch.core.exporting.program_trace import ProgramTrace
+from dragon.vm.torch.core.exporting.unbacked_symbols import traced_with
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.core.exporting.signatures import (
     ConstantArgument, InputKind, OutputKind, OutputSpec, TensorArgument)
@@ -145,7 +145,7 @@ def _twin(name, overload):
     return getattr(packet, overload if overload in overloads(name) else "default")
 
 
-class Retracing(Tracing):
+class Retracing(ProgramTrace):
     """Traces a program's own graph."""
 
     def __init__(self, program, table, axes, unknowns):

@@ -18,7 +18,7 @@ import threading
 import types
 import weakref
 
-from dragon.core.capture import codes
+from dragon.core.capture import code_names
 from dragon.core.capture.objects import is_iterator
 from dragon.core.capture.structure import EQUAL, SAME, is_scalar
 from dragon.core.interrupts import is_interrupt
@@ -33,7 +33,7 @@ _NOTHING = object()
 _CACHED = type(functools.lru_cache(lambda: None))
 
 
-class Watching:
+class WatchedState:
     """The part of a walk that looks beyond what the program's objects hold."""
 
     def _same(self, place, key, value, path):
@@ -64,7 +64,7 @@ class Watching:
                 self._watch_library(value, attribute, pairs, where)
             if id(module) not in self._libraries:
                 self._libraries[id(module)] = self._place(KEYS, module.__dict__, path)
-            users = isinstance(value, types.FunctionType) and not codes.is_library_code(value)
+            users = isinstance(value, types.FunctionType) and not code_names.is_library_code(value)
             put = self._put if users or type(value) in (list, dict, set) else self._same
             put(self._libraries[id(module)], attribute, value, where)
 
@@ -76,7 +76,7 @@ class Watching:
                 self._watch_library(module, name, {(name, later) for later in names.attributes}, path)
         wanted = set(names.texts if ("sys", "modules") in names.pairs or "sys" not in names.globals else ())
         for name in sorted(wanted | names.modules):
-            if not name or codes.is_library(name) or ("loaded", name) in self._seen:
+            if not name or code_names.is_library(name) or ("loaded", name) in self._seen:
                 continue
             self._seen["loaded", name] = path
             if self._loaded is None:
@@ -178,8 +178,8 @@ class Watching:
             for base in kind.__mro__:
                 known = list(vars(base).items())
                 methods = {name: value for name, value in known if name in self._names and isinstance(
-                    value, types.FunctionType) and not codes.is_library_code(value)}
-                if methods and codes.is_library(base.__module__):
+                    value, types.FunctionType) and not code_names.is_library_code(value)}
+                if methods and code_names.is_library(base.__module__):
                     place = self._place(CLASS, base, base.__qualname__)
                     for name, value in methods.items():
                         self._put(place, name, value, f"{base.__qualname__}.{name}")
@@ -201,7 +201,7 @@ class Watching:
 def hides_itself(value):
     """Return whether an object's own `__getattribute__` does not tell its class and its fields to guards."""
     kind = type(value)
-    if not isinstance(kind.__getattribute__, types.FunctionType) or codes.is_library(kind.__module__):
+    if not isinstance(kind.__getattribute__, types.FunctionType) or code_names.is_library(kind.__module__):
         return False
     try:
         return value.__class__ is not kind or value.__dict__ is not object.__getattribute__(value, "__dict__")
@@ -213,7 +213,7 @@ def hides_itself(value):
 
 def is_library_module(value):
     """Return whether a value is a module of a library's; a value's own code is not asked."""
-    return issubclass(type(value), types.ModuleType) and codes.is_library(value.__dict__.get("__name__"))
+    return issubclass(type(value), types.ModuleType) and code_names.is_library(value.__dict__.get("__name__"))
 
 
 def is_unseen(value):

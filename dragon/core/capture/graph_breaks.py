@@ -8,7 +8,7 @@ MOST_KEYS = 4096  # that are remembered to have come
 OTHER_WAY = object()  # what a run returns where the program would have gone another way
 
 
-class Parts:
+class GraphBreaks:
     """What runs a call whose program looks at numbers.
 
     What lies between two looks is planned; what looks itself (`nonzero`, `x[mask]`) is done operator by operator. Where
@@ -115,7 +115,7 @@ def make_parts(recording, captured, axes, options):
 
     Returns
     -------
-    Union[Parts, str]
+    Union[GraphBreaks, str]
         The one or the other.
 
     """
@@ -132,6 +132,6 @@ def make_parts(recording, captured, axes, options):
     if doubt:
         return doubt
     try:
-        return Parts(procedure.parts(), template, axes, captured, options)
+        return GraphBreaks(procedure.parts(), template, axes, captured, options)
     except RuntimeError as error:
         return str(error)

@@ -3,13 +3,13 @@ import ast
 import operator
 
 from dragon.core import modes, warnings
-from dragon.core.capture.lines import call_under_way
+from dragon.core.capture.source_lines import call_under_way
 from dragon.core.capture.settings import captures
 from dragon.core.capture.sizes import Size as Number
-from dragon.vm.torch.core.exporting.higher import HigherOrderOperator
+from dragon.vm.torch.core.exporting.higher_order import HigherOrderOperator
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.tracer import ExportTracer
-from dragon.vm.torch.core.exporting.unknowns import TRUE
+from dragon.vm.torch.core.exporting.unbacked_symbols import TRUE
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph import Graph
 from dragon.vm.torch.fx.graph_module import GraphModule

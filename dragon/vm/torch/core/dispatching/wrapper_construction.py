@@ -3,7 +3,7 @@ import importlib
 
 from dragon.vm.torch.core.device import as_device
 from dragon.vm.torch.core.dispatching import wrapper_subclass
-from dragon.vm.torch.core.dispatching.stack import _disabled_torch_dispatch_impl, answers
+from dragon.vm.torch.core.dispatching.mode_stack import _disabled_torch_dispatch_impl, answers
 from dragon.vm.torch.core.functions.creation import default_dtype
 from dragon.vm.torch.core.layout import strided
 from dragon.vm.torch.core.tensor import Tensor

@@ -2,12 +2,12 @@
 import inspect
 
 from dragon.vm.torch.core.exporting.decompositions import composite_table
-from dragon.vm.torch.core.exporting.decomposing import Functional
+from dragon.vm.torch.core.exporting.decomposition_pass import Functional
 from dragon.vm.torch.core.exporting.dims import Dim
 from dragon.vm.torch.core.exporting.tracer import ExportTracer, aten
 from dragon.vm.torch.core.exporting.program import describe_program
 from dragon.vm.torch.core.exporting.api_to_aten import RULES
-from dragon.vm.torch.core.exporting.tracing import Tracing
+from dragon.vm.torch.core.exporting.program_trace import ProgramTrace
 from dragon.vm.torch.core.graphs.structured import _PyTreeCodeGen, _PyTreeInfo  # after what it is a part of
 from dragon.vm.torch.core.tensor import Tensor
 from dragon.vm.torch.fx.graph_module import GraphModule
@@ -64,7 +64,7 @@ class _Called(Module):
         return self.function(*args)
 
 
-class Making(Tracing):
+class MakeFxTrace(ProgramTrace):
     """Traces a function's call.
 
     Parameters
@@ -96,7 +96,7 @@ class Making(Tracing):
         return found
 
 
-class Rewriting(Making):
+class Rewriting(MakeFxTrace):
     """Traces a graph's own run, without writes."""
 
     def make_tracer(self, shape_env):
@@ -143,7 +143,7 @@ def names_of(function, count):
         return rest
     names = [one.name for one in parameters if one.kind is not one.KEYWORD_ONLY]
     if len(names) < count:
-        raise RuntimeError(f"Tracing expected {len(names)} arguments but got {count} concrete arguments")
+        raise RuntimeError(f"ProgramTrace expected {len(names)} arguments but got {count} concrete arguments")
     return names[:count]
 
 
@@ -227,7 +227,7 @@ def made_graph(function, args, mode="real", table=None, pre_dispatch=False):
     title = "<lambda>" if isinstance(inner, Module) else getattr(inner, "__name__", type(inner).__name__)
     table = {**({} if pre_dispatch else composite_table()), **(table or {})}
     symbolic = mode == "symbolic"
-    made = _finished(_traced(inner, args, names, symbolic, table, Making), args, names, title)
+    made = _finished(_traced(inner, args, names, symbolic, table, MakeFxTrace), args, names, title)
     if remove is None:
         return made
     return _finished(_traced(made, args, names, symbolic, {}, Rewriting), args, names, title)

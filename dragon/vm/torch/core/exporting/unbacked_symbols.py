@@ -24,7 +24,7 @@ class Refuted(Exception):
     """What the program checks does not hold for the numbers that were supposed."""
 
 
-class Unknowns:
+class UnbackedSymbols:
     """The unknown numbers of one trace: what is supposed of each, and what the program checks.
 
     Parameters
@@ -122,13 +122,13 @@ class Unknowns:
             raise Refuted
 
     def others(self):
-        """Return the Unknowns for another trace: numbers for which all that is checked holds."""
+        """Return the UnbackedSymbols for another trace: numbers for which all that is checked holds."""
         claimed = (name for claim in self.claims for name in _symbols(claim) if name not in self.opaque)
         found = self._search(list(dict.fromkeys((*self.numbers.values(), *claimed))), self.opaque)
         if found is None:
             raise ExportError("torch.export: no numbers were found for which all holds that the program checks: "
                               f"{', '.join(map(text_of, self.claims))}")
-        return Unknowns(found, self.claims, self.opaque)
+        return UnbackedSymbols(found, self.claims, self.opaque)
 
     def fitted(self, bindings, kept, sizes):
         """Return numbers for which all that is checked holds where some have other values than supposed.
@@ -238,9 +238,9 @@ def traced_with(make, unknowns=None):
 
     Parameters
     ----------
-    make : Callable[[Unknowns], Tracing]
+    make : Callable[[UnbackedSymbols], Tracing]
         Makes the tracing.
-    unknowns : Optional[Unknowns]
+    unknowns : Optional[UnbackedSymbols]
         What is supposed first.
 
     Returns
@@ -249,7 +249,7 @@ def traced_with(make, unknowns=None):
         The tracing, run.
 
     """
-    unknowns = Unknowns() if unknowns is None else unknowns
+    unknowns = UnbackedSymbols() if unknowns is None else unknowns
     for _ in range(TRIES):
         tracing = make(unknowns)
         try:

@@ -1,12 +1,12 @@
 """What a walk watches that is not there: attributes that would come to stand before those that were found."""
 import types
 
-from dragon.core.capture import codes
+from dragon.core.capture import code_names
 from dragon.core.capture.structure import ABSENT, ANY
-from dragon.core.capture.watching import DICT
+from dragon.core.capture.watched_state import DICT
 
 
-class Missing:
+class AbsentAttributes:
     """The part of a walk that looks at what objects, classes and modules lack."""
 
     def _add_absent(self):
@@ -60,4 +60,4 @@ class Missing:
 
 def _answers(kind):
     """Return whether a class of the program's has an answer to attributes that are missing."""
-    return any("__getattr__" in base.__dict__ and not codes.is_library(base.__module__) for base in kind.__mro__)
+    return any("__getattr__" in base.__dict__ and not code_names.is_library(base.__module__) for base in kind.__mro__)
