@@ -112,7 +112,9 @@ def test_random_numbers_are_warned_of(programs):
 @pytest.mark.parametrize("code", [
     "x.roll(1, 0)", "x.roll(1)", "x.roll((1, 2), (0, 1))", "x.permute(1, 0)", "x.view(3, 2)", "x.reshape(6)",
     "x.expand(4, 2, 3)", "x.repeat(2, 1)", "x.flip(0, 1)", "x.tile(2, 2)", "x.amax(1)", "x.squeeze(0)",
-    "x.movedim(0, 1)", "x.sum_to_size(1, 3)", "x.div(2) > x.true_divide(4)", "torch.concat([x, x]).absolute()"])
+    "x.movedim(0, 1)", "x.sum_to_size(1, 3)", "x.div(2) > x.true_divide(4)", "torch.concat([x, x]).absolute()",
+    "2 // (x + 1)", "2 % (x + 1)", "2 ** x", "2 - x", "2 / (x + 1)", "2 << x.int()", "16 >> x.int()", "x.int() << 2",
+    "x.int() >> x.int()", "5 & x.int()", "5 | x.int()", "5 ^ x.int()", "7 // (x.int() + 1)", "2.5 // (x + 1)"])
 def test_numbers_behind_each_other_are_sizes_where_an_operator_takes_those(programs, code):
     torch, other = programs["here"].torch, programs["there"].torch
     traced = torch.jit.trace(eval("lambda x: " + code, {"torch": torch}), torch.ones(2, 3))
@@ -120,4 +122,14 @@ def test_numbers_behind_each_other_are_sizes_where_an_operator_takes_those(progr
     torch.jit.save(traced, buffer)
     again = other.jit.load(io.BytesIO(buffer.getvalue()))
     x = other.arange(6.0).reshape(2, 3)
-    assert again(x).tolist() == eval(code, {"torch": other, "x": x}).tolist()
+    found, wanted = again(x), eval(code, {"torch": other, "x": x})
+    assert found.tolist() == wanted.tolist() and found.dtype == wanted.dtype
+
+
+def test_views_of_another_dtype_are_not_written(programs):
+    """A script would take the number that a dtype is for a size; PyTorch does not even trace them."""
+    torch = programs["here"].torch
+    traced = torch.jit.trace(lambda x: x.view(torch.int32), torch.ones(2, 3))
+    assert traced(torch.zeros(1)).dtype == torch.int32
+    with pytest.raises(NotImplementedError, match=r"torch.jit.save: got a trace with a call of view\(dtype\)"):
+        torch.jit.save(traced, io.BytesIO())

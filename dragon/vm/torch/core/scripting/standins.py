@@ -5,7 +5,8 @@ import inspect
 
 from dragon.core.python_operators import BINARY, COMPARISONS, function_of
 from dragon.dialects.aten import table
-from dragon.vm.torch.core.python_operators import ATEN, scripts_name
+from dragon.vm.torch.core.api import api
+from dragon.vm.torch.core.python_operators import ATEN, FUNCTIONS, scripts_name
 from dragon.vm.torch.core.scripting import resolving
 from dragon.vm.torch.core.scripting.compiler import Compiler
 from dragon.vm.torch.core.scripting.failures import Missing, Source
@@ -13,6 +14,7 @@ from dragon.vm.torch.core.scripting.schemas import overloads
 from dragon.vm.torch.core.scripting.scopes import Builtin, Called, Special
 from dragon.vm.torch.core.scripting.scripts import python_scripts
 from dragon.vm.torch.core.scripting.types import FLOAT, INT, NONE, TENSOR, DictType, ListType, TupleType, optional
+from dragon.vm.torch.core.dtypes import dtype as Dtype
 from dragon.vm.torch.core.tensor import Tensor
 
 KNOWN = {"T": "aten::numpy_T", "mT": "aten::mT", "H": "aten::matrix_H", "mH": "aten::mH", "real": "aten::real",
@@ -122,7 +124,9 @@ def _give_operators():
     for name in BINARY:
         word = f"aten::{ATEN[name]}"
         setattr(StandIn, f"__{name}__", tensor_operator(name, word, False))
-        setattr(StandIn, f"__r{name}__", tensor_operator(name, word, True))
+        # `2 << x` of a script takes tensors of one number alone, so that a trace has the function's operator.
+        swapped = f"aten::{FUNCTIONS[name]}" if name.endswith("shift") else word
+        setattr(StandIn, f"__r{name}__", tensor_operator(name, swapped, True))
         if name not in ("matmul",):
             inner = ATEN[name]
 
@@ -296,6 +300,9 @@ class Recorder:
             return self.operate("aten::numel", lambda tensor: tensor.numel(), args[:1], {})
         if name in ("register_hook", "backward", "requires_grad_"):
             return args[0]
+        if name == "view" and any(isinstance(part, Dtype) for part in (*args[1:], *kwargs.values())):
+            raise NotImplementedError("torch.jit.save: got a trace with a call of view(dtype), expected view(*sizes): "
+                                      "scripts take the number that a dtype is for a size")
         function = getattr(Tensor, name)
         if name in CASTS or name in ("cuda", "to"):
             return self.convert(name, function, args, kwargs)
@@ -347,6 +354,8 @@ class Recorder:
     def binary(self, name, word, one, other):
         """Record `one op other`."""
         found = function_of(word)(real(one), real(other))
+        if word == "floordiv" and not isinstance(one, Tensor):  # the operator takes no number there
+            one = api().tensor(one)
         values = [self.value(part) for part in (one, other)]
         return self.bind(found, self.compiler.binary(name, *values, self.node))
 
