@@ -67,5 +67,18 @@ def test_sums_of_powers(ord):
         assert mine.dtype == dt.float64 and float(mine) == pytest.approx(float(theirs), rel=1e-6, nan_ok=True)
 
 
+def test_sums_of_powers_of_integers_are_refused():
+    for torch in (dt, gt):
+        with pytest.raises(NotImplementedError, match="powsum"):
+            torch._foreach_powsum([torch.arange(3)])
+        assert torch._foreach_powsum([torch.arange(3)], dtype=torch.float32)[0] == 5
+
+
+def test_copies_of_views_are_those_of_pytorch():
+    ours, theirs = ({name for name in dir(torch) if name.endswith("_copy") and not name.startswith("_")}
+                    for torch in (dt, gt))
+    assert ours <= theirs
+
+
 def test_none_is_missing():
     assert {name for name in foreach_lines() if not hasattr(dt, f"_foreach_{name}")} == ABSENT

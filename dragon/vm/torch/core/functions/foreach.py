@@ -116,6 +116,9 @@ def _foreach_norm(self, ord=2, dtype=None):
 def _foreach_powsum(self, ord=2, dtype=None):
     """Return of every tensor the sum of the absolute values' powers."""
     wide = self if dtype is None else [ops.cast(x, dtype) for x in self]
+    whole = next((x for x in wide if not (x.is_floating_point() or x.is_complex())), None)
+    if whole is not None:
+        raise NotImplementedError(f"_foreach_powsum: got {whole.dtype}, expected a floating or complex dtype")
     return tuple(ops.sum(ops.pow(ops.abs(x), ord)) for x in wide)
 
 

@@ -281,7 +281,7 @@ def _alias(input):
 
 def _register_copies():
     for name in ("as_strided", "diagonal", "expand", "narrow", "permute", "select", "split_with_sizes", "squeeze",
-                 "swapaxes", "t", "transpose", "unbind", "unfold", "unsqueeze", "view_as_complex", "view_as_real"):
+                 "t", "transpose", "unbind", "unfold", "unsqueeze", "view_as_complex", "view_as_real"):
         _copying(name + "_copy", getattr(ops, name))
     for name, view in (("alias", _alias), ("detach", Tensor.detach), ("split", Tensor.split), ("slice", ops.slice)):
         _copying(name + "_copy", view)
