@@ -1,4 +1,4 @@
-"""What a walk watches that is not there: attributes that would come to stand before those that were found."""
+"""Attributes that a program looked up and that were absent: guards hold that they stay so."""
 import types
 
 from dragon.core.capture import code_names

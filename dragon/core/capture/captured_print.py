@@ -1,4 +1,4 @@
-"""`print` in a call that is captured: a step of the graph, which says the same whenever the graph runs.
+"""`print` in a captured call: a step of the graph, which prints the same whenever the graph runs.
 
 What is printed must be constants, which the guards watch, and tensors as a whole, whose numbers are those of each run.
 """

@@ -1,4 +1,4 @@
-"""The names in a piece of Python code: globals, attributes, modules it imports."""
+"""Names that a code object reads: globals, attributes and imported modules."""
 import dis
 import functools
 import pathlib

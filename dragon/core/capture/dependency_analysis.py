@@ -1,4 +1,4 @@
-"""Everything that a function's result depends on besides its tensors' numbers, found by looking at code and objects."""
+"""What a function's result depends on besides its tensors, found by analysing its code and the objects it reaches."""
 import collections
 import enum
 import functools

@@ -1,4 +1,4 @@
-"""Programs that look at numbers of tensors: plans, and between them what the program finds there and goes on by."""
+"""Programs that read tensors' numbers: compiled graphs, and the Python between them that depends on the numbers."""
 import threading
 
 from dragon.core.capture.procedure import MOST_PLANS, WORTH_A_PLAN, doubt_of, write_down

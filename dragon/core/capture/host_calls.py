@@ -1,4 +1,4 @@
-"""Python that runs whenever a graph does, in the order of its calls: printing, checks."""
+"""Python functions that a graph calls whenever it runs, in the order of its calls: printing, checks."""
 import itertools
 import threading
 

@@ -1,4 +1,4 @@
-"""Gradients of a compiled call's gradients: the call is written down as the program asked for it, and done again.
+"""Double backward through a compiled call: the call is recorded as the program makes it, and run again with a history.
 
 A plan's backward pass has no history. Where somebody wants one (`create_graph=True`, a tape around a tape), the
 function is written down, once, over tensors without numbers; what it asked for is then done operator by operator, and

@@ -1,4 +1,4 @@
-"""What a call changes in Python happens once: where the same call is made again for another graph, it is taken back."""
+"""Undo what a call changed in Python objects before the same call is made again for another graph."""
 import functools
 import threading
 

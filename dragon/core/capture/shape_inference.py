@@ -1,4 +1,4 @@
-"""Shapes of results where sizes of arguments are not known: the program is asked at several, and nothing is guessed.
+"""Shapes of results where sizes of arguments are unknown: the program runs at several sizes, and nothing is guessed.
 
 A size of a result is a number if it is the same wherever the program runs, and unknown otherwise. Where an unknown
 size meets a number that leaves no choice (a sum of shapes (None,) and (5,)), it is that number, or 1.

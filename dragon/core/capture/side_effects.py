@@ -1,4 +1,4 @@
-"""What a call does outside of Python's objects while it is captured: clocks it reads, files and streams it writes."""
+"""Side effects outside of Python objects during a capture: clocks that are read, files and streams that are written."""
 import builtins
 import datetime
 import io

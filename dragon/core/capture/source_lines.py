@@ -1,4 +1,4 @@
-"""Places in the user's code where something happens: for warnings that name a line."""
+"""Lines of the user's code that are executing, for warnings and reports."""
 import ast
 import itertools
 import linecache

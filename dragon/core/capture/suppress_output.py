@@ -1,4 +1,4 @@
-"""A program that runs once more to be written down says nothing a second time; that it wanted to is known."""
+"""Suppress what a program prints or logs while it runs again to be recorded, and note that it wanted to."""
 import logging
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""Calls that are no part of the capture they are made in: they run once, at once, with numbers."""
+"""Calls that are left out of the capture they are made in: they run once, immediately, with real numbers."""
 from dragon.core import modes
 from dragon.core.capture.control import NoGraph
 from dragon.core.capture.recording import Recording

@@ -1,4 +1,4 @@
-"""Gradients above who answers for operators: a call that is answered for is recorded as any other is."""
+"""Autograd above `__torch_dispatch__`: a dispatched call is recorded for backward as any other."""
 import functools
 
 from dragon import _C

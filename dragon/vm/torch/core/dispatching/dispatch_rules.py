@@ -1,4 +1,4 @@
-"""What functions of the API are in operators, where someone who answers is told otherwise than an exported program."""
+"""What functions of the API are in aten operators for `__torch_dispatch__`, where exported programs have others."""
 import builtins
 import operator
 

@@ -1,4 +1,4 @@
-"""Calls that the engine makes by itself with wrappers, in PyTorch's operators: sums of gradients, copies of them."""
+"""Calls that the engine makes by itself with wrapper subclasses, as aten operators: sums and copies of gradients."""
 import types
 
 from dragon.core.scopes import ExitStack

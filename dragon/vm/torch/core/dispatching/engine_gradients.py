@@ -1,4 +1,4 @@
-"""Gradients of operators that no formula here tells: the engine's, read as PyTorch's and called one by one."""
+"""Gradients of operators without a row of derivatives: the engine's, lowered to aten and called one by one."""
 from dragon.core import modes as switches
 from dragon.core.scopes import ExitStack
 from dragon.vm.torch.core import overrides

@@ -1,4 +1,4 @@
-"""Who is asked at an operator: this thread's modes, and the classes of the arguments."""
+"""The stack of dispatch modes of this thread, and the classes of arguments that handle an operator."""
 import threading
 
 from dragon.core import modes as switches

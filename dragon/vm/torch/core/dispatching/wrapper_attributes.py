@@ -1,4 +1,4 @@
-"""What tensors show and say once somebody answers for operators: wrappers whose Python objects were lost, too."""
+"""Attributes and texts of tensors once a class has `__torch_dispatch__`: also of wrappers without a Python object."""
 from dragon import _C
 from dragon.vm.torch.core.dispatching.wrapper_subclass import is_shell, revive
 from dragon.vm.torch.core.sparse.parts import SparseTensor

@@ -1,4 +1,4 @@
-"""How a class that answers for operators makes its instances, and what it is asked by."""
+"""How a class with `__torch_dispatch__` makes its instances, and which of its methods are called."""
 import importlib
 
 from dragon.vm.torch.core.device import as_device

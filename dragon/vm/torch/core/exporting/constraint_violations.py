@@ -1,4 +1,4 @@
-"""Letters about sizes that the program does not leave as free as the user said."""
+"""Errors about sizes that the program constrains more than `dynamic_shapes` says."""
 from dragon.vm.torch._dynamo.exc import UserError, UserErrorType
 from dragon.vm.torch.core.exporting.symbols import OPEN, Expression
 from dragon.vm.torch.core.exporting.dims import _DimHint

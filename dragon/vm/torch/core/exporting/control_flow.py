@@ -1,4 +1,4 @@
-"""Control flow of exported programs: calls of operators that take graphs."""
+"""Control flow in exported programs: `cond`, `map` and loops as calls of operators that take graphs."""
 import ast
 import operator
 

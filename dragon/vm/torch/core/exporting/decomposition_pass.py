@@ -1,4 +1,4 @@
-"""Programs without writes, in fewer operators: the graph is run again, and other calls are written down for its own."""
+"""`run_decompositions`: an exported program in fewer operators and without in-place writes, traced from its graph."""
 import operator
 
 from dragon import _C

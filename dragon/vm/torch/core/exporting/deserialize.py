@@ -1,4 +1,4 @@
-"""Exported programs from .pt2 files, PyTorch's and Dragon's."""
+"""Load exported programs from .pt2 files, written by PyTorch or by Dragon."""
 import io
 import json
 import operator

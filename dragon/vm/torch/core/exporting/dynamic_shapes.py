@@ -1,4 +1,4 @@
-"""What users say about sizes that vary, brought to one form: a dim for each axis of each leaf of the arguments."""
+"""The `dynamic_shapes` argument of `torch.export`, normalized: a dim for each axis of each leaf of the arguments."""
 import dataclasses
 import inspect
 

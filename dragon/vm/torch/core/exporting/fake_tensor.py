@@ -1,4 +1,4 @@
-"""What stands at a node for its value: a tensor without numbers, whose sizes may be symbols."""
+"""Fake tensors: shapes and dtypes without numbers, kept as the values of nodes, with symbolic sizes."""
 from dragon import _C
 from dragon.core import modes
 from dragon.core.scopes import ExitStack

@@ -1,4 +1,4 @@
-"""Operators that take functions as graphs: `torch.ops.higher_order`."""
+"""Higher-order operators, which take functions as graphs: `torch.ops.higher_order`."""
 from dragon.vm.torch.core.exporting.tracing_state import current_tracer
 
 OPERATORS = {}

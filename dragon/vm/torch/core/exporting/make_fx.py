@@ -1,4 +1,4 @@
-"""`make_fx`: a function's call as a graph of PyTorch's operators; what it found by itself are attributes."""
+"""`make_fx`: a function's call as a graph of aten operators; tensors that it found by itself are attributes."""
 import inspect
 
 from dragon.vm.torch.core.exporting.decompositions import composite_table

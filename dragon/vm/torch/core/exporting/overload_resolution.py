@@ -1,4 +1,4 @@
-"""Which overload of an operator a call means, and its arguments as PyTorch hands them on."""
+"""Which overload of an operator a call means, and its arguments as PyTorch passes them."""
 import functools
 
 from dragon.vm.torch.core.aten.kinds import ADDITIVE, IDENTITY, SCALING, kinds_of

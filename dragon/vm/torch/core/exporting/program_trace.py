@@ -1,4 +1,4 @@
-"""A program's call as a graph: the program runs once, over tensors without numbers, and every call is written down."""
+"""Trace a program's call into a graph: it runs once, over tensors without numbers, and every call is recorded."""
 import inspect
 import itertools
 import re

@@ -1,4 +1,4 @@
-"""Exported programs into .pt2 files, in PyTorch's form."""
+"""Save exported programs as .pt2 files, in PyTorch's format."""
 import io
 import json
 import operator

@@ -1,4 +1,4 @@
-"""Words that .pt2 files have for dtypes, devices, sizes and expressions."""
+"""How .pt2 files write dtypes, devices, sizes and symbolic expressions."""
 import ast
 import math
 

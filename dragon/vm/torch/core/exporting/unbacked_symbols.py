@@ -1,4 +1,4 @@
-"""Numbers that depend on what lies in tensors: symbols u0, u1, ... of which is known only what the program checks."""
+"""Unbacked symbols u0, u1, ...: numbers that depend on tensors' data, known only by what the program checks."""
 import itertools
 import operator
 

@@ -1,4 +1,4 @@
-"""From an exported program to a module that is called like the one it came from."""
+"""`ExportedProgram.module()`: a module that is called like the one that was exported."""
 import types
 
 from dragon.vm.torch.core.exporting.symbols import OPEN, SymInt

@@ -1,4 +1,4 @@
-"""What an exported program's graph keeps to."""
+"""Verify that an exported program's graph is well formed."""
 from dragon.vm.torch.core.exporting.signatures import ConstantArgument, InputKind
 
 
