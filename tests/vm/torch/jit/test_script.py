@@ -8,9 +8,11 @@ import pytest
 import dragon.vm.torch as torch
 from dragon.vm.torch import Tensor, nn
 from dragon.vm.torch.core.scripting.programs import Program
+from dragon.vm.torch.core.scripting import functional_scripts
 from dragon.vm.torch.core.scripting.recipes import functional
 from dragon.vm.torch.core.scripting.schemas import read_schema
 from dragon.dialects.aten.signatures import SCRIPTS, signatures
+from dragon.dialects.aten.table import functional_rows
 from dragon.vm.torch.core.scripting.scripts import python_scripts
 from harness.subresults import each
 
@@ -292,6 +294,19 @@ def test_all_recipes_compile():
     for name, function in vars(functional).items():
         if inspect.isfunction(function) and function.__module__ == functional.__name__:
             Program(python_scripts().function(function).ready().graph, name)
+
+
+def test_rows_of_functions_are_scripts():
+    """Those that are not have a script of their own, or arguments that no operator takes."""
+    without = set()
+    for name in functional_rows():
+        function = functional_scripts.script_of(name)
+        if function is None:
+            without.add(name)
+        else:
+            Program(python_scripts().function(function).ready().graph, name)
+    assert without == {"normalize", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"}
+    assert all(python_scripts().recipe("functional", name) is not None for name in without)
 
 
 def test_all_signatures_are_read():

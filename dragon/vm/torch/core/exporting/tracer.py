@@ -9,6 +9,7 @@ from dragon.core import modes as switches, python_operators
 from dragon.core.capture.source_lines import user_frame, user_line
 from dragon.core.capture.sizes import Quantity, Size as Number
 from dragon.core.scopes import ExitStack
+from dragon.vm.torch.core.api import api
 from dragon.vm.torch.core.exporting.errors import ExportError
 from dragon.vm.torch.core.exporting.tracing_state import current_tracer, set_tracer  # noqa: F401
 from dragon.vm.torch.core.exporting.overload_resolution import NoOverload, arguments_of, resolve
@@ -32,6 +33,15 @@ def aten():
         from dragon.vm.torch._ops import namespace  # it asks for this module
         _aten.append(namespace("aten"))
     return _aten[0]
+
+
+def script_of(func):
+    """Return the script of a function of `torch.nn.functional`, for Python to call; None for other functions."""
+    known = vars(api().nn.functional).get(getattr(func, "__name__", ""))
+    if known is None or getattr(func, "__wrapped__", func) is not getattr(known, "__wrapped__", known):
+        return None
+    from dragon.vm.torch.core.scripting.scripts import python_form  # which few programs need
+    return python_form(func.__name__)
 
 
 def node_name(target):
@@ -256,10 +266,12 @@ class ExportTracer(TorchFunctionMode):
     def default(self, func, name, args, kwargs):
         """Note a call of the operator of a function's name; of one without such an operator, what it calls in turn."""
         if not overloads(name):
-            return self.within(func, args, kwargs)
+            return self.within(script_of(func) or func, args, kwargs)
         try:
             overload, positional, named = resolve(name, args, kwargs)
         except NoOverload as error:
+            if script_of(func) is not None:
+                return self.within(script_of(func), args, kwargs)
             self.quietly(func, args, kwargs)  # it knows better what is wrong with the arguments
             raise ExportError(f"torch.export: {error} (at {user_line()})") from None
         target = getattr(getattr(aten(), name), overload)

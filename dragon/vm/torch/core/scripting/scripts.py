@@ -12,6 +12,7 @@ from dragon.vm.torch.core.scripting import frontend
 from dragon.vm.torch.core.scripting.annotations import python_type
 from dragon.vm.torch.core.scripting.compiler import Compiler
 from dragon.vm.torch.core.api import api
+from dragon.vm.torch.core.scripting import functional_scripts
 from dragon.vm.torch.core.scripting.failures import Missing, refuse
 from dragon.vm.torch.core.scripting.generated import sources_of
 from dragon.vm.torch.core.scripting.graph import Argument, Schema
@@ -195,7 +196,7 @@ class Scripts:
             made = found.__dict__.get(name)
             if getattr(made, "__module__", None) == found.__name__:
                 return made
-        return None
+        return functional_scripts.script_of(name) if room == "functional" else None
 
     # --- functions
 
@@ -404,3 +405,33 @@ def python_scripts():
     made = Scripts()
     made.classes = CLASSES
     return made
+
+
+@functools.lru_cache(None)
+def python_form(name):
+    """Return the script of a function of `torch.nn.functional` as a function for Python to call.
+
+    Parameters
+    ----------
+    name : str
+        The function's.
+
+    Returns
+    -------
+    Optional[Callable]
+        It takes a number where the script has a list of numbers, as calls in scripts do; None without a script.
+
+    """
+    found = python_scripts().recipe("functional", name)
+    if found is None:
+        return None
+    lengths = {item.name: item.size for item in python_scripts().function(found).declare().arguments if item.size}
+
+    def call(*args, **kwargs):
+        bound = inspect.signature(found).bind(*args, **kwargs)
+        bound.apply_defaults()
+        for argument, length in lengths.items():
+            if isinstance(bound.arguments[argument], (int, float)):
+                bound.arguments[argument] = [bound.arguments[argument]] * length
+        return found(**bound.arguments)
+    return call

@@ -10,107 +10,6 @@ from dragon.vm.torch import Tensor
 from dragon.vm.torch.jit.annotations import BroadcastingList1, BroadcastingList2, BroadcastingList3
 
 
-def max_pool1d(input: Tensor, kernel_size: BroadcastingList1[int], stride: Optional[BroadcastingList1[int]] = None,
-               padding: BroadcastingList1[int] = 0, dilation: BroadcastingList1[int] = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Tensor:
-    """Return maxima over windows."""
-    stride = kernel_size if stride is None else stride
-    return torch.ops.aten.max_pool1d(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool2d(input: Tensor, kernel_size: BroadcastingList2[int], stride: Optional[BroadcastingList2[int]] = None,
-               padding: BroadcastingList2[int] = 0, dilation: BroadcastingList2[int] = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Tensor:
-    """Return maxima over windows."""
-    stride = kernel_size if stride is None else stride
-    return torch.ops.aten.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool3d(input: Tensor, kernel_size: BroadcastingList3[int], stride: Optional[BroadcastingList3[int]] = None,
-               padding: BroadcastingList3[int] = 0, dilation: BroadcastingList3[int] = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Tensor:
-    """Return maxima over windows."""
-    stride = kernel_size if stride is None else stride
-    return torch.ops.aten.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool1d_with_indices(input: Tensor, kernel_size: BroadcastingList1[int],
-                            stride: Optional[BroadcastingList1[int]] = None, padding: BroadcastingList1[int] = 0,
-                            dilation: BroadcastingList1[int] = 1, ceil_mode: bool = False,
-                            return_indices: bool = False) -> Tuple[Tensor, Tensor]:
-    """Return maxima over windows, and where they stood."""
-    stride = kernel_size if stride is None else stride
-    return torch.ops.aten.max_pool1d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool2d_with_indices(input: Tensor, kernel_size: BroadcastingList2[int],
-                            stride: Optional[BroadcastingList2[int]] = None, padding: BroadcastingList2[int] = 0,
-                            dilation: BroadcastingList2[int] = 1, ceil_mode: bool = False,
-                            return_indices: bool = False) -> Tuple[Tensor, Tensor]:
-    """Return maxima over windows, and where they stood."""
-    stride = kernel_size if stride is None else stride
-    return torch.ops.aten.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool3d_with_indices(input: Tensor, kernel_size: BroadcastingList3[int],
-                            stride: Optional[BroadcastingList3[int]] = None, padding: BroadcastingList3[int] = 0,
-                            dilation: BroadcastingList3[int] = 1, ceil_mode: bool = False,
-                            return_indices: bool = False) -> Tuple[Tensor, Tensor]:
-    """Return maxima over windows, and where they stood."""
-    stride = kernel_size if stride is None else stride
-    return torch.ops.aten.max_pool3d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def adaptive_avg_pool1d(input: Tensor, output_size: BroadcastingList1[int]) -> Tensor:
-    """Return means over windows that fill a size."""
-    return torch.ops.aten.adaptive_avg_pool1d(input, output_size)
-
-
-def adaptive_avg_pool2d(input: Tensor, output_size: BroadcastingList2[int]) -> Tensor:
-    """Return means over windows that fill a size."""
-    return torch.ops.aten.adaptive_avg_pool2d(input, output_size)
-
-
-def adaptive_avg_pool3d(input: Tensor, output_size: BroadcastingList3[int]) -> Tensor:
-    """Return means over windows that fill a size."""
-    return torch.ops.aten.adaptive_avg_pool3d(input, output_size)
-
-
-def adaptive_max_pool1d_with_indices(input: Tensor, output_size: BroadcastingList1[int],
-                                     return_indices: bool = False) -> Tuple[Tensor, Tensor]:
-    """Return maxima over windows that fill a size, and where they stood."""
-    return torch.ops.aten.adaptive_max_pool1d(input, output_size)
-
-
-def adaptive_max_pool2d_with_indices(input: Tensor, output_size: BroadcastingList2[int],
-                                     return_indices: bool = False) -> Tuple[Tensor, Tensor]:
-    """Return maxima over windows that fill a size, and where they stood."""
-    return torch.ops.aten.adaptive_max_pool2d(input, output_size)
-
-
-def adaptive_max_pool3d_with_indices(input: Tensor, output_size: BroadcastingList3[int],
-                                     return_indices: bool = False) -> Tuple[Tensor, Tensor]:
-    """Return maxima over windows that fill a size, and where they stood."""
-    return torch.ops.aten.adaptive_max_pool3d(input, output_size)
-
-
-def adaptive_max_pool1d(input: Tensor, output_size: BroadcastingList1[int], return_indices: bool = False) -> Tensor:
-    """Return maxima over windows that fill a size."""
-    return torch.ops.aten.adaptive_max_pool1d(input, output_size)[0]
-
-
-def adaptive_max_pool2d(input: Tensor, output_size: BroadcastingList2[int],
-                        return_indices: bool = False) -> Tensor:
-    """Return maxima over windows that fill a size."""
-    return torch.ops.aten.adaptive_max_pool2d(input, output_size)[0]
-
-
-def adaptive_max_pool3d(input: Tensor, output_size: BroadcastingList3[int],
-                        return_indices: bool = False) -> Tensor:
-    """Return maxima over windows that fill a size."""
-    return torch.ops.aten.adaptive_max_pool3d(input, output_size)[0]
-
-
 def fraction_sizes(input: Tensor, axes: int, output_size: Optional[List[int]],
                    output_ratio: Optional[List[float]]) -> List[int]:
     """Return how many windows there are along each axis."""
@@ -229,19 +128,6 @@ def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: BroadcastingList3[
     steps = kernel_size if stride is None else stride
     sizes = unpooled_size(input, kernel_size, steps, padding, output_size)
     return torch.ops.aten.max_unpool3d(input, indices, sizes, steps, padding)
-
-
-def fold(input: Tensor, output_size: BroadcastingList2[int], kernel_size: BroadcastingList2[int],
-         dilation: BroadcastingList2[int] = 1, padding: BroadcastingList2[int] = 0,
-         stride: BroadcastingList2[int] = 1) -> Tensor:
-    """Return the sums of windows put back."""
-    return torch.ops.aten.col2im(input, output_size, kernel_size, dilation, padding, stride)
-
-
-def unfold(input: Tensor, kernel_size: BroadcastingList2[int], dilation: BroadcastingList2[int] = 1,
-           padding: BroadcastingList2[int] = 0, stride: BroadcastingList2[int] = 1) -> Tensor:
-    """Return windows as columns."""
-    return torch.ops.aten.im2col(input, kernel_size, dilation, padding, stride)
 
 
 def interpolate(input: Tensor, size: Optional[BroadcastingList1[int]] = None,
