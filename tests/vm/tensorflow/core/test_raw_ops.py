@@ -4,9 +4,9 @@ import inspect
 import numpy as np
 import pytest
 
+from dragon.dialects.tensorflow.signatures import lines, parts_of
 from dragon.vm import tensorflow as ours
 from dragon.vm.tensorflow.core.saved_model.arguments import Argument
-from dragon.vm.tensorflow.core.saved_model.signatures import lines
 from harness import genuine
 from harness.subresults import each
 
@@ -84,7 +84,7 @@ def test_types_and_values_are_genuine():
             continue
         theirs = op_def_registry.get(name) or getattr(genuine.tf.raw_ops, name) and op_def_registry.get(name)
         attributes = {attribute.name: attribute for attribute in theirs.attr}
-        for argument in map(Argument, lines()[name].arguments.split()):
+        for argument in map(Argument, parts_of(lines()[name])):
             told = attributes.get(argument.dtype if argument.is_input else argument.attribute)
             if told is None:
                 assert argument.fixed.name in ("string", "variant") or argument.fixed.name[0] in "bfiu", name

@@ -1,9 +1,9 @@
 """A function of TensorFlow's nodes in the making."""
+from dragon.dialects.tensorflow.signatures import results_of
 from dragon.vm.shared.files.tensor_proto import make_proto
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model import messages
-from dragon.vm.tensorflow.core.saved_model.signatures import results_of
 
 # Those that do more than compute: their order is kept, and functions of them are called even if nobody reads a result.
 EFFECTS = frozenset("AssignVariableOp RandomStandardNormal RandomUniform RandomUniformInt TruncatedNormal Multinomial "
