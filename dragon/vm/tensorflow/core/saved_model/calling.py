@@ -6,6 +6,7 @@ from dragon.dialects.tensorflow.signatures import parts_of
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
+from dragon.vm.tensorflow.core.saved_model import operators  # noqa: F401: it fills the table
 from dragon.vm.tensorflow.core.saved_model.arguments import Argument
 from dragon.vm.tensorflow.core.saved_model.table import find
 from dragon.vm.tensorflow.core.saved_model.values import Host, RaggedVariant, TensorList, dtype_of

@@ -4,7 +4,7 @@ import os
 from dragon.vm.shared.errors import DataLossError
 from dragon.vm.shared.letters import expect
 from dragon.vm.tensorflow.core.checkpoint.bundle import Bundle
-from dragon.vm.tensorflow.core.saved_model import messages
+from dragon.vm.tensorflow.core.saved_model import messages, operators  # noqa: F401: operators fill the table
 from dragon.vm.tensorflow.core.saved_model.body import Library
 from dragon.vm.tensorflow.core.saved_model.objects import Objects, Signatures
 from dragon.vm.tensorflow.core.saved_model.table import names

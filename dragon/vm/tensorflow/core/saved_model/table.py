@@ -1,11 +1,13 @@
 """What each of TensorFlow's operators is here: its row, or a function of a node and its operands."""
 import builtins
 import functools
+import sys
 
 from dragon.dialects.tensorflow import signatures, table
 from dragon.vm.tensorflow.core.saved_model import values
 
 FUNCTIONS = {}  # operators that have no row
+FRONT = __name__.partition(".core.")[0]  # the API's module, which stands above this one
 ROW_FUNCTIONS = {}  # functions that rows call
 
 
@@ -69,7 +71,6 @@ def find(op):
         By its row, else its function.
 
     """
-    from dragon.vm.tensorflow.core.saved_model import operators  # noqa: F401: it fills the tables
     run = table.function_of(op, resolve)
     return FUNCTIONS.get(op) if run is None else Operator(run)
 
@@ -83,15 +84,13 @@ def names():
         Those with rows and those with functions.
 
     """
-    from dragon.vm.tensorflow.core.saved_model import operators  # noqa: F401: it fills the tables
     return {*table.rows(), *FUNCTIONS}
 
 
 def resolve(name):
     """Return what a name in a row stands for."""
     if name == "tf":
-        from dragon.vm import tensorflow
-        return tensorflow
+        return sys.modules[FRONT]
     for found in (ROW_FUNCTIONS.get(name), getattr(values, name, None), getattr(builtins, name, None)):
         if found is not None:
             return found
