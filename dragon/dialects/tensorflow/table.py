@@ -3,7 +3,7 @@ import ast
 import functools
 import pathlib
 
-from dragon.dialects.rows import compile_row, free_names, read_rows
+from dragon.dialects.rows import compile_row, free_names, nodes_of, read_rows
 from dragon.dialects.tensorflow.signatures import REQUIRED, TABLE, lines, parts_of
 
 ROOM = pathlib.Path(__file__).parent
@@ -65,11 +65,11 @@ def function_of(name, resolve):
 
 def _raw_names(row):
     """Return the names that an expression reads within functions of `RAW` alone."""
-    tree = ast.parse(row.text)
-    within = [id(argument) for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-              and node.func.id in RAW for argument in node.args]
-    return {node.id for node in ast.walk(tree) if id(node) in within and isinstance(node, ast.Name)} - {
-        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in within}
+    nodes = list(nodes_of(row))
+    within = {id(argument) for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+              and node.func.id in RAW for argument in node.args}
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    return {node.id for node in names if id(node) in within} - {node.id for node in names if id(node) not in within}
 
 
 def _reads(parts, read, raw):
