@@ -11,6 +11,10 @@ from dragon.dialects.tensorflow import signatures, table
 from dragon.vm import tensorflow as ours
 from dragon.vm.tensorflow.core.saved_model import operators, values  # noqa: F401: operators fill the table
 from dragon.vm.tensorflow.core.saved_model.table import FUNCTIONS, ROW_FUNCTIONS, find, names, resolve
+from dragon.vm.tensorflow.core.saved_model.writing import trace  # noqa: F401: it fills the table of handlers
+from dragon.vm.tensorflow.core.saved_model.writing.builder import INFIX, WORDS, Builder
+from dragon.vm.tensorflow.core.saved_model.writing.rows import OPSET, PYTHON, handler_of
+from dragon.vm.tensorflow.core.saved_model.writing.translation import HANDLERS
 from harness import answers, genuine
 from harness.subresults import each
 
@@ -27,6 +31,7 @@ import dragon.vm.tensorflow as tf
 from dragon.vm.tensorflow.core.saved_model import calling, loading, writing
 from dragon.dialects.tensorflow import signatures, table
 assert not table.rows.cache_info().currsize and not signatures.lines.cache_info().currsize
+assert not table.onnx_rows.cache_info().currsize
 """
 
 
@@ -62,6 +67,28 @@ def test_functions_of_rows_are_called_by_rows():
     called = set().union(*map(free_names, table.rows().values()))
     assert set(ROW_FUNCTIONS) <= called
     assert not {word for word in ROW_FUNCTIONS if hasattr(values, word)}
+
+
+@each("name", table.onnx_rows())
+def test_rows_of_onnx_say_what_can_be_written(name):
+    """Their names are of ONNX's definition, of TensorFlow's nodes, or of functions; no node has a handler, too."""
+    defs = pytest.importorskip("onnx").defs
+    row, schema = table.onnx_rows()[name], defs.get_schema(name, OPSET)
+    assert name not in HANDLERS and callable(handler_of(name))
+    known = {one.name for one in schema.inputs} | set(schema.attributes) | set(PYTHON) | set(WORDS)
+    for word in free_names(row) - known:
+        assert word in signatures.lines() or hasattr(Builder, word), f"{row.place}: {word}"
+    for node in ast.walk(ast.parse(row.text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id[0].isupper():
+            parts = signatures.parts_of(signatures.lines()[node.func.id])
+            assert len(node.args) == sum(part.is_input for part in parts), f"{row.place}: {node.func.id}"
+            attributes = {part.name for part in parts if not part.is_input}
+            assert {keyword.arg for keyword in node.keywords} <= attributes | {"dtype", "rank"}
+
+
+def test_functions_of_rows_of_onnx_are_called_by_rows():
+    assert set(WORDS) <= set().union(*map(free_names, table.onnx_rows().values()))
+    assert all(op in signatures.lines() for op, _ in INFIX.values())
 
 
 def test_the_same_row_twice_is_an_error(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from dragon.dialects.rows import compile_row, free_names, nodes_of, read_rows
 from dragon.dialects.tensorflow.signatures import REQUIRED, TABLE, lines, parts_of
 
 ROOM = pathlib.Path(__file__).parent
+ONNX = "onnx.txt"  # the rows of the other direction
 NODE = "node"  # the argument that a row's function has before the operator's inputs
 # What rows read integers, text, dtypes and sizes with: of inputs as they come.
 RAW = frozenset(("number", "numbers", "text", "dtype_of", "shape_of"))
@@ -22,13 +23,29 @@ def rows():
         By TensorFlow's name of an operator.
 
     """
+    return _by_name((row.name, row) for path in sorted(ROOM.glob("*.txt")) if path.name not in (TABLE.name, ONNX)
+                    for row in read_rows(path.read_text(encoding="utf-8"), path.name))
+
+
+@functools.cache
+def onnx_rows():
+    """Return the rows that tell what nodes of ONNX are in TensorFlow's.
+
+    Returns
+    -------
+    Dict[str, Row]
+        By ONNX's name of an operator.
+
+    """
+    return _by_name((row.overload, row) for row in read_rows((ROOM / ONNX).read_text(encoding="utf-8"), ONNX))
+
+
+def _by_name(pairs):
     found = {}
-    for path in sorted(ROOM.glob("*.txt")):
-        for row in read_rows(path.read_text(encoding="utf-8"), path.name) if path != TABLE else ():
-            if row.name in found:
-                raise ValueError(f"{row.place}: got a second row for {row.name}, which is told in "
-                                 f"{found[row.name].place}")
-            found[row.name] = row
+    for name, row in pairs:
+        if name in found:
+            raise ValueError(f"{row.place}: got a second row for {name}, which is told in {found[name].place}")
+        found[name] = row
     return found
 
 

@@ -1,26 +1,12 @@
-"""Operators of ONNX that move elements as TensorFlow's nodes."""
+"""Operators of ONNX that move, choose and cast elements as TensorFlow's nodes."""
 import numpy as np
 
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import End
-from dragon.vm.tensorflow.core.saved_model.writing.translation import Free, cast, handles
+from dragon.vm.tensorflow.core.saved_model.writing.translation import DTYPES, Free, cast, handles
 
 MOST_AXES = 5  # of tensors that TensorFlow broadcasts in whatever way
 FAR = 1 << 60  # an end of a slice that means the last element
-
-
-@handles("Transpose")
-def _transpose(b, call):
-    x = call.end(0)
-    return b.transpose(x, call.get("perm") or list(reversed(range(x.rank))))
-
-
-@handles("Reshape")
-def _reshape(b, call):
-    x, shape = call.ends
-    if shape.number is not None and (shape.number == 0).any() and not call.get("allowzero", 0):
-        raise call.refusal("with sizes that stay as they are is not supported")
-    return b.reshape(x, shape)
 
 
 @handles("Flatten")
@@ -34,15 +20,6 @@ def _flatten(b, call):
     shape = b.node("ConcatV2", [first, b.constant([-1], "int32"), b.constant(0, "int32")], "int32", 1, N=2,
                    T=as_dtype("int32"), Tidx=as_dtype("int32"))
     return b.reshape(x, shape)
-
-
-@handles("Concat")
-def _concat(b, call):
-    first = call.end(0)
-    if len(call.ends) == 1:
-        return first
-    return b.node("ConcatV2", [*call.ends, b.constant(call.get("axis"), "int32")], first.dtype, first.rank,
-                  N=len(call.ends), T=first.dtype, Tidx=as_dtype("int32"))
 
 
 @handles("Shape")
@@ -87,12 +64,6 @@ def _expand(b, call):
     return b.node("BroadcastTo", [x, both], x.dtype, T=x.dtype, Tidx=shape.dtype)
 
 
-@handles("Tile")
-def _tile(b, call):
-    x, counts = call.ends
-    return b.node("Tile", [x, counts], x.dtype, x.rank, T=x.dtype, Tmultiples=counts.dtype)
-
-
 @handles("Unsqueeze")
 def _unsqueeze(b, call):
     x = call.end(0)
@@ -103,30 +74,6 @@ def _unsqueeze(b, call):
         x = b.node("ExpandDims", [x, b.constant(axis, "int32")], x.dtype, (x.rank or 0) + 1, T=x.dtype,
                    Tdim=as_dtype("int32"))
     return x
-
-
-@handles("Squeeze")
-def _squeeze(b, call):
-    x = call.end(0)
-    return b.node("Squeeze", [x], x.dtype, T=x.dtype, squeeze_dims=call.numbers(1, []))
-
-
-@handles("Gather")
-def _gather(b, call):
-    x, places = call.ends
-    axis = call.get("axis", 0)
-    if places.number is not None and (places.number < 0).any():
-        raise call.refusal("with places from the end is not supported")
-    return b.node("GatherV2", [x, places, b.constant(axis, "int32")], x.dtype, Tparams=x.dtype,
-                  Tindices=places.dtype, Taxis=as_dtype("int32"))
-
-
-@handles("GatherND")
-def _gather_nd(b, call):
-    x, places = call.ends
-    if call.get("batch_dims", 0):
-        raise call.refusal("by batches is not supported")
-    return b.node("GatherNd", [x, places], x.dtype, Tparams=x.dtype, Tindices=places.dtype)
 
 
 @handles("GatherElements")
@@ -231,11 +178,6 @@ def _cut(b, x, widths):
     return b.node("StridedSlice", [x, *parts], x.dtype, x.rank, T=x.dtype, Index=as_dtype("int64"), end_mask=open_ends)
 
 
-@handles("Range")
-def _range(b, call):
-    return b.node("Range", call.ends, call.end(0).dtype, 1, Tidx=call.end(0).dtype)
-
-
 @handles("OneHot")
 def _one_hot(b, call):
     places, depth, values = call.ends
@@ -243,24 +185,6 @@ def _one_hot(b, call):
     depth = b.constant(int(np.asarray(depth.number).reshape(())), "int32")
     return b.node("OneHot", [places, depth, on, off], values.dtype, T=values.dtype, TI=places.dtype,
                   axis=call.get("axis", -1))
-
-
-@handles("Trilu")
-def _trilu(b, call):
-    x, k = call.end(0), call.numbers(1, 0)
-    k = k[0] if isinstance(k, list) else k
-    if k:
-        raise call.refusal("beside the diagonal is not supported")
-    low, high = (0, -1) if call.get("upper", 1) else (-1, 0)
-    return b.node("MatrixBandPart", [x, b.constant(low, "int64"), b.constant(high, "int64")], x.dtype, x.rank,
-                  T=x.dtype, Tindex=as_dtype("int64"))
-
-
-@handles("CumSum")
-def _cumsum(b, call):
-    x, axis = call.ends
-    return b.node("Cumsum", [x, b.reshape(axis, [])], x.dtype, x.rank, T=x.dtype, Tidx=axis.dtype,
-                  exclusive=bool(call.get("exclusive", 0)), reverse=bool(call.get("reverse", 0)))
 
 
 SCATTERS = {"none": "TensorScatterUpdate", "add": "TensorScatterAdd", "max": "TensorScatterMax",
@@ -298,3 +222,34 @@ def _scatter_elements(b, call):
     flat = b.reshape(b.binary("AddV2", rows, starts), [-1, 1])
     found = b.node(op, [b.reshape(x, [-1]), flat, b.reshape(updates, [-1])], x.dtype, 1, T=x.dtype, Tindices=kind)
     return b.reshape(found, shapes[0])
+
+
+@handles("TopK")
+def _top_k(b, call):
+    x, count = call.end(0), call.end(1)
+    if x.rank is None:
+        raise call.refusal("of a tensor whose rank is not known is not supported")
+    axis, last = call.get("axis", -1) % x.rank, x.rank - 1
+    order = list(range(x.rank))
+    order[axis], order[last] = last, axis
+    known = count.number is not None
+    k = b.constant(count.number.reshape(()), "int32") if known else cast(b, b.reshape(count, []), "int32")
+    moved = b.transpose(x, order)
+    largest = moved if call.get("largest", 1) else _turned(b, moved)
+    values = b.node("TopKV2", [largest, k], x.dtype, x.rank, result="values", T=x.dtype, sorted=True)
+    places = End(values.text.replace(":values:", ":indices:"), as_dtype("int32"), x.rank)
+    values = values if call.get("largest", 1) else _turned(b, values)
+    return b.transpose(values, order), b.transpose(cast(b, places, "int64"), order)
+
+
+def _turned(b, x):
+    """Return numbers whose largest are the smallest of others; integers have none too many, as negation would."""
+    return b.unary("Neg", x) if x.dtype.is_floating else b.unary("Invert", x)
+
+
+@handles("Cast")
+def _cast(b, call):
+    dtype = DTYPES.get(call.get("to"))
+    if dtype is None:
+        raise call.refusal("to this dtype is not supported")
+    return cast(b, call.end(0), dtype)

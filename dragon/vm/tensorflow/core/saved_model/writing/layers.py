@@ -4,38 +4,9 @@ import numpy as np
 from dragon.onnx.writer import DOMAIN
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import End
-from dragon.vm.tensorflow.core.saved_model.writing.reductions import reduce
 from dragon.vm.tensorflow.core.saved_model.writing.translation import handles
 
 INT32 = as_dtype("int32")
-
-
-@handles("MatMul")
-def _matmul(b, call):
-    x, y = call.ends
-    if x.rank in (None, 1) or y.rank in (None, 1):
-        raise call.refusal("of vectors is not supported")
-    return b.node("BatchMatMulV2", [x, y], x.dtype, max(x.rank, y.rank), T=x.dtype)
-
-
-@handles("Gemm")
-def _gemm(b, call):
-    x, y, added = call.end(0), call.end(1), call.end(2)
-    found = b.node("MatMul", [x, y], x.dtype, 2, T=x.dtype, transpose_a=bool(call.get("transA", 0)),
-                   transpose_b=bool(call.get("transB", 0)))
-    if call.get("alpha", 1.0) != 1.0:
-        found = b.binary("Mul", found, b.constant(call.get("alpha"), x.dtype))
-    if added is None:
-        return found
-    if call.get("beta", 1.0) != 1.0:
-        added = b.binary("Mul", added, b.constant(call.get("beta"), x.dtype))
-    return b.binary("AddV2", found, added)
-
-
-@handles("Einsum")
-def _einsum(b, call):
-    first = call.end(0)
-    return b.node("Einsum", call.ends, first.dtype, N=len(call.ends), T=first.dtype, equation=call.get("equation"))
 
 
 # --- windows
@@ -266,12 +237,6 @@ def _grouped_weights(b, call):
     return b.reshape(made, [outputs, channels // groups, *call.get("size")])
 
 
-@handles("GlobalAveragePool", "GlobalMaxPool")
-def _global(b, call):
-    x = call.end(0)
-    return reduce(b, "Mean" if call.op == "GlobalAveragePool" else "Max", x, list(range(2, x.rank)), True)
-
-
 # --- norms
 
 @handles("BatchNormalization")
@@ -284,32 +249,3 @@ def _batch_norm(b, call):
     factor = b.binary("Mul", b.unary("Rsqrt", b.binary("AddV2", variance, small)), scale)
     shift = b.binary("Sub", offset, b.binary("Mul", mean, factor))
     return _first(b, b.binary("AddV2", b.binary("Mul", moved, factor), shift))
-
-
-@handles("InstanceNormalization")
-def _instance_norm(b, call):
-    x, scale, offset = call.ends
-    axes, shape = list(range(2, x.rank)), [-1] + [1] * (x.rank - 2)
-    centred, variance = _centred(b, x, axes)
-    small = b.constant(call.get("epsilon", 1e-5), x.dtype)
-    found = b.binary("Mul", centred, b.unary("Rsqrt", b.binary("AddV2", variance, small)))
-    return b.binary("AddV2", b.binary("Mul", found, b.reshape(scale, shape)), b.reshape(offset, shape))
-
-
-def _centred(b, x, axes):
-    """Return numbers less their mean, and their variance."""
-    centred = b.binary("Sub", x, reduce(b, "Mean", x, axes, True))
-    return centred, reduce(b, "Mean", b.binary("Mul", centred, centred), axes, True)
-
-
-@handles("LayerNormalization")
-def _layer_norm(b, call):
-    x, scale, offset = call.end(0), call.end(1), call.end(2)
-    axes = list(range(call.get("axis", -1) % x.rank, x.rank))
-    mean = reduce(b, "Mean", x, axes, True)
-    centred = b.binary("Sub", x, mean)
-    variance = reduce(b, "Mean", b.binary("Mul", centred, centred), axes, True)
-    steepness = b.unary("Rsqrt", b.binary("AddV2", variance, b.constant(call.get("epsilon", 1e-5), x.dtype)))
-    found = b.binary("Mul", centred, steepness)
-    found = b.binary("Mul", found, scale) if scale is not None else found
-    return [b.binary("AddV2", found, offset) if offset is not None else found, mean, steepness]
