@@ -84,6 +84,25 @@ def parts_of(line):
     return [_read_word(word) for word in line.arguments.split()]
 
 
+@functools.cache
+def defaults_of(op):
+    """Return the defaults of an operator's attributes, none for one that has no line.
+
+    Parameters
+    ----------
+    op : str
+        TensorFlow's name.
+
+    Returns
+    -------
+    Dict[str, Any]
+        By an attribute's name in files; a dtype's is its name.
+
+    """
+    parts = parts_of(lines()[op]) if op in lines() else ()
+    return {part.attribute: part.default for part in parts if not part.is_input and part.default is not REQUIRED}
+
+
 def _read_word(word):
     found = _WORD.fullmatch(word)
     default, kind = found["default"], found["kind"]

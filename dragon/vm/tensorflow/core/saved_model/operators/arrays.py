@@ -21,7 +21,7 @@ def _size(node, x):
     found = 1
     for size in shape_of(x):
         found = size * found
-    return host(found, node.get("out_type", "int32"))
+    return host(found, node.get("out_type"))
 
 
 @operator("Fill")
@@ -67,7 +67,7 @@ def _reshape(node, x, shape):
 
 @operator("Squeeze")
 def _squeeze(node, x):
-    axes = node.get("squeeze_dims", [])
+    axes = node.get("squeeze_dims")
     if type(x) is Host:
         return x if not isinstance(x.numbers, list) else Host(x.numbers[0], x.dtype) if len(
             x.numbers) == 1 else x
@@ -109,14 +109,14 @@ def _pack(node, *parts):
         return Host([part.numbers for part in parts], parts[0].dtype)
     if any(isinstance(part, RaggedVariant) for part in parts):
         return RaggedRows(list(parts))
-    return joining.stack([tensor(part) for part in parts], node.get("axis", 0))
+    return joining.stack([tensor(part) for part in parts], node.get("axis"))
 
 
 @operator("Unpack")
 def _unpack(node, x):
     if type(x) is Host and isinstance(x.numbers, list):
         return [Host(one, x.dtype) for one in x.numbers]
-    return list(joining.unstack(tensor(x), node.get("num"), node.get("axis", 0)))
+    return list(joining.unstack(tensor(x), node.get("num"), node.get("axis")))
 
 
 @operator("Slice")
@@ -168,7 +168,7 @@ def _gather(node, x, indices, axis):
         if isinstance(places, list):
             return Host([x.numbers[place] for place in places], x.dtype)
         return Host(x.numbers[places], x.dtype)
-    return gathering.gather(tensor(x), tensor(indices), axis=number(axis), batch_dims=node.get("batch_dims", 0))
+    return gathering.gather(tensor(x), tensor(indices), axis=number(axis), batch_dims=node.get("batch_dims"))
 
 
 @operator("SelectV2")
@@ -195,7 +195,7 @@ def _list_diff(node, x, y):
     known = set(array_of(tensor(y)).reshape(-1).tolist())
     places = [place for place, one in enumerate(array_of(x).tolist()) if one not in known]
     chosen = convert_to_tensor(np.asarray(places, np.int64))
-    return gathering.gather(x, chosen), ops.cast(chosen, node.get("out_idx", "int32"))
+    return gathering.gather(x, chosen), ops.cast(chosen, node.get("out_idx"))
 
 
 @operator("Copy CopyHost DebugIdentityV2")

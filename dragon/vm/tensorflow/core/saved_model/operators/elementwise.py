@@ -94,7 +94,7 @@ def _sum(values):
 
 @operator("Sum Prod")
 def _reduce(node, x, axis):
-    keep = node.get("keep_dims", False)
+    keep = node.get("keep_dims")
     if type(x) is Host and isinstance(x.numbers, list) and not keep and axis.shape != (0,):
         return Host((_sum if node.op == "Sum" else _product)(x.numbers), x.dtype)
     function = math.reduce_sum if node.op == "Sum" else math.reduce_prod

@@ -37,7 +37,7 @@ def _nearest(size, wanted, aligned):
 @operator("ResizeBilinear ResizeNearestNeighbor ResizeBicubic ResizeArea")
 def _resize(node, x, size):
     x, size = tensor(x), numbers(size)
-    aligned, centred = node.get("align_corners", False), node.get("half_pixel_centers", False)
+    aligned, centred = node.get("align_corners"), node.get("half_pixel_centers", False)
     method = {"ResizeBilinear": "bilinear", "ResizeNearestNeighbor": "nearest", "ResizeBicubic": "bicubic",
               "ResizeArea": "area"}[node.op]
     if centred or method == "area" and not aligned:
@@ -90,7 +90,7 @@ def _transform(node, x, transforms, size, fill=None):
     if x.dtype.name not in PROJECTED:
         raise invalid_argument(f"{node.op}: got images of {x.dtype.name}, expected {', '.join(PROJECTED)}")
     return project_batch(x, tensor(transforms), numbers(size), node.get("interpolation").lower(),
-                         node.get("fill_mode", "CONSTANT").lower(), value)
+                         node.get("fill_mode").lower(), value)
 
 
 @row_function

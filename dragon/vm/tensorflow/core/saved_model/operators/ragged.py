@@ -62,7 +62,7 @@ def _from_variant(node, found):
     if not isinstance(found, RaggedRows):
         raise invalid_argument(f"RaggedTensorFromVariant: got {type(found).__name__}, expected rows")
     if not found.items:
-        return ([ops.zeros((1,), dtype=node.get("Tsplits", "int64"))] * node.get("output_ragged_rank"),
+        return ([ops.zeros((1,), dtype=node.get("Tsplits"))] * node.get("output_ragged_rank"),
                 ops.zeros((0,), dtype=node.get("Tvalues")))
     rows = ragged.stack([nested(part.values, part.splits) for part in found.items])
     return list(rows.nested_row_splits), rows.flat_values

@@ -28,7 +28,7 @@ def _old_split(node, x, mark):
     def parts(item):
         if not mark:
             return [item[place:place + 1] for place in range(len(item))]
-        return [part for part in cut.split(item) if part or not node.get("skip_empty", True)]
+        return [part for part in cut.split(item) if part or not node.get("skip_empty")]
     found = map_rows(tensor(x), parts, "StringSplit").to_sparse()
     return found.indices, found.values, found.dense_shape
 

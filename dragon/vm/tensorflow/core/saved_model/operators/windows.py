@@ -70,7 +70,7 @@ def _max_pool_with_places(node, x):
     x = ops.permute(tensor(x), [0, 3, 1, 2])
     images, channels, height, width = x.shape
     y, places = ops.max_pool2d_with_indices(x, node.get("ksize")[1:3], node.get("strides")[1:3])
-    wanted = node.get("include_batch_in_index", False)
+    wanted = node.get("include_batch_in_index")
     starts = ops.reshape(ops.arange(0, images if wanted else 1, dtype=int64), [-1, 1, 1, 1])
     places = ops.add(places, ops.mul(starts, height * width))
     places = ops.add(ops.mul(places, channels), ops.reshape(ops.arange(0, channels, dtype=int64), [-1, 1, 1]))
@@ -82,11 +82,11 @@ def _max_pool_with_places(node, x):
 @operator("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3")
 def _batch_norm(node, x, scale, offset, mean, variance):
     x, scale, offset, mean, variance = map(tensor, (x, scale, offset, mean, variance))
-    kind, small = node.get("data_format", "NHWC"), node.get("epsilon", 1e-4)
-    when = ("When is_training=false" if not node.get("is_training", True) else
-            "When exponential_avg_factor != 1" if node.get("exponential_avg_factor", 1.0) != 1.0 else "")
+    kind, small = node.get("data_format"), node.get("epsilon")
+    when = ("When is_training=false" if not node.get("is_training") else
+            "When exponential_avg_factor != 1" if node.get("exponential_avg_factor") != 1.0 else "")
     require_norm(x, kind, {"scale": scale, "offset": offset}, {"mean": mean, "variance": variance}, when)
-    if node.get("is_training", True):
+    if node.get("is_training"):
         return _train_batch_norm(node, x, scale, offset, mean, variance, kind, small)
     y = _normalize(x, mean, variance, scale, offset, kind, small)
     return y, mean, variance, mean, variance, _reserve()

@@ -14,12 +14,8 @@ def _flatten(b, call):
     if call.get("axis", 1) != 1:
         raise call.refusal("at another axis than 1 is not supported")
     x = call.end(0)
-    first = b.node("StridedSlice", [b.node("Shape", [x], "int32", 1, T=x.dtype, out_type=as_dtype("int32")),
-                                    *(b.constant([one], "int32") for one in (0, 1, 1))], "int32", 1,
-                   T=as_dtype("int32"), Index=as_dtype("int32"))
-    shape = b.node("ConcatV2", [first, b.constant([-1], "int32"), b.constant(0, "int32")], "int32", 1, N=2,
-                   T=as_dtype("int32"), Tidx=as_dtype("int32"))
-    return b.reshape(x, shape)
+    first = b.StridedSlice(b.shape(x, "int32"), [0], [1], [1])
+    return b.reshape(x, b.ConcatV2([first, [-1]], 0))
 
 
 @handles("Shape")
@@ -28,12 +24,10 @@ def _shape(b, call):
     if isinstance(x, Free):
         x, begin = b.free[x.which]
         end = begin + 1
-    found = b.node("Shape", [x], "int64", 1, T=x.dtype, out_type=as_dtype("int64"))
+    found = b.shape(x)
     if not begin and end is None:
         return found
-    parts = [b.constant([one], "int64") for one in (begin, 0 if end is None else end, 1)]
-    return b.node("StridedSlice", [found, *parts], "int64", 1, T=as_dtype("int64"), Index=as_dtype("int64"),
-                  end_mask=int(end is None))
+    return b.StridedSlice(found, [begin], [0 if end is None else end], [1], end_mask=int(end is None))
 
 
 @handles("Constant")
@@ -49,19 +43,19 @@ def _constant_of_shape(b, call):
     value = call.attributes.get("value")
     array = np.zeros(1, "float32") if value is None else numpy_helper.to_array(value)
     filled = b.constant(array.reshape(()), array.dtype.name)
-    return b.node("Fill", [call.end(0), filled], filled.dtype, T=filled.dtype, index_type=call.end(0).dtype)
+    return b.Fill(call.end(0), filled, dtype=filled.dtype, rank=None)
 
 
 @handles("Expand")
 def _expand(b, call):
     x, shape = call.ends
-    own = b.node("Shape", [x], shape.dtype, 1, T=x.dtype, out_type=shape.dtype)
-    both = b.node("BroadcastArgs", [own, shape], shape.dtype, 1, T=shape.dtype)
+    own = b.shape(x, shape.dtype)
+    both = b.BroadcastArgs(own, shape, rank=1)
     length = (call.shapes[1] or [0])[0]
     if x.rank is not None and x.rank > MOST_AXES and 0 < length <= x.rank:
         counts = b.binary("FloorDiv", both, b.binary("Maximum", own, b.constant(1, shape.dtype)))
-        return b.node("Tile", [x, counts], x.dtype, x.rank, T=x.dtype, Tmultiples=shape.dtype)
-    return b.node("BroadcastTo", [x, both], x.dtype, T=x.dtype, Tidx=shape.dtype)
+        return b.Tile(x, counts)
+    return b.BroadcastTo(x, both, rank=None)
 
 
 @handles("Unsqueeze")
@@ -71,8 +65,7 @@ def _unsqueeze(b, call):
     if rank is None:
         raise call.refusal("of a tensor whose rank is not known is not supported")
     for axis in sorted(axis % (rank + len(axes)) for axis in axes):
-        x = b.node("ExpandDims", [x, b.constant(axis, "int32")], x.dtype, (x.rank or 0) + 1, T=x.dtype,
-                   Tdim=as_dtype("int32"))
+        x = b.ExpandDims(x, axis, rank=(x.rank or 0) + 1)
     return x
 
 
@@ -87,8 +80,7 @@ def _gather_elements(b, call):
         raise call.refusal("of fewer rows than there are is not supported")
     axes = list(range(rank))
     axes[axis], axes[-1] = axes[-1], axes[axis]
-    found = b.node("GatherV2", [b.transpose(x, axes), b.transpose(places, axes), b.constant(rank - 1, "int32")],
-                   x.dtype, rank, Tparams=x.dtype, Tindices=places.dtype, Taxis=as_dtype("int32"), batch_dims=rank - 1)
+    found = b.GatherV2(b.transpose(x, axes), b.transpose(places, axes), rank - 1, rank=rank, batch_dims=rank - 1)
     return b.transpose(found, axes)
 
 
@@ -108,7 +100,7 @@ def _slice(b, call):
         if step > 0 and end < FAR or step < 0 and end > -FAR:
             full["end"][axis], open_ends = end, open_ends & ~(1 << axis)
     parts = [b.constant(full[name], "int64") for name in ("begin", "end", "step")]
-    return b.node("StridedSlice", [x, *parts], x.dtype, x.rank, T=x.dtype, Index=as_dtype("int64"), end_mask=open_ends)
+    return b.StridedSlice(x, *parts, end_mask=open_ends)
 
 
 def _slice_by_tensors(b, call):
@@ -121,22 +113,18 @@ def _slice_by_tensors(b, call):
         raise call.refusal("backwards with bounds that are known at run time only is not supported")
     bounds = [_spread(b, end, axes, x.rank) for end in (begins, ends)]
     strides = b.constant([steps.get(axis, 1) for axis in range(x.rank)], "int64")
-    return b.node("StridedSlice", [x, *bounds, strides], x.dtype, x.rank, T=x.dtype, Index=as_dtype("int64"),
-                  end_mask=sum(1 << axis for axis in range(x.rank) if axis not in axes))
+    return b.StridedSlice(x, *bounds, strides, end_mask=sum(1 << axis for axis in range(x.rank) if axis not in axes))
 
 
 def _spread(b, bounds, axes, rank):
     """Return the bounds of some axes as those of all; others begin at 0."""
     def part(place):
-        one = b.constant([place + 1], "int64")
-        return b.node("StridedSlice", [bounds, b.constant([place], "int64"), one, b.constant([1], "int64")],
-                      bounds.dtype, 1, T=bounds.dtype, Index=as_dtype("int64"))
+        return b.StridedSlice(bounds, [place], [place + 1], [1])
     parts = [cast(b, part(axes.index(axis)), "int64") if axis in axes else b.constant([0], "int64")
              for axis in range(rank)]
     if rank == 1:
         return parts[0]
-    return b.node("ConcatV2", [*parts, b.constant(0, "int32")], "int64", 1, N=rank, T=as_dtype("int64"),
-                  Tidx=as_dtype("int32"))
+    return b.ConcatV2(parts, 0)
 
 
 @handles("Split")
@@ -145,8 +133,7 @@ def _split(b, call):
     sizes = call.numbers(1)
     if sizes is None:
         raise call.refusal("into equal parts is not supported")
-    first = b.node("SplitV", [x, b.constant(sizes, "int64"), b.constant(call.get("axis", 0), "int32")], x.dtype, x.rank,
-                   num_split=len(sizes), T=x.dtype, Tlen=as_dtype("int64"))
+    first = b.SplitV(x, b.constant(sizes, "int64"), call.get("axis", 0), num_split=len(sizes))
     return [End(f"{first.text[:-1]}{place}", x.dtype, x.rank) for place in range(len(sizes))]
 
 
@@ -161,11 +148,10 @@ def _pad(b, call):
     for place, axis in enumerate(axes):
         pairs[axis % x.rank] = [flat[place], flat[place + len(axes)]]
     x = _cut(b, x, [[max(-width, 0) for width in pair] for pair in pairs])
-    widths = b.constant([[max(width, 0) for width in pair] for pair in pairs], "int32")
+    widths = [[max(width, 0) for width in pair] for pair in pairs]
     if mode == "reflect":
-        return b.node("MirrorPad", [x, widths], x.dtype, x.rank, T=x.dtype, Tpaddings=as_dtype("int32"), mode="REFLECT")
-    value = call.end(2) or b.constant(0, x.dtype)
-    return b.node("PadV2", [x, widths, value], x.dtype, x.rank, T=x.dtype, Tpaddings=as_dtype("int32"))
+        return b.MirrorPad(x, widths, mode="REFLECT")
+    return b.PadV2(x, widths, call.end(2) or 0)
 
 
 def _cut(b, x, widths):
@@ -175,16 +161,15 @@ def _cut(b, x, widths):
     parts = [b.constant(one, "int64") for one in ([before for before, _ in widths], [-after for _, after in widths],
                                                   [1] * x.rank)]
     open_ends = sum(1 << axis for axis, (_, after) in enumerate(widths) if not after)
-    return b.node("StridedSlice", [x, *parts], x.dtype, x.rank, T=x.dtype, Index=as_dtype("int64"), end_mask=open_ends)
+    return b.StridedSlice(x, *parts, end_mask=open_ends)
 
 
 @handles("OneHot")
 def _one_hot(b, call):
     places, depth, values = call.ends
     off, on = (b.constant(values.number[place], values.dtype) for place in (0, 1))
-    depth = b.constant(int(np.asarray(depth.number).reshape(())), "int32")
-    return b.node("OneHot", [places, depth, on, off], values.dtype, T=values.dtype, TI=places.dtype,
-                  axis=call.get("axis", -1))
+    depth = int(np.asarray(depth.number).reshape(()))
+    return b.OneHot(places, depth, on, off, dtype=values.dtype, rank=None, axis=call.get("axis", -1))
 
 
 SCATTERS = {"none": "TensorScatterUpdate", "add": "TensorScatterAdd", "max": "TensorScatterMax",
@@ -199,7 +184,7 @@ def _scatter_nd(b, call):
         raise call.refusal(f"with reduction {call.get('reduction')} is not supported")
     if places.number is not None and (places.number < 0).any():
         raise call.refusal("at places from the end is not supported")
-    return b.node(op, [x, places, updates], x.dtype, x.rank, T=x.dtype, Tindices=places.dtype)
+    return b.call(op, x, places, updates, rank=x.rank)
 
 
 @handles("ScatterElements")
@@ -208,19 +193,13 @@ def _scatter_elements(b, call):
     op, rank = SCATTERS.get(call.get("reduction", "none")), x.rank
     if op is None or rank is None or call.get("axis", 0) % rank != rank - 1:
         raise call.refusal("along another axis than the last, or with a reduction that is no sum, is not supported")
-    kind = as_dtype("int64")
-    shapes = [b.node("Shape", [one], kind, 1, T=one.dtype, out_type=kind) for one in (x, places)]
-    width, count = (b.node("GatherV2", [shape, b.constant([rank - 1], "int64"), b.constant(0, "int32")], kind, 1,
-                           Tparams=kind, Tindices=kind, Taxis=as_dtype("int32")) for shape in shapes)
-    rows = b.reshape(places, b.node("ConcatV2", [b.constant([-1], "int64"), count, b.constant(0, "int32")], kind, 1,
-                                    N=2, T=kind, Tidx=as_dtype("int32")))
-    many = b.node("Shape", [rows], kind, 1, T=places.dtype, out_type=kind)
-    many = b.node("GatherV2", [many, b.constant(0, "int64"), b.constant(0, "int32")], kind, 0, Tparams=kind,
-                  Tindices=kind, Taxis=as_dtype("int32"))
-    starts = b.node("Range", [b.constant(0, "int64"), many, b.constant(1, "int64")], kind, 1, Tidx=kind)
+    shapes = [b.shape(one) for one in (x, places)]
+    width, count = (b.GatherV2(shape, [rank - 1], 0, rank=1) for shape in shapes)
+    rows = b.reshape(places, b.ConcatV2([[-1], count], 0))
+    starts = b.Range(0, b.GatherV2(b.shape(rows), 0, 0, rank=0), 1, rank=1)
     starts = b.reshape(b.binary("Mul", starts, width), [-1, 1])
     flat = b.reshape(b.binary("AddV2", rows, starts), [-1, 1])
-    found = b.node(op, [b.reshape(x, [-1]), flat, b.reshape(updates, [-1])], x.dtype, 1, T=x.dtype, Tindices=kind)
+    found = b.call(op, b.reshape(x, [-1]), flat, b.reshape(updates, [-1]))
     return b.reshape(found, shapes[0])
 
 
@@ -236,7 +215,7 @@ def _top_k(b, call):
     k = b.constant(count.number.reshape(()), "int32") if known else cast(b, b.reshape(count, []), "int32")
     moved = b.transpose(x, order)
     largest = moved if call.get("largest", 1) else _turned(b, moved)
-    values = b.node("TopKV2", [largest, k], x.dtype, x.rank, result="values", T=x.dtype, sorted=True)
+    values = b.TopKV2(largest, k, sorted=True)
     places = End(values.text.replace(":values:", ":indices:"), as_dtype("int32"), x.rank)
     values = values if call.get("largest", 1) else _turned(b, values)
     return b.transpose(values, order), b.transpose(cast(b, places, "int64"), order)

@@ -337,6 +337,10 @@ class Builder:
         made.turned = (x, axes)
         return made
 
+    def shape(self, x, dtype="int64"):
+        """Add the sizes of a value, as a vector."""
+        return self.Shape(x, dtype=dtype, rank=1, out_type=as_dtype(dtype))
+
     def reshape(self, x, shape):
         """Add a new shape, of numbers or a value."""
         end = shape if isinstance(shape, End) else self.constant(shape, "int32")
