@@ -9,15 +9,6 @@ MOST_AXES = 5  # of tensors that TensorFlow broadcasts in whatever way
 FAR = 1 << 60  # an end of a slice that means the last element
 
 
-@handles("Flatten")
-def _flatten(b, call):
-    if call.get("axis", 1) != 1:
-        raise call.refusal("at another axis than 1 is not supported")
-    x = call.end(0)
-    first = b.StridedSlice(b.shape(x, "int32"), [0], [1], [1])
-    return b.reshape(x, b.ConcatV2([first, [-1]], 0))
-
-
 @handles("Shape")
 def _shape(b, call):
     x, begin, end = call.end(0), call.get("start", 0), call.get("end")
@@ -162,14 +153,6 @@ def _cut(b, x, widths):
                                                   [1] * x.rank)]
     open_ends = sum(1 << axis for axis, (_, after) in enumerate(widths) if not after)
     return b.StridedSlice(x, *parts, end_mask=open_ends)
-
-
-@handles("OneHot")
-def _one_hot(b, call):
-    places, depth, values = call.ends
-    off, on = (b.constant(values.number[place], values.dtype) for place in (0, 1))
-    depth = int(np.asarray(depth.number).reshape(()))
-    return b.OneHot(places, depth, on, off, dtype=values.dtype, rank=None, axis=call.get("axis", -1))
 
 
 SCATTERS = {"none": "TensorScatterUpdate", "add": "TensorScatterAdd", "max": "TensorScatterMax",

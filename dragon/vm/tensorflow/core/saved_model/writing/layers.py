@@ -23,16 +23,6 @@ def _pads(call, count):
     return [[flat[place], flat[place + count]] for place in range(count)]
 
 
-def _last(b, x):
-    """Return a tensor with its channels last."""
-    return b.transpose(x, [0, *range(2, x.rank), 1])
-
-
-def _first(b, x):
-    """Return a tensor with its channels first."""
-    return b.transpose(x, [0, x.rank - 1, *range(1, x.rank - 1)])
-
-
 def _pad(b, x, pads, value):
     if not any(map(any, pads)):
         return x
@@ -59,7 +49,7 @@ def _conv(b, call):
     x, kernel, bias = call.end(0), call.end(1), call.end(2)
     count, groups = _spatial(call, x), call.get("group", 1)
     strides, dilations = (_steps(call.get(name), count) for name in ("strides", "dilations"))
-    moved = _widen(b, _pad(b, _last(b, x), _pads(call, count), 0), count)
+    moved = _widen(b, _pad(b, b.channels_last(x), _pads(call, count), 0), count)
     options = {"strides": strides, "padding": "VALID", "dilations": dilations}
     rank = max(x.rank, 4)
     if groups == 1:
@@ -72,7 +62,7 @@ def _conv(b, call):
     found = _narrow(b, found, count)
     if bias is not None:
         found = b.BiasAdd(found, bias, rank=x.rank)
-    return _first(b, found)
+    return b.channels_first(found)
 
 
 def _parts(b, x, axis, count):
@@ -104,7 +94,7 @@ def _conv_transposed(b, call):
     count, window, groups = _spatial(call, x), call.shapes[1], call.get("group", 1)
     if not window or not all(window) or call.get("output_shape"):
         raise call.refusal("into a given size or with an unknown kernel is not supported")
-    moved = _widen(b, _last(b, x), count)
+    moved = _widen(b, b.channels_last(x), count)
     weights = b.reshape(kernel, [*window[:2], 1, window[2]]) if count == 1 else kernel
     made = [_transposed(b, call, part, weight, count) for part, weight in zip(
         *([value] if groups == 1 else _parts(b, value, axis, groups)
@@ -116,7 +106,7 @@ def _conv_transposed(b, call):
     found = _cut(b, found, _pads(call, count))
     if bias is not None:
         found = b.BiasAdd(found, bias, rank=x.rank)
-    return _first(b, found)
+    return b.channels_first(found)
 
 
 def _transposed(b, call, x, kernel, count):
@@ -160,11 +150,11 @@ def _pool(b, call):
         moved = _widen(b, _pad(b, value, pads, lowest if is_max else 0), count)
         return b.call(op, moved, rank=max(x.rank, 4), ksize=_steps(call.get("kernel_shape"), count),
                       strides=_steps(call.get("strides"), count), padding="VALID")
-    last = _last(b, x)
+    last = b.channels_last(x)
     found = pooled(last)
     if not is_max and any(map(any, pads)) and not call.get("count_include_pad", 0):
         found = b.binary("RealDiv", found, pooled(b.unary("OnesLike", last)))  # means without the paddings
-    return _first(b, _narrow(b, found, count))
+    return b.channels_first(_narrow(b, found, count))
 
 
 def _sizes(b, x):
@@ -177,7 +167,7 @@ def _pool_with_places(b, call, x, count, pads):
     """Return the largest elements, and where they lie among all: in ONNX with channels before height and width."""
     if count == 3:
         raise call.refusal("with places is supported over one or two axes alone")
-    last, kind = _last(b, x), as_dtype("int64")
+    last, kind = b.channels_last(x), as_dtype("int64")
     moved = _widen(b, _pad(b, last, pads, np.finfo(x.dtype.as_numpy_dtype).min), count)
     found = b.MaxPoolWithArgmax(moved, ksize=_steps(call.get("kernel_shape"), count), Targmax=kind,
                                 strides=_steps(call.get("strides"), count), padding="VALID",
@@ -192,7 +182,7 @@ def _pool_with_places(b, call, x, count, pads):
     row = b.binary("AddV2", b.binary("Mul", image, channels), channel)
     row = b.binary("AddV2", b.binary("Mul", row, whole[1]), down)
     flat = b.binary("AddV2", b.binary("Mul", row, whole[2]), across)
-    return tuple(_first(b, _narrow(b, one, count)) for one in (found, flat))
+    return tuple(b.channels_first(_narrow(b, one, count)) for one in (found, flat))
 
 
 @handles(f"{DOMAIN}.GroupedWeights")
@@ -204,8 +194,8 @@ def _grouped_weights(b, call):
     if any(one != 1 for one in call.get("dilation")):
         raise call.refusal("with dilations is not supported")
     pairs = [[before, max(after, 0)] for before, after in zip(pads[:count], pads[count:])]
-    moved = _widen(b, _pad(b, _last(b, x), pairs, 0), count)
-    slope, window = _widen(b, _last(b, dy), count), [1] * (2 - count) + window
+    moved = _widen(b, _pad(b, b.channels_last(x), pairs, 0), count)
+    slope, window = _widen(b, b.channels_last(dy), count), [1] * (2 - count) + window
     options = {"strides": _steps(strides, count), "padding": "VALID", "dilations": _steps(None, max(count, 2))}
     outputs, rank = call.get("filters"), max(count, 2) + 2
     if channels == groups and groups > 1 and count != 3 and len(set(strides)) == 1:
@@ -221,17 +211,3 @@ def _grouped_weights(b, call):
         parts = [b.transpose(b.call(op, one, shape, other, rank=rank, **options), order) for one, other in pairs]
         made = parts[0] if groups == 1 else b.ConcatV2(parts, 0)
     return b.reshape(made, [outputs, channels // groups, *call.get("size")])
-
-
-# --- norms
-
-@handles("BatchNormalization")
-def _batch_norm(b, call):
-    x, scale, offset, mean, variance = call.ends[:5]
-    if call.get("training_mode", 0):
-        raise call.refusal("in training is not supported")
-    moved = _last(b, x)
-    small = b.constant(call.get("epsilon", 1e-5), variance.dtype)
-    factor = b.binary("Mul", b.unary("Rsqrt", b.binary("AddV2", variance, small)), scale)
-    shift = b.binary("Sub", offset, b.binary("Mul", mean, factor))
-    return _first(b, b.binary("AddV2", b.binary("Mul", moved, factor), shift))

@@ -68,6 +68,18 @@ def reduce(b, op, x, axes, keep):
     return b.call(op, x, axes, rank=rank, keep_dims=bool(keep))
 
 
+@word
+def channels_last(b, x):
+    """Return a tensor with its channels last."""
+    return b.transpose(x, [0, *range(2, x.rank), 1])
+
+
+@word
+def channels_first(b, x):
+    """Return a tensor with its channels first."""
+    return b.transpose(x, [0, x.rank - 1, *range(1, x.rank - 1)])
+
+
 @functools.cache
 def handler_of(op):
     """Return what writes a node of ONNX by its row, or None.
