@@ -8,6 +8,7 @@ A line that begins with spaces goes on with the one before. `a{1,2}d = f{1,2}(x)
 replaced together, by what stands at the same place in each.
 """
 import ast
+import functools
 import re
 from typing import Callable, FrozenSet, NamedTuple, Tuple
 
@@ -85,7 +86,7 @@ def nodes_of(row):
         Each node.
 
     """
-    waiting = _parsed(row)
+    waiting = list(_last_parsed(row))
     while waiting:
         node = waiting.pop()
         yield node
@@ -260,8 +261,9 @@ def compile_row(row, arguments, resolve, infix=None, owner=None):
     names = [_RESERVED.get(name, name) for name, _, _ in arguments]
     space = {name: resolve(name) for name in free_names(row) - set(names)}
     space["_infix"] = infix
-    body = _parsed(row)
-    if infix is not None or owner is not None:
+    is_changed = infix is not None or owner is not None
+    body = _parsed(row) if is_changed else list(_last_parsed(row))
+    if is_changed:
         body = [_Infix().visit(node) for node in body]
     if owner is not None:
         owned = _Attributes(owner, {name for name, found in space.items() if found is None})
@@ -274,7 +276,7 @@ def compile_row(row, arguments, resolve, infix=None, owner=None):
                 for place in range(len(arguments) - first)]
     made = ast.parse("def row(): pass")
     made.body[0].args.args, made.body[0].args.defaults = [ast.arg(name) for name in names], defaults
-    for node in (made, *(body if infix is not None or owner is not None else ())):  # others know where they stand
+    for node in (made, *(body if is_changed else ())):  # others know where they stand
         ast.fix_missing_locations(node)
     made.body[0].body = body
     exec(compile(made, row.place, "exec"), space)
@@ -296,6 +298,12 @@ def _assignments(row):
     if not all(isinstance(node, ast.Assign) and len(node.targets) == 1 for node in found):
         raise ValueError(f"{row.place}: got {row.text!r}, expected 'name = value; name = value'")
     return found
+
+
+@functools.lru_cache(maxsize=2)
+def _last_parsed(row):
+    """Return the same for whoever changes nothing of it: a row's names are asked for before it is compiled."""
+    return tuple(_parsed(row))
 
 
 def _parsed(row):

@@ -3,7 +3,6 @@ from dragon.vm.shared.errors import UnimplementedError, invalid_argument
 from dragon.vm.shared.images.warping import PROJECTED, project_batch
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.tensorflow import image
 from dragon.vm.tensorflow.core.saved_model.table import operator, row_function
 from dragon.vm.tensorflow.core.saved_model.values import dtype_of, numbers, tensor
 
@@ -41,6 +40,7 @@ def _resize(node, x, size):
     method = {"ResizeBilinear": "bilinear", "ResizeNearestNeighbor": "nearest", "ResizeBicubic": "bicubic",
               "ResizeArea": "area"}[node.op]
     if centred or method == "area" and not aligned:
+        from dragon.vm.tensorflow import image  # which few programs need
         return image.resize(x, size, method)
     if method == "nearest":
         rows_, columns = (_nearest(x.shape[axis], size[axis - 1], aligned) for axis in (1, 2))
