@@ -8,6 +8,7 @@ A line that begins with spaces goes on with the one before. `a{1,2}d = f{1,2}(x)
 replaced together, by what stands at the same place in each.
 """
 import ast
+import functools
 import re
 from typing import Callable, FrozenSet, NamedTuple, Tuple
 
@@ -71,6 +72,32 @@ def _chosen(text, turn):
     return _BRACES.sub(lambda braces: braces[1].split(",")[turn], text)
 
 
+def nodes_of(row):
+    """Yield what an expression, and the statements before it, consist of: faster than `ast.walk`, in no order.
+
+    Parameters
+    ----------
+    row : Row
+        The row.
+
+    Yields
+    ------
+    ast.AST
+        Each node.
+
+    """
+    waiting = list(_last_parsed(row))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in node._fields:
+            part = getattr(node, name, None)
+            if type(part) is list:
+                waiting.extend(item for item in part if isinstance(item, ast.AST))
+            elif isinstance(part, ast.AST) and name != "ctx":
+                waiting.append(part)
+
+
 def free_names(row):
     """Return the names that an expression reads: arguments, functions and heads of dotted names.
 
@@ -85,7 +112,7 @@ def free_names(row):
         Without those that the expression binds itself.
 
     """
-    nodes = [node for tree in _parsed(row) for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    nodes = [node for node in nodes_of(row) if isinstance(node, ast.Name)]
     bound = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
     return {node.id for node in nodes} - bound
 
@@ -234,13 +261,14 @@ def compile_row(row, arguments, resolve, infix=None, owner=None):
     names = [_RESERVED.get(name, name) for name, _, _ in arguments]
     space = {name: resolve(name) for name in free_names(row) - set(names)}
     space["_infix"] = infix
-    body = _parsed(row)
-    if infix is not None or owner is not None:
+    is_changed = infix is not None or owner is not None
+    body = _parsed(row) if is_changed else list(_last_parsed(row))
+    if is_changed:
         body = [_Infix().visit(node) for node in body]
     if owner is not None:
         owned = _Attributes(owner, {name for name, found in space.items() if found is None})
         body = [owned.visit(node) for node in body]
-    body[-1] = ast.Return(body[-1].value)
+    body[-1] = ast.copy_location(ast.Return(body[-1].value), body[-1])
     # Those by name may have no default behind those that have one; whoever calls has bound them all.
     first = next((place for place, (_, has_default, _) in enumerate(arguments) if has_default), len(arguments))
     space["_defaults"] = [default for _, _, default in arguments[first:]]
@@ -248,8 +276,10 @@ def compile_row(row, arguments, resolve, infix=None, owner=None):
                 for place in range(len(arguments) - first)]
     made = ast.parse("def row(): pass")
     made.body[0].args.args, made.body[0].args.defaults = [ast.arg(name) for name in names], defaults
+    for node in (made, *(body if is_changed else ())):  # others know where they stand
+        ast.fix_missing_locations(node)
     made.body[0].body = body
-    exec(compile(ast.fix_missing_locations(made), row.place, "exec"), space)
+    exec(compile(made, row.place, "exec"), space)
     function = space["row"]
     function.__name__ = function.__qualname__ = row.name
     return function
@@ -268,6 +298,12 @@ def _assignments(row):
     if not all(isinstance(node, ast.Assign) and len(node.targets) == 1 for node in found):
         raise ValueError(f"{row.place}: got {row.text!r}, expected 'name = value; name = value'")
     return found
+
+
+@functools.lru_cache(maxsize=2)
+def _last_parsed(row):
+    """Return the same for whoever changes nothing of it: a row's names are asked for before it is compiled."""
+    return tuple(_parsed(row))
 
 
 def _parsed(row):

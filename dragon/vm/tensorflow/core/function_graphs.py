@@ -9,7 +9,7 @@ from dragon.vm.shared.tensors.shape import TensorShape
 from dragon.vm.shared.tensors.type_spec import TensorSpec
 from dragon.vm.tensorflow.core.saved_model import messages
 from dragon.vm.tensorflow.core.saved_model.node import Node
-from dragon.vm.tensorflow.core.saved_model.table import OPERATORS
+from dragon.vm.tensorflow.core.saved_model.table import results_of
 from dragon.vm.tensorflow.core.saved_model.writing.builder import attribute
 from dragon.vm.tensorflow.core.saved_model.writing.encoding import set_shape
 
@@ -294,9 +294,9 @@ def _find(text, ends):
     outputs = ends[name]
     if not rest:
         return outputs[0]
-    known = OPERATORS.get(outputs[0].op.type)
-    if known is not None and known.results:
-        return outputs[known.results.index(rest[0])]
+    results = results_of(outputs[0].op.type)
+    if results:
+        return outputs[results.index(rest[0])]
     return outputs[int(rest[1])]
 
 

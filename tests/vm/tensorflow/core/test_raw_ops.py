@@ -4,9 +4,9 @@ import inspect
 import numpy as np
 import pytest
 
+from dragon.dialects.tensorflow.signatures import lines, parts_of
 from dragon.vm import tensorflow as ours
 from dragon.vm.tensorflow.core.saved_model.arguments import Argument
-from dragon.vm.tensorflow.core.saved_model.signatures import lines
 from harness import genuine
 from harness.subresults import each
 
@@ -25,6 +25,11 @@ CALLS = {
     "GatherV2": {"params": [1, 2, 3], "indices": [2, 0], "axis": 0},
     "MatMul": {"a": [[1.0, 2.0]], "b": [[3.0, 4.0]], "transpose_b": True},
     "MatrixBandPart": {"input": np.ones((3, 3), "float32"), "num_lower": 0, "num_upper": -1},
+    "MatrixDiagPartV2": {"input": np.arange(12.0).reshape(3, 4), "k": [-1, 1], "padding_value": -1.0},
+    "MatrixDiagV2": {"diagonal": [[8.0, 9.0, 0.0], [1.0, 2.0, 3.0], [4.0, 5.0, 0.0]], "k": [-1, 1], "num_rows": 3,
+                     "num_cols": 3, "padding_value": 0.0},
+    "MatrixSetDiagV2": {"input": np.ones((3, 3), "float32"), "diagonal": [[8.0, 9.0, 0.0], [1.0, 2.0, 3.0],
+                                                                          [4.0, 5.0, 0.0]], "k": [-1, 1]},
     "MaxPoolWithArgmax": {"input": IMAGE, "ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID"},
     "OneHot": {"indices": [0, 2], "depth": 3, "on_value": 1.0, "off_value": 0.0},
     "Pack": {"values": [[1, 2], [3, 4]], "axis": 1},
@@ -84,7 +89,7 @@ def test_types_and_values_are_genuine():
             continue
         theirs = op_def_registry.get(name) or getattr(genuine.tf.raw_ops, name) and op_def_registry.get(name)
         attributes = {attribute.name: attribute for attribute in theirs.attr}
-        for argument in map(Argument, lines()[name].arguments.split()):
+        for argument in map(Argument, parts_of(lines()[name])):
             told = attributes.get(argument.dtype if argument.is_input else argument.attribute)
             if told is None:
                 assert argument.fixed.name in ("string", "variant") or argument.fixed.name[0] in "bfiu", name

@@ -1,15 +1,13 @@
 """Inputs and attributes of operators that are called by name, as `tf.raw_ops` lists them, and what they may be."""
-import ast
 import inspect
 import numbers
 import re
 
+from dragon.dialects.tensorflow.signatures import REQUIRED
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.dtypes import OBJECTS, as_dtype
 from dragon.vm.shared.tensors.shape import TensorShape
 
-WORD = re.compile(r"(?P<kind>[@^*]?)(?P<name>\w+)(>(?P<attribute>\w+))?(~(?P<dtype>\w*))?(#(?P<count>\w+))?"
-                  r"(:(?P<type>[\w\[\]]*)|=(?P<default>[^{]+))?(\{(?P<bound>.*)\})?")
 EMPTY = inspect.Parameter.empty
 
 
@@ -18,7 +16,7 @@ class Argument:
 
     Parameters
     ----------
-    word : str
+    part : Part
         As a line of signatures has it.
 
     """
@@ -26,21 +24,15 @@ class Argument:
     __slots__ = ("name", "attribute", "default", "is_input", "is_list", "dtype", "count", "kind", "type", "values",
                  "least", "dtypes", "fixed")
 
-    def __init__(self, word):
-        found = WORD.fullmatch(word)
-        default = found["default"]
-        self.default = EMPTY
-        if default is not None:
-            self.default = OBJECTS[default] if default in OBJECTS else ast.literal_eval(default)
-        self.kind, self.name = found["kind"], found["name"]
-        self.attribute = found["attribute"] or self.name
-        self.is_input = default is None and found["type"] is None
+    def __init__(self, part):
+        default = EMPTY if part.default is REQUIRED else part.default
+        self.default = OBJECTS[default] if part.kind == "@" and default is not EMPTY else default
+        self.kind, self.name, self.attribute, self.is_input = part.kind, part.name, part.attribute, part.is_input
         self.is_list = self.kind == "*"
-        self.dtype, self.count = found["dtype"] or None, found["count"]
-        self.type = found["type"] or type(self.default).__name__.replace("list", "[int]")
-        bound = found["bound"] or ""
-        self.least = int(bound[:-2]) if bound.endswith("..") else None
-        self.values = bound.split(",") if bound and self.least is None else None
+        self.dtype, self.count = part.dtype, part.count
+        self.type = part.type or type(self.default).__name__.replace("list", "[int]")
+        self.least = int(part.bound[:-2]) if part.bound.endswith("..") else None
+        self.values = part.bound.split(",") if part.bound and self.least is None else None
         names_dtypes = self.values and (self.is_input or self.kind == "@")
         self.dtypes = [as_dtype(name) for name in self.values] if names_dtypes else None
         self.fixed = self.dtypes[0] if self.dtypes and self.is_input and not self.dtype else None  # always this one

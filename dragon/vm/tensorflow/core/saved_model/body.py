@@ -4,7 +4,7 @@ import threading
 from dragon.vm.shared.errors import DataLossError, invalid_argument, InvalidArgumentError, UnimplementedError
 from dragon.vm.tensorflow.core.saved_model import messages
 from dragon.vm.tensorflow.core.saved_model.node import Node
-from dragon.vm.tensorflow.core.saved_model.table import OPERATORS, results_of
+from dragon.vm.tensorflow.core.saved_model.table import find, results_of
 from dragon.vm.tensorflow.core.saved_model.values import Undefined
 
 DEEPEST = 100  # functions that call functions
@@ -51,7 +51,7 @@ class Step:
 
     def __init__(self, node):
         self.node, self.sources, self.dead = node, [], ()
-        known = OPERATORS.get(node.op)
+        known = find(node.op)
         self.run, self.results = (known.run, results_of(node.op)) if known is not None else (None, ())
 
 
@@ -129,7 +129,7 @@ class Body:
             number = int(rest[-1]) if rest else 0
         except ValueError:
             raise DataLossError(None, None, f"{self.name}: got end '{text}', expected node:result:number") from None
-        known = OPERATORS.get(nodes[name].op)
+        known = find(nodes[name].op)
         results = results_of(nodes[name].op) if known is not None else ()
         if not results or len(rest) < 2:
             return name, None, number

@@ -2,12 +2,13 @@
 import collections
 import inspect
 
+from dragon.dialects.tensorflow.signatures import parts_of
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model import operators  # noqa: F401: it fills the table
 from dragon.vm.tensorflow.core.saved_model.arguments import Argument
-from dragon.vm.tensorflow.core.saved_model.table import OPERATORS
+from dragon.vm.tensorflow.core.saved_model.table import find
 from dragon.vm.tensorflow.core.saved_model.values import Host, RaggedVariant, TensorList, dtype_of
 
 _missing = object()
@@ -92,7 +93,7 @@ def make_caller(op, line):
         What it takes and returns.
 
     """
-    arguments = [Argument(word) for word in line.arguments.split()]
+    arguments = [Argument(part) for part in parts_of(line)]
     inputs = [argument for argument in arguments if argument.is_input]
     signature = inspect.Signature([inspect.Parameter(argument.name, inspect.Parameter.KEYWORD_ONLY,
                                                      default=argument.default) for argument in arguments]
@@ -112,7 +113,7 @@ def make_caller(op, line):
         attributes = {argument.attribute: argument.read(given[argument.name], op) for argument in arguments
                       if not argument.is_input}
         operands = _operands(op, inputs, given, attributes)
-        found = OPERATORS[op].run(Call(op, attributes), *operands)
+        found = find(op).run(Call(op, attributes), *operands)
         if not line.results:
             return None
         if line.is_list:

@@ -4,15 +4,13 @@ import os
 from dragon.vm.shared.errors import DataLossError
 from dragon.vm.shared.letters import expect
 from dragon.vm.tensorflow.core.checkpoint.bundle import Bundle
-from dragon.vm.tensorflow.core.saved_model import messages, operators
+from dragon.vm.tensorflow.core.saved_model import messages, operators  # noqa: F401: operators fill the table
 from dragon.vm.tensorflow.core.saved_model.body import Library
 from dragon.vm.tensorflow.core.saved_model.objects import Objects, Signatures
-from dragon.vm.tensorflow.core.saved_model.table import OPERATORS
+from dragon.vm.tensorflow.core.saved_model.table import names
 
 FILE, TEXT_FILE = "saved_model.pb", "saved_model.pbtxt"
 VARIABLES = os.path.join("variables", "variables")
-
-assert operators  # they enter themselves into the table
 
 
 class LoadOptions:
@@ -156,4 +154,4 @@ def list_operators():
         Their names.
 
     """
-    return sorted(OPERATORS)
+    return sorted(names())

@@ -1,4 +1,5 @@
 """Nodes: an operator, what it takes and its attributes, as Python values."""
+from dragon.dialects.tensorflow.signatures import defaults_of
 from dragon.vm.shared.errors import DataLossError, invalid_argument
 from dragon.vm.shared.files.tensor_proto import read_proto
 from dragon.vm.shared.tensors.dtypes import as_dtype
@@ -42,12 +43,14 @@ class Node:
         name : str
             Its name.
         default : Any, optional
-            What is meant where it is not told, which files need not.
+            What is meant where it is not told, which files need not; that of the operator's definition without it.
 
         """
         proto = self.attributes.get(name)
         kind = proto.WhichOneof("value") if proto is not None else None
         if kind is None:
+            if default is _missing:
+                default = defaults_of(self.op).get(name, _missing)
             if default is _missing:
                 raise invalid_argument(f"{self.op}: got no attribute '{name}', expected one. Node: {self.name} of "
                                        f"{self.where}")

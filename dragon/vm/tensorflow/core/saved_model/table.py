@@ -1,8 +1,14 @@
-"""What each of TensorFlow's operators is here: a function of a node and its operands."""
-from dragon.vm.tensorflow.core.saved_model import signatures
-from dragon.vm.tensorflow.core.saved_model.values import tensor
+"""What each of TensorFlow's operators is here: its row, or a function of a node and its operands."""
+import builtins
+import functools
+import sys
 
-OPERATORS = {}
+from dragon.dialects.tensorflow import signatures, table
+from dragon.vm.tensorflow.core.saved_model import values
+
+FUNCTIONS = {}  # operators that have no row
+FRONT = __name__.partition(".core.")[0]  # the API's module, which stands above this one
+ROW_FUNCTIONS = {}  # functions that rows call
 
 
 class Operator:
@@ -24,20 +30,6 @@ class Operator:
         self.run, self.results = run, results
 
 
-def results_of(op):
-    """Return the names of an operator's results where there are several."""
-    found = OPERATORS[op].results or signatures.results_of(op)
-    return found if len(found) > 1 else ()
-
-
-def enter(names, run, results=""):
-    """Have operators of these names be run by a function."""
-    for name in names.split():
-        if name in OPERATORS:
-            raise ValueError(f"saved_model: got operator {name} twice, expected one home")
-        OPERATORS[name] = Operator(run, tuple(results.split()))
-
-
 def operator(names, results=""):
     """Return a decorator: the function takes the node and its operands as they are.
 
@@ -50,38 +42,63 @@ def operator(names, results=""):
 
     """
     def decorate(function):
-        enter(names, function, results)
+        for name in names.split():
+            if name in FUNCTIONS:
+                raise ValueError(f"saved_model: got operator {name} twice, expected one home")
+            FUNCTIONS[name] = Operator(function, tuple(results.split()))
         return function
     return decorate
 
 
-def plain(names, results=""):
-    """Return a decorator: the function takes tensors alone and no attributes."""
-    def decorate(function):
-        enter(names, lambda node, *operands: function(*map(tensor, operands)), results)
-        return function
-    return decorate
+def row_function(function):
+    """Enter a function that rows call by its name."""
+    ROW_FUNCTIONS[function.__name__] = function
+    return function
 
 
-def rows(module, lines):
-    """Enter operators that are functions of tensors alone.
+@functools.cache
+def find(op):
+    """Return an operator, or None.
 
     Parameters
     ----------
-    module : Any
-        Where the functions are.
-    lines : str
-        For each operator "Name" and the function's name.
+    op : str
+        TensorFlow's name.
+
+    Returns
+    -------
+    Optional[Operator]
+        By its row, else its function.
 
     """
-    for line in lines.split("\n"):
-        if line.strip():
-            names, _, name = line.strip().rpartition(" ")
-            enter(names, _call(module, name))
+    run = table.function_of(op, resolve)
+    return FUNCTIONS.get(op) if run is None else Operator(run)
 
 
-def _call(module, name):
-    """Return what calls a function, which is looked up when it is first called."""
-    def run(node, *operands):
-        return getattr(module, name)(*[tensor(operand) for operand in operands])
-    return run
+def names():
+    """Return the names of all operators.
+
+    Returns
+    -------
+    Set[str]
+        Those with rows and those with functions.
+
+    """
+    return {*table.rows(), *FUNCTIONS}
+
+
+def resolve(name):
+    """Return what a name in a row stands for."""
+    if name == "tf":
+        return sys.modules[FRONT]
+    for found in (ROW_FUNCTIONS.get(name), getattr(values, name, None), getattr(builtins, name, None)):
+        if found is not None:
+            return found
+    raise NameError(f"got {name!r}, expected a function of rows")
+
+
+def results_of(op):
+    """Return the names of an operator's results where there are several."""
+    known = FUNCTIONS.get(op)
+    found = known.results if known is not None and known.results else signatures.results_of(op)
+    return found if len(found) > 1 else ()

@@ -1,4 +1,3 @@
-"""TensorFlow's operators by families: each file enters its own into the table."""
+"""TensorFlow's operators that have no row, by families: each file enters its own into the table."""
 from dragon.vm.tensorflow.core.saved_model.operators import (  # noqa: F401
-    arrays, elementwise, flow, images, lists, matrices, ragged, random, records, reductions, state, tables, text,
-    windows)
+    arrays, elementwise, flow, images, lists, ragged, random, records, state, tables, text, windows)

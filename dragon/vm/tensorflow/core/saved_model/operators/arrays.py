@@ -2,9 +2,9 @@
 from dragon.vm.shared.arrays import array, creation, gathering, joining
 from dragon.vm.shared.errors import UnimplementedError
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.tensorflow.core.saved_model.table import operator, plain, rows
+from dragon.vm.tensorflow.core.saved_model.table import find, operator, row_function
 from dragon.vm.tensorflow.core.saved_model.values import (
-    LARGEST, Constant, Host, RaggedRows, RaggedVariant, TensorList, dtype_of, host, number, numbers, shape_of, tensor)
+    LARGEST, Constant, Host, RaggedRows, RaggedVariant, TensorList, host, number, numbers, shape_of, tensor)
 
 
 # --- made
@@ -16,27 +16,12 @@ def _const(node):
     return node.kept.value()
 
 
-@operator("Shape")
-def _shape(node, x):
-    return host(list(shape_of(x)), node.get("out_type", "int32"))
-
-
-@operator("ShapeN")
-def _shape_n(node, *operands):
-    return [_shape(node, operand) for operand in operands]
-
-
 @operator("Size")
 def _size(node, x):
     found = 1
     for size in shape_of(x):
         found = size * found
-    return host(found, node.get("out_type", "int32"))
-
-
-@operator("Rank")
-def _rank(node, x):
-    return host(len(shape_of(x)))
+    return host(found, node.get("out_type"))
 
 
 @operator("Fill")
@@ -58,35 +43,11 @@ def _range(node, start, limit, delta):
     return creation.range_(start, limit, delta, dtype=node.get("Tidx", "int32"))
 
 
-@operator("LinSpace")
-def _linspace(node, start, stop, count):
-    return creation.linspace(tensor(start), tensor(stop), number(count))
-
-
 @operator("ZerosLike OnesLike")
 def _like(node, x):
     if isinstance(x, TensorList):
         return x.but([None] * len(x.items))
     return (creation.zeros_like if node.op == "ZerosLike" else creation.ones_like)(tensor(x))
-
-
-@operator("OneHot")
-def _one_hot(node, indices, depth, on, off):
-    return creation.one_hot(tensor(indices), number(depth), tensor(on), tensor(off), node.get("axis", -1),
-                            dtype_of(on))
-
-
-@operator("Empty")
-def _empty(node, shape):
-    return creation.zeros(numbers(shape), node.get("dtype"))
-
-
-@operator("EnsureShape")
-def _ensure_shape(node, x):
-    from dragon.vm.tensorflow.core.flow.asserts import ensure_shape
-    shape = node.get("shape")
-    known = None if shape is None else [None if size == -1 else size for size in shape]
-    return ensure_shape(tensor(x), known)
 
 
 # --- moved
@@ -106,7 +67,7 @@ def _reshape(node, x, shape):
 
 @operator("Squeeze")
 def _squeeze(node, x):
-    axes = node.get("squeeze_dims", [])
+    axes = node.get("squeeze_dims")
     if type(x) is Host:
         return x if not isinstance(x.numbers, list) else Host(x.numbers[0], x.dtype) if len(
             x.numbers) == 1 else x
@@ -120,67 +81,11 @@ def _expand_dims(node, x, axis):
     return array.expand_dims(tensor(x), number(axis))
 
 
-@operator("Transpose ConjugateTranspose")
-def _transpose(node, x, axes):
-    x = array.transpose(tensor(x), numbers(axes))
-    return ops.conj(x) if node.op == "ConjugateTranspose" else x
-
-
 @operator("ReverseV2")
 def _reverse(node, x, axes):
     if type(x) is Host and isinstance(x.numbers, list) and numbers(axes) in ([0], [-1]):
         return Host(x.numbers[::-1], x.dtype)
     return array.reverse(tensor(x), numbers(axes))
-
-
-@operator("ReverseSequence")
-def _reverse_sequence(node, x, lengths):
-    return array.reverse_sequence(tensor(x), tensor(lengths), node.get("seq_dim"), node.get("batch_dim", 0))
-
-
-@operator("Roll")
-def _roll(node, x, shift, axis):
-    return array.roll(tensor(x), numbers(shift), numbers(axis))
-
-
-@operator("BroadcastTo")
-def _broadcast_to(node, x, shape):
-    return array.broadcast_to(tensor(x), numbers(shape))
-
-
-@operator("BroadcastArgs")
-def _broadcast_args(node, one, other):
-    one, other = numbers(one), numbers(other)
-    return host(list(array.broadcast_static_shape(_known(one), _known(other))), node.get("T", "int32"))
-
-
-def _known(sizes):
-    from dragon.vm.shared.tensors.shape import TensorShape
-    return TensorShape(sizes)
-
-
-@operator("Tile")
-def _tile(node, x, multiples):
-    return joining.tile(tensor(x), numbers(multiples))
-
-
-@operator("Pad PadV2 MirrorPad")
-def _pad(node, x, paddings, value=None):
-    mode = node.get("mode", "CONSTANT") if node.op == "MirrorPad" else "CONSTANT"
-    return array.pad(tensor(x), numbers(paddings), mode, 0 if value is None else tensor(value))
-
-
-@operator("SpaceToBatchND BatchToSpaceND")
-def _space_to_batch(node, x, block, sizes):
-    function = array.space_to_batch_nd if node.op == "SpaceToBatchND" else array.batch_to_space
-    return function(tensor(x), numbers(block), numbers(sizes))
-
-
-@operator("SpaceToDepth DepthToSpace")
-def _space_to_depth(node, x):
-    from dragon.vm.tensorflow import nn
-    function = nn.space_to_depth if node.op == "SpaceToDepth" else nn.depth_to_space
-    return function(tensor(x), node.get("block_size"), node.get("data_format", "NHWC"))
 
 
 # --- joined and cut
@@ -204,29 +109,14 @@ def _pack(node, *parts):
         return Host([part.numbers for part in parts], parts[0].dtype)
     if any(isinstance(part, RaggedVariant) for part in parts):
         return RaggedRows(list(parts))
-    return joining.stack([tensor(part) for part in parts], node.get("axis", 0))
-
-
-@operator("ParallelConcat")
-def _parallel_concat(node, *parts):
-    return joining.concat([tensor(part) for part in parts], 0)
+    return joining.stack([tensor(part) for part in parts], node.get("axis"))
 
 
 @operator("Unpack")
 def _unpack(node, x):
     if type(x) is Host and isinstance(x.numbers, list):
         return [Host(one, x.dtype) for one in x.numbers]
-    return list(joining.unstack(tensor(x), node.get("num"), node.get("axis", 0)))
-
-
-@operator("Split")
-def _split(node, axis, x):
-    return list(joining.split(tensor(x), node.get("num_split"), number(axis)))
-
-
-@operator("SplitV")
-def _split_v(node, x, sizes, axis):
-    return list(joining.split(tensor(x), numbers(sizes), number(axis)))
+    return list(joining.unstack(tensor(x), node.get("num"), node.get("axis")))
 
 
 @operator("Slice")
@@ -278,20 +168,7 @@ def _gather(node, x, indices, axis):
         if isinstance(places, list):
             return Host([x.numbers[place] for place in places], x.dtype)
         return Host(x.numbers[places], x.dtype)
-    return gathering.gather(tensor(x), tensor(indices), axis=number(axis), batch_dims=node.get("batch_dims", 0))
-
-
-@operator("Gather")
-def _old_gather(node, x, indices):
-    return gathering.gather(tensor(x), tensor(indices), axis=0)
-
-
-@operator("Select")
-def _select(node, condition, x, y):
-    condition, x, y = tensor(condition), tensor(x), tensor(y)
-    if condition.ndim == 1 and x.ndim > 1:
-        condition = array.reshape(condition, [-1] + [1] * (x.ndim - 1))
-    return gathering.where(condition, x, y)
+    return gathering.gather(tensor(x), tensor(indices), axis=number(axis), batch_dims=node.get("batch_dims"))
 
 
 @operator("SelectV2")
@@ -301,40 +178,12 @@ def _select_v2(node, condition, x, y):
     return gathering.where(tensor(condition), tensor(x), tensor(y))
 
 
-@operator("ScatterNd")
-def _scatter_nd(node, indices, updates, shape):
-    return gathering.scatter_nd(tensor(indices), tensor(updates), numbers(shape))
-
-
-rows(gathering, """
-GatherNd gather_nd
-Where where
-TensorScatterUpdate tensor_scatter_nd_update
-TensorScatterAdd tensor_scatter_nd_add
-TensorScatterSub tensor_scatter_nd_sub
-TensorScatterMax tensor_scatter_nd_max
-TensorScatterMin tensor_scatter_nd_min
-UnravelIndex unravel_index
-""")
-
-
-@operator("Unique")
-def _unique(node, x):
-    found = gathering.unique(tensor(x), node.get("out_idx", "int32"))
-    return found[0], found[1]
-
-
-@operator("UniqueWithCounts")
-def _unique_with_counts(node, x):
-    return tuple(gathering.unique_with_counts(tensor(x), node.get("out_idx", "int32")))
-
-
 @operator("UniqueV2")
 def _unique_v2(node, x, axis):
     if len(shape_of(x)) != 1:
         raise UnimplementedError(None, None, "saved_model: UniqueV2 of rows is not supported "
                                  f"(node '{node.name}' of function '{node.where}')")
-    return _unique(node, x)
+    return find("Unique").run(node, x)
 
 
 @operator("ListDiff")
@@ -346,38 +195,16 @@ def _list_diff(node, x, y):
     known = set(array_of(tensor(y)).reshape(-1).tolist())
     places = [place for place, one in enumerate(array_of(x).tolist()) if one not in known]
     chosen = convert_to_tensor(np.asarray(places, np.int64))
-    return gathering.gather(x, chosen), ops.cast(chosen, node.get("out_idx", "int32"))
-
-
-@operator("DynamicPartition")
-def _dynamic_partition(node, data, partitions):
-    return list(gathering.dynamic_partition(tensor(data), tensor(partitions), node.get("num_partitions")))
-
-
-@operator("DynamicStitch ParallelDynamicStitch")
-def _dynamic_stitch(node, *operands):
-    half = len(operands) // 2
-    return gathering.dynamic_stitch([tensor(one) for one in operands[:half]],
-                                    [tensor(one) for one in operands[half:]])
-
-
-@operator("LowerBound UpperBound")
-def _bound(node, ordered, values):
-    side = "left" if node.op == "LowerBound" else "right"
-    return array.searchsorted(tensor(ordered), tensor(values), side, node.get("out_type", "int32"))
-
-
-@plain("DeepCopy Snapshot")
-def _copy(x):
-    return x
-
-
-@operator("MatrixBandPart")
-def _band_part(node, x, lower, upper):
-    from dragon.vm.tensorflow import linalg
-    return linalg.band_part(tensor(x), number(lower), number(upper))
+    return gathering.gather(x, chosen), ops.cast(chosen, node.get("out_idx"))
 
 
 @operator("Copy CopyHost DebugIdentityV2")
 def _as_it_is(node, x):
     return x
+
+
+@row_function
+def bounds(k):
+    """Return which diagonals are meant: a number or two."""
+    found = numbers(k)
+    return found if not isinstance(found, list) else found[0] if len(found) == 1 else tuple(found)

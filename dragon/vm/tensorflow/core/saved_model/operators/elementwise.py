@@ -1,90 +1,9 @@
-"""Operators that go through numbers one by one."""
-from dragon.vm.shared.arrays.creation import bitcast, cast
+"""Operators of numbers that shapes go through as well: Python's numbers while there are such alone."""
+from dragon.vm.shared.arrays.creation import cast
 from dragon.vm.shared.tensors.dtypes import bool_, int32, int64
-from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.tensorflow import bitwise, math
-from dragon.vm.tensorflow.core.flow import asserts
-from dragon.vm.tensorflow.core.numbers import clipping
-from dragon.vm.tensorflow.core.saved_model.table import enter, operator, rows
-from dragon.vm.tensorflow.core.saved_model.values import Host, dtype_of, tensor
-
-rows(math, """
-Abs ComplexAbs abs
-Acos acos
-Acosh acosh
-Asin asin
-Asinh asinh
-Atan atan
-Atan2 atan2
-Atanh atanh
-BesselI0 bessel_i0
-BesselI0e bessel_i0e
-BesselI1 bessel_i1
-BesselI1e bessel_i1e
-Ceil ceil
-Complex complex
-Conj conj
-Angle angle
-Cos cos
-Cosh cosh
-Digamma digamma
-DivNoNan divide_no_nan
-Erf erf
-Erfc erfc
-Erfinv erfinv
-Exp exp
-Expm1 expm1
-Floor floor
-Igamma igamma
-Igammac igammac
-Imag imag
-Inv Reciprocal reciprocal
-InvertPermutation invert_permutation
-IsFinite is_finite
-IsInf is_inf
-IsNan is_nan
-Lgamma lgamma
-Log log
-Log1p log1p
-MulNoNan multiply_no_nan
-Ndtri ndtri
-Neg negative
-NextAfter nextafter
-Polygamma polygamma
-Pow pow
-Real real
-RealDiv realdiv
-Rint rint
-Round round
-Rsqrt rsqrt
-Sigmoid sigmoid
-Sign sign
-Sin sin
-Sinh sinh
-Sqrt sqrt
-Square square
-SquaredDifference squared_difference
-Tan tan
-Tanh tanh
-TruncateDiv truncatediv
-TruncateMod Mod truncatemod
-Xdivy xdivy
-Xlog1py xlog1py
-Xlogy xlogy
-Zeta zeta
-""")
-rows(bitwise, """
-BitwiseAnd bitwise_and
-BitwiseOr bitwise_or
-BitwiseXor bitwise_xor
-Invert invert
-LeftShift left_shift
-RightShift right_shift
-""")
-rows(clipping, "ClipByValue clip_by_value")
-
-
-# --- what shapes go through as well: Python's numbers while there are such alone
+from dragon.vm.tensorflow import math
+from dragon.vm.tensorflow.core.saved_model.table import operator
+from dragon.vm.tensorflow.core.saved_model.values import Host, numbers, tensor
 
 _HOSTED = {
     "AddV2 Add": ("add", lambda one, other: one + other),
@@ -135,7 +54,7 @@ def _enter_hosted(names, name, compute, is_claim):
                     found if isinstance(found, list) else [found])):
                 return Host(found, bool_ if is_claim else x.dtype)
         return getattr(math, name)(tensor(x), tensor(y))
-    enter(names, run)
+    operator(names)(run)
 
 
 for _names, (_name, _compute) in _HOSTED.items():
@@ -151,22 +70,6 @@ def _logical_not(node, x):
     return math.logical_not(tensor(x))
 
 
-@operator("Div")
-def _div(node, x, y):
-    x, y = tensor(x), tensor(y)
-    return math.truncatediv(x, y) if dtype_of(x).is_integer else math.realdiv(x, y)
-
-
-@operator("AddN")
-def _add_n(node, *operands):
-    return math.add_n([tensor(operand) for operand in operands])
-
-
-@operator("AccumulateNV2")
-def _accumulate(node, *operands):
-    return math.add_n([tensor(operand) for operand in operands])
-
-
 @operator("Cast")
 def _cast(node, x):
     wanted = node.get("DstT")
@@ -175,37 +78,24 @@ def _cast(node, x):
     return cast(tensor(x), wanted)
 
 
-@operator("Bitcast")
-def _bitcast(node, x):
-    wanted = node.get("type")
-    return tensor(x) if dtype_of(x) is wanted else bitcast(tensor(x), wanted)
+def _product(values):
+    found = 1
+    for value in values:
+        found = value * found
+    return found
 
 
-@operator("CheckNumerics CheckNumericsV2")
-def _check_numerics(node, x):
-    return asserts.check_numerics(tensor(x), node.get("message", ""))
+def _sum(values):
+    found = 0
+    for value in values:
+        found = value + found
+    return found
 
 
-@operator("ApproximateEqual")
-def _approximate_equal(node, x, y):
-    return ops.lt(ops.abs(ops.sub(tensor(x), tensor(y))), node.get("tolerance", 1e-5))
-
-
-def _through_gradient(name):
-    """Enter a gradient's operator, which files of training steps have: dy times what y says."""
-    def run(node, y, dy):
-        y, dy = tensor(y), tensor(dy)
-        return _SLOPES[name](y, dy)
-    enter(name, run)
-
-
-_SLOPES = {
-    "TanhGrad": lambda y, dy: dy * (1 - y * y),
-    "SigmoidGrad": lambda y, dy: dy * y * (1 - y),
-    "SqrtGrad": lambda y, dy: dy * 0.5 / y,
-    "RsqrtGrad": lambda y, dy: dy * -0.5 * y * y * y,
-    "ReluGrad": lambda dy, x: ops.where(x > 0, dy, ops.zeros_like(dy)),
-    "ReciprocalGrad": lambda y, dy: -dy * y * y,
-}
-for _name in _SLOPES:
-    _through_gradient(_name)
+@operator("Sum Prod")
+def _reduce(node, x, axis):
+    keep = node.get("keep_dims")
+    if type(x) is Host and isinstance(x.numbers, list) and not keep and axis.shape != (0,):
+        return Host((_sum if node.op == "Sum" else _product)(x.numbers), x.dtype)
+    function = math.reduce_sum if node.op == "Sum" else math.reduce_prod
+    return function(tensor(x), numbers(axis), keepdims=keep)

@@ -88,7 +88,7 @@ def _nothing(node):
 
 @operator("Assert")
 def _assert(node, condition, *data):
-    asserts.Assert(tensor(condition), [tensor(one) for one in data], node.get("summarize", 3))
+    asserts.Assert(tensor(condition), [tensor(one) for one in data], node.get("summarize"))
 
 
 @operator("Print")
@@ -102,8 +102,8 @@ def _old_print(node, value, *data):
 @operator("PrintV2")
 def _print(node, text):
     import sys
-    stream = node.get("output_stream", "stderr")
-    shown = text.numpy().decode(errors="replace") + node.get("end", "\n")
+    stream = node.get("output_stream")
+    shown = text.numpy().decode(errors="replace") + node.get("end")
     if stream == "stdout" or stream == "stderr":
         getattr(sys, stream).write(shown)
         return

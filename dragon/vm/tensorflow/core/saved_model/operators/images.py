@@ -3,20 +3,9 @@ from dragon.vm.shared.errors import UnimplementedError, invalid_argument
 from dragon.vm.shared.images.warping import PROJECTED, project_batch
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops
-from dragon.vm.tensorflow import image, io
-from dragon.vm.tensorflow.core.saved_model.table import enter, operator, rows
-from dragon.vm.tensorflow.core.saved_model.values import dtype_of, number, numbers, tensor
+from dragon.vm.tensorflow.core.saved_model.table import operator, row_function
+from dragon.vm.tensorflow.core.saved_model.values import dtype_of, numbers, tensor
 
-rows(image, """
-AdjustHue adjust_hue
-AdjustSaturation adjust_saturation
-HSVToRGB hsv_to_rgb
-RGBToHSV rgb_to_hsv
-DrawBoundingBoxesV2 draw_bounding_boxes
-""")
-
-
-# --- other sizes
 
 def _places(size, wanted, aligned):
     """Return where pixels are read that older files ask for: from the corner on, with corners aligned or not."""
@@ -47,10 +36,11 @@ def _nearest(size, wanted, aligned):
 @operator("ResizeBilinear ResizeNearestNeighbor ResizeBicubic ResizeArea")
 def _resize(node, x, size):
     x, size = tensor(x), numbers(size)
-    aligned, centred = node.get("align_corners", False), node.get("half_pixel_centers", False)
+    aligned, centred = node.get("align_corners"), node.get("half_pixel_centers", False)
     method = {"ResizeBilinear": "bilinear", "ResizeNearestNeighbor": "nearest", "ResizeBicubic": "bicubic",
               "ResizeArea": "area"}[node.op]
     if centred or method == "area" and not aligned:
+        from dragon.vm.tensorflow import image  # which few programs need
         return image.resize(x, size, method)
     if method == "nearest":
         rows_, columns = (_nearest(x.shape[axis], size[axis - 1], aligned) for axis in (1, 2))
@@ -94,120 +84,16 @@ def _scale_and_translate_back(node, slope, x, scale, translation):
                    translation)
 
 
-@operator("CropAndResize")
-def _crop_and_resize(node, x, boxes, which, size):
-    return image.crop_and_resize(tensor(x), tensor(boxes), tensor(which), numbers(size),
-                                 node.get("method", "bilinear"), node.get("extrapolation_value", 0.0))
-
-
-@operator("ExtractImagePatches")
-def _patches(node, x):
-    return image.extract_patches(tensor(x), node.get("ksizes"), node.get("strides"), node.get("rates"),
-                                 node.get("padding"))
-
-
 @operator("ImageProjectiveTransformV3 ImageProjectiveTransformV2")
 def _transform(node, x, transforms, size, fill=None):
     x, value = tensor(x), 0.0 if fill is None else float(tensor(fill))
     if x.dtype.name not in PROJECTED:
         raise invalid_argument(f"{node.op}: got images of {x.dtype.name}, expected {', '.join(PROJECTED)}")
     return project_batch(x, tensor(transforms), numbers(size), node.get("interpolation").lower(),
-                         node.get("fill_mode", "CONSTANT").lower(), value)
+                         node.get("fill_mode").lower(), value)
 
 
-# --- colours
-
-@operator("AdjustContrastv2")
-def _contrast(node, x, factor):
-    return image.adjust_contrast(tensor(x), tensor(factor))
-
-
-# --- boxes
-
-@operator("NonMaxSuppressionV3 NonMaxSuppressionV2 NonMaxSuppression")
-def _suppress(node, boxes, scores, most, overlap=None, least=None):
-    overlap = node.get("iou_threshold", 0.5) if overlap is None else float(tensor(overlap))
-    return image.non_max_suppression(tensor(boxes), tensor(scores), number(most), overlap,
-                                     float("-inf") if least is None else float(tensor(least)))
-
-
-@operator("NonMaxSuppressionV4")
-def _suppress_padded(node, boxes, scores, most, overlap, least):
-    found = image.non_max_suppression(tensor(boxes), tensor(scores), number(most), float(tensor(overlap)),
-                                      float(tensor(least)))
-    count = found.shape[0]
-    if node.get("pad_to_max_output_size", False):
-        found = ops.cat([found, ops.zeros((number(most) - count,), dtype=dtype_of(found))])
-    return found, convert_to_tensor(count, "int32")
-
-
-@operator("NonMaxSuppressionV5")
-def _suppress_softly(node, boxes, scores, most, overlap, least, sigma):
-    found, chances = image.non_max_suppression_with_scores(
-        tensor(boxes), tensor(scores), number(most), float(tensor(overlap)), float(tensor(least)),
-        float(tensor(sigma)))
-    count = found.shape[0]
-    if node.get("pad_to_max_output_size", False):
-        more = number(most) - count
-        found = ops.cat([found, ops.zeros((more,), dtype=dtype_of(found))])
-        chances = ops.cat([chances, ops.zeros((more,), dtype=dtype_of(chances))])
-    return found, chances, convert_to_tensor(count, "int32")
-
-
-@operator("CombinedNonMaxSuppression")
-def _suppress_combined(node, boxes, scores, each, total, overlap, least):
-    return tuple(image.combined_non_max_suppression(
-        tensor(boxes), tensor(scores), number(each), number(total), float(tensor(overlap)), float(tensor(least)),
-        node.get("pad_per_class", False), node.get("clip_boxes", True)))
-
-
-@operator("NonMaxSuppressionWithOverlaps")
-def _suppress_overlaps(node, overlaps, scores, most, overlap, least):
-    return image.non_max_suppression_overlaps(tensor(overlaps), tensor(scores), number(most), float(tensor(overlap)),
-                                              float(tensor(least)))
-
-
-# --- files
-
-def _enter_reader(op, name):
-    enter(op, lambda node, x: getattr(io, name)(tensor(x), node.get("channels", 0)))
-
-
-_enter_reader("DecodeJpeg", "decode_jpeg")
-_enter_reader("DecodeBmp", "decode_bmp")
-
-
-@operator("DecodePng")
-def _decode_png(node, x):
-    return io.decode_png(tensor(x), node.get("channels", 0), node.get("dtype", "uint8"))
-
-
-@operator("DecodeImage")
-def _decode_image(node, x):
-    return io.decode_image(tensor(x), node.get("channels", 0), node.get("dtype", "uint8"),
-                           expand_animations=node.get("expand_animations", True))
-
-
-@operator("DecodeGif")
-def _decode_gif(node, x):
-    return io.decode_gif(tensor(x))
-
-
-@operator("DecodeAndCropJpeg")
-def _decode_and_crop(node, x, window):
-    return io.decode_and_crop_jpeg(tensor(x), tensor(window), node.get("channels", 0))
-
-
-@operator("EncodePng")
-def _encode_png(node, x):
-    return io.encode_png(tensor(x), node.get("compression", -1))
-
-
-@operator("EncodeJpeg")
-def _encode_jpeg(node, x):
-    return io.encode_jpeg(tensor(x), quality=node.get("quality", 95))
-
-
-@operator("ExtractJpegShape")
-def _jpeg_shape(node, x):
-    return io.extract_jpeg_shape(tensor(x), node.get("output_type", "int32"))
+@row_function
+def longer(x, size):
+    """Return a vector with zeros behind it."""
+    return ops.cat([x, ops.zeros((size - x.shape[0],), dtype=dtype_of(x))])

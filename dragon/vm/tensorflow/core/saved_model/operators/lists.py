@@ -79,7 +79,7 @@ def _filled(items, index, shape=None):
 def _set_item(node, items, index, value):
     items, index = _list(items, node), number(index)
     held = list(items.items)
-    if index >= len(held) and node.get("resize_if_index_out_of_bounds", False) and index <= LONGEST:
+    if index >= len(held) and node.get("resize_if_index_out_of_bounds") and index <= LONGEST:
         held += [None] * (index + 1 - len(held))
     held[_place(held, index, node)] = value
     return items.but(held)

@@ -7,11 +7,12 @@ from dragon.vm.shared.sparse.tensor import SparseTensor
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow import ragged, sparse
-from dragon.vm.tensorflow.core.saved_model.table import operator
+from dragon.vm.tensorflow.core.saved_model.table import operator, row_function
 from dragon.vm.tensorflow.core.saved_model.values import RaggedRows, RaggedVariant, number, numbers, tensor
 
 
-def _nested(values, splits):
+@row_function
+def nested(values, splits):
     """Return a ragged tensor of flat values and where rows end, from the outermost axis."""
     for one in reversed(splits):
         values = from_row_splits(values, one)
@@ -41,32 +42,12 @@ def _to_tensor(node, shape, values, default, *partitions):
     return rows.to_tensor(tensor(default), shape=wanted)
 
 
-@operator("RaggedTensorToSparse")
-def _to_sparse(node, *operands):
-    *splits, values = [tensor(operand) for operand in operands]
-    found = _nested(values, splits).to_sparse()
-    return found.indices, found.values, found.dense_shape
-
-
-@operator("RaggedRange")
-def _range(node, starts, limits, deltas):
-    found = ragged.range(tensor(starts), tensor(limits), tensor(deltas), dtype=node.get("T", "int32"))
-    return ops.cast(found.row_splits, node.get("Tsplits", "int64")), found.values
-
-
-@operator("RaggedGather")
-def _gather(node, *operands):
-    *splits, values, indices = [tensor(operand) for operand in operands]
-    found = gathering.gather(_nested(values, splits), indices)
-    return [ops.cast(one, node.get("Tsplits", "int64")) for one in found.nested_row_splits], found.flat_values
-
-
 @operator("RaggedTensorToVariant")
 def _to_variant(node, *operands):
     *splits, values = [tensor(operand) for operand in operands]
     if not node.get("batched_input"):
         return RaggedVariant(splits, values)
-    rows = _nested(values, splits)
+    rows = nested(values, splits)
     found = []
     for row in rows:
         inner = list(getattr(row, "nested_row_splits", ()))
@@ -81,9 +62,9 @@ def _from_variant(node, found):
     if not isinstance(found, RaggedRows):
         raise invalid_argument(f"RaggedTensorFromVariant: got {type(found).__name__}, expected rows")
     if not found.items:
-        return ([ops.zeros((1,), dtype=node.get("Tsplits", "int64"))] * node.get("output_ragged_rank"),
+        return ([ops.zeros((1,), dtype=node.get("Tsplits"))] * node.get("output_ragged_rank"),
                 ops.zeros((0,), dtype=node.get("Tvalues")))
-    rows = ragged.stack([_nested(part.values, part.splits) for part in found.items])
+    rows = ragged.stack([nested(part.values, part.splits) for part in found.items])
     return list(rows.nested_row_splits), rows.flat_values
 
 
@@ -114,11 +95,9 @@ def _bincount(node, splits, values, size, weights):
 
 # --- sparse
 
-def _sparse(indices, values, shape):
-    return SparseTensor(tensor(indices), tensor(values), numbers(shape))
-
-
-def _parts(found):
+@row_function
+def parts(found):
+    """Return a sparse tensor's indices, values and shape."""
     return found.indices, found.values, found.dense_shape
 
 
@@ -148,39 +127,10 @@ def _elsewhere(places, sizes, default):
     return wrap_array(made)
 
 
-@operator("SparseReorder")
-def _reorder(node, indices, values, shape):
-    return _parts(sparse.reorder(_sparse(indices, values, shape)))[:2]
-
-
-@operator("SparseReshape")
-def _reshape(node, indices, shape, wanted):
-    count = tensor(indices).shape[0]
-    found = sparse.reshape(_sparse(indices, ops.zeros((count,), dtype="int64"), shape), numbers(wanted))
-    return found.indices, found.dense_shape
-
-
-@operator("SparseSlice")
-def _slice(node, indices, values, shape, start, size):
-    return _parts(sparse.slice(_sparse(indices, values, shape), numbers(start), numbers(size)))
-
-
-@operator("SparseConcat")
-def _concat(node, *operands):
-    count = node.get("N")
-    made = [_sparse(operands[place], operands[count + place], operands[2 * count + place]) for place in range(count)]
-    return _parts(sparse.concat(node.get("concat_dim"), made))
-
-
-@operator("SparseTensorDenseMatMul")
-def _matmul(node, indices, values, shape, dense):
-    return sparse.sparse_dense_matmul(_sparse(indices, values, shape), tensor(dense), node.get("adjoint_a", False),
-                                      node.get("adjoint_b", False))
-
-
 @operator("SparseFillEmptyRows")
 def _fill_rows(node, indices, values, shape, default):
-    found, is_empty = sparse.fill_empty_rows(_sparse(indices, values, shape), tensor(default))
+    given = SparseTensor(tensor(indices), tensor(values), numbers(shape))
+    found, is_empty = sparse.fill_empty_rows(given, tensor(default))
     import numpy as np
     rows, filled = array_of(tensor(indices))[:, 0], array_of(found.indices)[:, 0]
     empty = array_of(is_empty)

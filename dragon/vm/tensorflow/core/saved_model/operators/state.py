@@ -2,7 +2,7 @@
 from dragon.vm.shared.arrays import gathering
 from dragon.vm.shared.errors import invalid_argument
 from dragon.vm.shared.tensors.variable import read
-from dragon.vm.tensorflow.core.saved_model.table import enter, operator
+from dragon.vm.tensorflow.core.saved_model.table import find, operator
 from dragon.vm.tensorflow.core.saved_model.values import host, shape_of, tensor
 
 
@@ -70,7 +70,7 @@ def _enter_scatter(op, name, nested):
             indices, updates = _flat_rows(variable, indices, updates)
         found = getattr(gathering, f"tensor_scatter_nd_{name}")(read(variable), indices, updates)
         variable.assign(found)
-    enter(op, run)
+    operator(op)(run)
 
 
 def _flat_rows(variable, indices, updates):
@@ -89,9 +89,8 @@ for _name in ("Update", "Add", "Sub"):
 
 @operator("ResourceStridedSliceAssign")
 def _assign_slice(node, variable, *operands):
-    from dragon.vm.tensorflow.core.saved_model.table import OPERATORS
     variable = _variable(variable, node)
-    variable.assign(OPERATORS["TensorStridedSliceUpdate"].run(node, read(variable), *operands))
+    variable.assign(find("TensorStridedSliceUpdate").run(node, read(variable), *operands))
 
 
 # --- steps of training, which files of whole training steps have

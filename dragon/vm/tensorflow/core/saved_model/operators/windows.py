@@ -4,40 +4,13 @@ from dragon.vm.shared.recording.tape import GradientTape
 from dragon.vm.shared.tensors.dtypes import float32, int64
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow import nn
-from dragon.vm.tensorflow.core.saved_model.table import enter, operator, rows
+from dragon.vm.tensorflow.core.saved_model.table import operator, row_function
 from dragon.vm.tensorflow.core.saved_model.values import dtype_of, numbers, tensor
 from dragon.vm.tensorflow.core.shape_checks import require_axes, require_norm, require_sizes
 
-rows(nn, """
-Relu relu
-Relu6 relu6
-Elu elu
-Selu selu
-Softmax softmax
-LogSoftmax log_softmax
-Softplus softplus
-Softsign softsign
-""")
 
-
-@operator("LeakyRelu")
-def _leaky_relu(node, x):
-    return nn.leaky_relu(tensor(x), node.get("alpha", 0.2))
-
-
-@operator("BiasAdd")
-def _bias_add(node, x, bias):
-    return nn.bias_add(tensor(x), tensor(bias), node.get("data_format", "NHWC"))
-
-
-@operator("BiasAddV1")
-def _old_bias_add(node, x, bias):
-    return nn.bias_add(tensor(x), tensor(bias))
-
-
-# --- windows
-
-def _padding(node):
+@row_function
+def pads(node):
     """Return what a window's padding is in the words of `tf.nn`: a word, or pairs for all axes."""
     word = node.get("padding")
     if word != "EXPLICIT":
@@ -46,38 +19,19 @@ def _padding(node):
     return [flat[place:place + 2] for place in range(0, len(flat), 2)]
 
 
-def _enter_convolution(op, name, layout):
-    def run(node, x, kernel):
-        kind = node.get("data_format", layout)
-        return getattr(nn, name)(tensor(x), tensor(kernel), _strides(node), _padding(node), data_format=kind,
-                                 dilations=_dilations(node, kind))
-    enter(op, run)
-
-
-def _strides(node):
+@row_function
+def steps(node):
     """Return the strides of a window, one for each axis of the images or volumes."""
     require_axes(node.get("strides"), "strides", node.op)
     return node.get("strides")
 
 
-def _dilations(node, kind):
+@row_function
+def gaps(node):
+    """Return the dilations of a window for each axis, None where it has none."""
     found = node.get("dilations", None)
     require_axes(found or (), "dilations", node.op)
     return None if not found or all(one == 1 for one in found) else found
-
-
-_enter_convolution("Conv2D", "conv2d", "NHWC")
-_enter_convolution("Conv3D", "conv3d", "NDHWC")
-
-
-@operator("DepthwiseConv2dNative")
-def _depthwise(node, x, kernel):
-    kind = node.get("data_format", "NHWC")
-    dilations = _dilations(node, kind)
-    if dilations is not None:  # of the two spatial axes, as tf.nn.depthwise_conv2d takes them
-        dilations = dilations[1:3] if kind == "NHWC" else dilations[2:4]
-    return nn.depthwise_conv2d(tensor(x), tensor(kernel), _strides(node), _padding(node), data_format=kind,
-                               dilations=dilations)
 
 
 _CONVOLUTIONS = {"Conv2DBackpropFilter": ("conv2d", "NHWC"), "Conv3DBackpropFilterV2": ("conv3d", "NDHWC"),
@@ -100,57 +54,23 @@ def _filter_gradient(node, x, sizes, slope):
     kernel = ops.zeros(tuple(sizes), dtype=x.dtype.name)
     with GradientTape() as tape:
         tape.watch(kernel)
-        made = getattr(nn, name)(x, kernel, _strides(node), _padding(node), data_format=kind,
-                                 dilations=_dilations(node, kind))
+        made = getattr(nn, name)(x, kernel, steps(node), pads(node), data_format=kind,
+                                 dilations=gaps(node))
     if tuple(made.shape) != tuple(slope.shape):
         raise invalid_argument(f"{node.op}: Size of out_backprop doesn't match computed: actual = "
                                f"{tuple(slope.shape)}, computed = {tuple(made.shape)}")
     return tape.gradient(made, kernel, slope)
 
 
-@operator("Conv2DBackpropInput Conv2DBackpropInputV2")
-def _transposed(node, sizes, kernel, x):
-    sizes = numbers(sizes) if getattr(sizes, "ndim", 1) == 1 else None
-    kind = node.get("data_format", "NHWC")
-    return nn.conv2d_transpose(tensor(x), tensor(kernel), sizes, _strides(node), _padding(node),
-                               data_format=kind, dilations=_dilations(node, kind))
-
-
-@operator("Conv3DBackpropInputV2")
-def _transposed_3d(node, sizes, kernel, x):
-    kind = node.get("data_format", "NDHWC")
-    return nn.conv3d_transpose(tensor(x), tensor(kernel), numbers(sizes), _strides(node), _padding(node),
-                               data_format=kind, dilations=_dilations(node, kind))
-
-
-def _enter_pool(op, name, layout):
-    def run(node, x):
-        kind = node.get("data_format", layout)
-        return getattr(nn, name)(tensor(x), node.get("ksize"), node.get("strides"), _padding(node), data_format=kind)
-    enter(op, run)
-
-
-_enter_pool("MaxPool", "max_pool2d", "NHWC")
-_enter_pool("AvgPool", "avg_pool2d", "NHWC")
-_enter_pool("MaxPool3D", "max_pool3d", "NDHWC")
-_enter_pool("AvgPool3D", "avg_pool3d", "NDHWC")
-
-
-@operator("MaxPoolV2")
-def _max_pool_v2(node, x, window, strides):
-    return nn.max_pool2d(tensor(x), numbers(window), numbers(strides), _padding(node),
-                         data_format=node.get("data_format", "NHWC"))
-
-
 @operator("MaxPoolWithArgmax")
 def _max_pool_with_places(node, x):
-    if _padding(node) != "VALID":
+    if pads(node) != "VALID":
         raise UnimplementedError(None, None, f"saved_model: MaxPoolWithArgmax is supported without paddings. Received: "
-                                 f"padding={_padding(node)!r}")
+                                 f"padding={pads(node)!r}")
     x = ops.permute(tensor(x), [0, 3, 1, 2])
     images, channels, height, width = x.shape
     y, places = ops.max_pool2d_with_indices(x, node.get("ksize")[1:3], node.get("strides")[1:3])
-    wanted = node.get("include_batch_in_index", False)
+    wanted = node.get("include_batch_in_index")
     starts = ops.reshape(ops.arange(0, images if wanted else 1, dtype=int64), [-1, 1, 1, 1])
     places = ops.add(places, ops.mul(starts, height * width))
     places = ops.add(ops.mul(places, channels), ops.reshape(ops.arange(0, channels, dtype=int64), [-1, 1, 1]))
@@ -162,11 +82,11 @@ def _max_pool_with_places(node, x):
 @operator("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3")
 def _batch_norm(node, x, scale, offset, mean, variance):
     x, scale, offset, mean, variance = map(tensor, (x, scale, offset, mean, variance))
-    kind, small = node.get("data_format", "NHWC"), node.get("epsilon", 1e-4)
-    when = ("When is_training=false" if not node.get("is_training", True) else
-            "When exponential_avg_factor != 1" if node.get("exponential_avg_factor", 1.0) != 1.0 else "")
+    kind, small = node.get("data_format"), node.get("epsilon")
+    when = ("When is_training=false" if not node.get("is_training") else
+            "When exponential_avg_factor != 1" if node.get("exponential_avg_factor") != 1.0 else "")
     require_norm(x, kind, {"scale": scale, "offset": offset}, {"mean": mean, "variance": variance}, when)
-    if node.get("is_training", True):
+    if node.get("is_training"):
         return _train_batch_norm(node, x, scale, offset, mean, variance, kind, small)
     y = _normalize(x, mean, variance, scale, offset, kind, small)
     return y, mean, variance, mean, variance, _reserve()
@@ -204,31 +124,12 @@ def _train_batch_norm(node, x, scale, offset, mean, variance, kind, small):
     return y, own_mean, unbiased, own_mean, own_variance, _reserve()
 
 
-@operator("LRN")
-def _response_norm(node, x):
-    return nn.local_response_normalization(tensor(x), node.get("depth_radius", 5), node.get("bias", 1.0),
-                                           node.get("alpha", 1.0), node.get("beta", 0.5))
-
-
 @operator("_FusedConv2D _FusedMatMul")
 def _fused(node, *operands):
     raise UnimplementedError(None, None, f"saved_model: {node.op} is what a runtime makes of a graph, not what files "
                              f"have (node '{node.name}' of function '{node.where}')")
 
 
-@operator("DataFormatVecPermute")
-def _permute_format(node, x):
-    source, target = node.get("src_format", "NHWC"), node.get("dst_format", "NCHW")
-    return ops.index_select(tensor(x), 0, _places(source, target))
-
-
 def _places(source, target):
     from dragon.vm.shared.tensors.convert import convert_to_tensor
     return convert_to_tensor([source.index(letter) for letter in target], "int64")
-
-
-@operator("CTCGreedyDecoder")
-def _greedy(node, x, lengths):
-    decoded, chances = nn.ctc_greedy_decoder(tensor(x), tensor(lengths), node.get("merge_repeated", False),
-                                             blank_index=node.get("blank_index", -1))
-    return decoded[0].indices, decoded[0].values, decoded[0].dense_shape, chances

@@ -1,48 +1,12 @@
-"""Operators of ONNX that move elements as TensorFlow's nodes."""
+"""Operators of ONNX that move, choose and cast elements as TensorFlow's nodes."""
 import numpy as np
 
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import End
-from dragon.vm.tensorflow.core.saved_model.writing.translation import Free, cast, handles
+from dragon.vm.tensorflow.core.saved_model.writing.translation import DTYPES, Free, cast, handles
 
 MOST_AXES = 5  # of tensors that TensorFlow broadcasts in whatever way
 FAR = 1 << 60  # an end of a slice that means the last element
-
-
-@handles("Transpose")
-def _transpose(b, call):
-    x = call.end(0)
-    return b.transpose(x, call.get("perm") or list(reversed(range(x.rank))))
-
-
-@handles("Reshape")
-def _reshape(b, call):
-    x, shape = call.ends
-    if shape.number is not None and (shape.number == 0).any() and not call.get("allowzero", 0):
-        raise call.refusal("with sizes that stay as they are is not supported")
-    return b.reshape(x, shape)
-
-
-@handles("Flatten")
-def _flatten(b, call):
-    if call.get("axis", 1) != 1:
-        raise call.refusal("at another axis than 1 is not supported")
-    x = call.end(0)
-    first = b.node("StridedSlice", [b.node("Shape", [x], "int32", 1, T=x.dtype, out_type=as_dtype("int32")),
-                                    *(b.constant([one], "int32") for one in (0, 1, 1))], "int32", 1,
-                   T=as_dtype("int32"), Index=as_dtype("int32"))
-    shape = b.node("ConcatV2", [first, b.constant([-1], "int32"), b.constant(0, "int32")], "int32", 1, N=2,
-                   T=as_dtype("int32"), Tidx=as_dtype("int32"))
-    return b.reshape(x, shape)
-
-
-@handles("Concat")
-def _concat(b, call):
-    first = call.end(0)
-    if len(call.ends) == 1:
-        return first
-    return b.node("ConcatV2", [*call.ends, b.constant(call.get("axis"), "int32")], first.dtype, first.rank,
-                  N=len(call.ends), T=first.dtype, Tidx=as_dtype("int32"))
 
 
 @handles("Shape")
@@ -51,12 +15,10 @@ def _shape(b, call):
     if isinstance(x, Free):
         x, begin = b.free[x.which]
         end = begin + 1
-    found = b.node("Shape", [x], "int64", 1, T=x.dtype, out_type=as_dtype("int64"))
+    found = b.shape(x)
     if not begin and end is None:
         return found
-    parts = [b.constant([one], "int64") for one in (begin, 0 if end is None else end, 1)]
-    return b.node("StridedSlice", [found, *parts], "int64", 1, T=as_dtype("int64"), Index=as_dtype("int64"),
-                  end_mask=int(end is None))
+    return b.StridedSlice(found, [begin], [0 if end is None else end], [1], end_mask=int(end is None))
 
 
 @handles("Constant")
@@ -72,25 +34,19 @@ def _constant_of_shape(b, call):
     value = call.attributes.get("value")
     array = np.zeros(1, "float32") if value is None else numpy_helper.to_array(value)
     filled = b.constant(array.reshape(()), array.dtype.name)
-    return b.node("Fill", [call.end(0), filled], filled.dtype, T=filled.dtype, index_type=call.end(0).dtype)
+    return b.Fill(call.end(0), filled, dtype=filled.dtype, rank=None)
 
 
 @handles("Expand")
 def _expand(b, call):
     x, shape = call.ends
-    own = b.node("Shape", [x], shape.dtype, 1, T=x.dtype, out_type=shape.dtype)
-    both = b.node("BroadcastArgs", [own, shape], shape.dtype, 1, T=shape.dtype)
+    own = b.shape(x, shape.dtype)
+    both = b.BroadcastArgs(own, shape, rank=1)
     length = (call.shapes[1] or [0])[0]
     if x.rank is not None and x.rank > MOST_AXES and 0 < length <= x.rank:
         counts = b.binary("FloorDiv", both, b.binary("Maximum", own, b.constant(1, shape.dtype)))
-        return b.node("Tile", [x, counts], x.dtype, x.rank, T=x.dtype, Tmultiples=shape.dtype)
-    return b.node("BroadcastTo", [x, both], x.dtype, T=x.dtype, Tidx=shape.dtype)
-
-
-@handles("Tile")
-def _tile(b, call):
-    x, counts = call.ends
-    return b.node("Tile", [x, counts], x.dtype, x.rank, T=x.dtype, Tmultiples=counts.dtype)
+        return b.Tile(x, counts)
+    return b.BroadcastTo(x, both, rank=None)
 
 
 @handles("Unsqueeze")
@@ -100,33 +56,8 @@ def _unsqueeze(b, call):
     if rank is None:
         raise call.refusal("of a tensor whose rank is not known is not supported")
     for axis in sorted(axis % (rank + len(axes)) for axis in axes):
-        x = b.node("ExpandDims", [x, b.constant(axis, "int32")], x.dtype, (x.rank or 0) + 1, T=x.dtype,
-                   Tdim=as_dtype("int32"))
+        x = b.ExpandDims(x, axis, rank=(x.rank or 0) + 1)
     return x
-
-
-@handles("Squeeze")
-def _squeeze(b, call):
-    x = call.end(0)
-    return b.node("Squeeze", [x], x.dtype, T=x.dtype, squeeze_dims=call.numbers(1, []))
-
-
-@handles("Gather")
-def _gather(b, call):
-    x, places = call.ends
-    axis = call.get("axis", 0)
-    if places.number is not None and (places.number < 0).any():
-        raise call.refusal("with places from the end is not supported")
-    return b.node("GatherV2", [x, places, b.constant(axis, "int32")], x.dtype, Tparams=x.dtype,
-                  Tindices=places.dtype, Taxis=as_dtype("int32"))
-
-
-@handles("GatherND")
-def _gather_nd(b, call):
-    x, places = call.ends
-    if call.get("batch_dims", 0):
-        raise call.refusal("by batches is not supported")
-    return b.node("GatherNd", [x, places], x.dtype, Tparams=x.dtype, Tindices=places.dtype)
 
 
 @handles("GatherElements")
@@ -140,8 +71,7 @@ def _gather_elements(b, call):
         raise call.refusal("of fewer rows than there are is not supported")
     axes = list(range(rank))
     axes[axis], axes[-1] = axes[-1], axes[axis]
-    found = b.node("GatherV2", [b.transpose(x, axes), b.transpose(places, axes), b.constant(rank - 1, "int32")],
-                   x.dtype, rank, Tparams=x.dtype, Tindices=places.dtype, Taxis=as_dtype("int32"), batch_dims=rank - 1)
+    found = b.GatherV2(b.transpose(x, axes), b.transpose(places, axes), rank - 1, rank=rank, batch_dims=rank - 1)
     return b.transpose(found, axes)
 
 
@@ -161,7 +91,7 @@ def _slice(b, call):
         if step > 0 and end < FAR or step < 0 and end > -FAR:
             full["end"][axis], open_ends = end, open_ends & ~(1 << axis)
     parts = [b.constant(full[name], "int64") for name in ("begin", "end", "step")]
-    return b.node("StridedSlice", [x, *parts], x.dtype, x.rank, T=x.dtype, Index=as_dtype("int64"), end_mask=open_ends)
+    return b.StridedSlice(x, *parts, end_mask=open_ends)
 
 
 def _slice_by_tensors(b, call):
@@ -174,22 +104,18 @@ def _slice_by_tensors(b, call):
         raise call.refusal("backwards with bounds that are known at run time only is not supported")
     bounds = [_spread(b, end, axes, x.rank) for end in (begins, ends)]
     strides = b.constant([steps.get(axis, 1) for axis in range(x.rank)], "int64")
-    return b.node("StridedSlice", [x, *bounds, strides], x.dtype, x.rank, T=x.dtype, Index=as_dtype("int64"),
-                  end_mask=sum(1 << axis for axis in range(x.rank) if axis not in axes))
+    return b.StridedSlice(x, *bounds, strides, end_mask=sum(1 << axis for axis in range(x.rank) if axis not in axes))
 
 
 def _spread(b, bounds, axes, rank):
     """Return the bounds of some axes as those of all; others begin at 0."""
     def part(place):
-        one = b.constant([place + 1], "int64")
-        return b.node("StridedSlice", [bounds, b.constant([place], "int64"), one, b.constant([1], "int64")],
-                      bounds.dtype, 1, T=bounds.dtype, Index=as_dtype("int64"))
+        return b.StridedSlice(bounds, [place], [place + 1], [1])
     parts = [cast(b, part(axes.index(axis)), "int64") if axis in axes else b.constant([0], "int64")
              for axis in range(rank)]
     if rank == 1:
         return parts[0]
-    return b.node("ConcatV2", [*parts, b.constant(0, "int32")], "int64", 1, N=rank, T=as_dtype("int64"),
-                  Tidx=as_dtype("int32"))
+    return b.ConcatV2(parts, 0)
 
 
 @handles("Split")
@@ -198,8 +124,7 @@ def _split(b, call):
     sizes = call.numbers(1)
     if sizes is None:
         raise call.refusal("into equal parts is not supported")
-    first = b.node("SplitV", [x, b.constant(sizes, "int64"), b.constant(call.get("axis", 0), "int32")], x.dtype, x.rank,
-                   num_split=len(sizes), T=x.dtype, Tlen=as_dtype("int64"))
+    first = b.SplitV(x, b.constant(sizes, "int64"), call.get("axis", 0), num_split=len(sizes))
     return [End(f"{first.text[:-1]}{place}", x.dtype, x.rank) for place in range(len(sizes))]
 
 
@@ -214,11 +139,10 @@ def _pad(b, call):
     for place, axis in enumerate(axes):
         pairs[axis % x.rank] = [flat[place], flat[place + len(axes)]]
     x = _cut(b, x, [[max(-width, 0) for width in pair] for pair in pairs])
-    widths = b.constant([[max(width, 0) for width in pair] for pair in pairs], "int32")
+    widths = [[max(width, 0) for width in pair] for pair in pairs]
     if mode == "reflect":
-        return b.node("MirrorPad", [x, widths], x.dtype, x.rank, T=x.dtype, Tpaddings=as_dtype("int32"), mode="REFLECT")
-    value = call.end(2) or b.constant(0, x.dtype)
-    return b.node("PadV2", [x, widths, value], x.dtype, x.rank, T=x.dtype, Tpaddings=as_dtype("int32"))
+        return b.MirrorPad(x, widths, mode="REFLECT")
+    return b.PadV2(x, widths, call.end(2) or 0)
 
 
 def _cut(b, x, widths):
@@ -228,39 +152,7 @@ def _cut(b, x, widths):
     parts = [b.constant(one, "int64") for one in ([before for before, _ in widths], [-after for _, after in widths],
                                                   [1] * x.rank)]
     open_ends = sum(1 << axis for axis, (_, after) in enumerate(widths) if not after)
-    return b.node("StridedSlice", [x, *parts], x.dtype, x.rank, T=x.dtype, Index=as_dtype("int64"), end_mask=open_ends)
-
-
-@handles("Range")
-def _range(b, call):
-    return b.node("Range", call.ends, call.end(0).dtype, 1, Tidx=call.end(0).dtype)
-
-
-@handles("OneHot")
-def _one_hot(b, call):
-    places, depth, values = call.ends
-    off, on = (b.constant(values.number[place], values.dtype) for place in (0, 1))
-    depth = b.constant(int(np.asarray(depth.number).reshape(())), "int32")
-    return b.node("OneHot", [places, depth, on, off], values.dtype, T=values.dtype, TI=places.dtype,
-                  axis=call.get("axis", -1))
-
-
-@handles("Trilu")
-def _trilu(b, call):
-    x, k = call.end(0), call.numbers(1, 0)
-    k = k[0] if isinstance(k, list) else k
-    if k:
-        raise call.refusal("beside the diagonal is not supported")
-    low, high = (0, -1) if call.get("upper", 1) else (-1, 0)
-    return b.node("MatrixBandPart", [x, b.constant(low, "int64"), b.constant(high, "int64")], x.dtype, x.rank,
-                  T=x.dtype, Tindex=as_dtype("int64"))
-
-
-@handles("CumSum")
-def _cumsum(b, call):
-    x, axis = call.ends
-    return b.node("Cumsum", [x, b.reshape(axis, [])], x.dtype, x.rank, T=x.dtype, Tidx=axis.dtype,
-                  exclusive=bool(call.get("exclusive", 0)), reverse=bool(call.get("reverse", 0)))
+    return b.StridedSlice(x, *parts, end_mask=open_ends)
 
 
 SCATTERS = {"none": "TensorScatterUpdate", "add": "TensorScatterAdd", "max": "TensorScatterMax",
@@ -275,7 +167,7 @@ def _scatter_nd(b, call):
         raise call.refusal(f"with reduction {call.get('reduction')} is not supported")
     if places.number is not None and (places.number < 0).any():
         raise call.refusal("at places from the end is not supported")
-    return b.node(op, [x, places, updates], x.dtype, x.rank, T=x.dtype, Tindices=places.dtype)
+    return b.call(op, x, places, updates, rank=x.rank)
 
 
 @handles("ScatterElements")
@@ -284,17 +176,42 @@ def _scatter_elements(b, call):
     op, rank = SCATTERS.get(call.get("reduction", "none")), x.rank
     if op is None or rank is None or call.get("axis", 0) % rank != rank - 1:
         raise call.refusal("along another axis than the last, or with a reduction that is no sum, is not supported")
-    kind = as_dtype("int64")
-    shapes = [b.node("Shape", [one], kind, 1, T=one.dtype, out_type=kind) for one in (x, places)]
-    width, count = (b.node("GatherV2", [shape, b.constant([rank - 1], "int64"), b.constant(0, "int32")], kind, 1,
-                           Tparams=kind, Tindices=kind, Taxis=as_dtype("int32")) for shape in shapes)
-    rows = b.reshape(places, b.node("ConcatV2", [b.constant([-1], "int64"), count, b.constant(0, "int32")], kind, 1,
-                                    N=2, T=kind, Tidx=as_dtype("int32")))
-    many = b.node("Shape", [rows], kind, 1, T=places.dtype, out_type=kind)
-    many = b.node("GatherV2", [many, b.constant(0, "int64"), b.constant(0, "int32")], kind, 0, Tparams=kind,
-                  Tindices=kind, Taxis=as_dtype("int32"))
-    starts = b.node("Range", [b.constant(0, "int64"), many, b.constant(1, "int64")], kind, 1, Tidx=kind)
+    shapes = [b.shape(one) for one in (x, places)]
+    width, count = (b.GatherV2(shape, [rank - 1], 0, rank=1) for shape in shapes)
+    rows = b.reshape(places, b.ConcatV2([[-1], count], 0))
+    starts = b.Range(0, b.GatherV2(b.shape(rows), 0, 0, rank=0), 1, rank=1)
     starts = b.reshape(b.binary("Mul", starts, width), [-1, 1])
     flat = b.reshape(b.binary("AddV2", rows, starts), [-1, 1])
-    found = b.node(op, [b.reshape(x, [-1]), flat, b.reshape(updates, [-1])], x.dtype, 1, T=x.dtype, Tindices=kind)
+    found = b.call(op, b.reshape(x, [-1]), flat, b.reshape(updates, [-1]))
     return b.reshape(found, shapes[0])
+
+
+@handles("TopK")
+def _top_k(b, call):
+    x, count = call.end(0), call.end(1)
+    if x.rank is None:
+        raise call.refusal("of a tensor whose rank is not known is not supported")
+    axis, last = call.get("axis", -1) % x.rank, x.rank - 1
+    order = list(range(x.rank))
+    order[axis], order[last] = last, axis
+    known = count.number is not None
+    k = b.constant(count.number.reshape(()), "int32") if known else cast(b, b.reshape(count, []), "int32")
+    moved = b.transpose(x, order)
+    largest = moved if call.get("largest", 1) else _turned(b, moved)
+    values = b.TopKV2(largest, k, sorted=True)
+    places = End(values.text.replace(":values:", ":indices:"), as_dtype("int32"), x.rank)
+    values = values if call.get("largest", 1) else _turned(b, values)
+    return b.transpose(values, order), b.transpose(cast(b, places, "int64"), order)
+
+
+def _turned(b, x):
+    """Return numbers whose largest are the smallest of others; integers have none too many, as negation would."""
+    return b.unary("Neg", x) if x.dtype.is_floating else b.unary("Invert", x)
+
+
+@handles("Cast")
+def _cast(b, call):
+    dtype = DTYPES.get(call.get("to"))
+    if dtype is None:
+        raise call.refusal("to this dtype is not supported")
+    return cast(b, call.end(0), dtype)

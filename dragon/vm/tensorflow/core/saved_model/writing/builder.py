@@ -1,13 +1,29 @@
 """A function of TensorFlow's nodes in the making."""
+import functools
+import operator
+
+from dragon.dialects.tensorflow.signatures import lines, parts_of, results_of
 from dragon.vm.shared.files.tensor_proto import make_proto
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model import messages
-from dragon.vm.tensorflow.core.saved_model.signatures import results_of
 
 # Those that do more than compute: their order is kept, and functions of them are called even if nobody reads a result.
 EFFECTS = frozenset("AssignVariableOp RandomStandardNormal RandomUniform RandomUniformInt TruncatedNormal Multinomial "
                     "If While PrintV2 Assert LookupTableFindV2".split())
+
+WORDS = {}  # functions of a builder that rows call by name
+# The nodes that Python's operators are in rows, and what these do to numbers.
+INFIX = {"Add": ("AddV2", operator.add), "Sub": ("Sub", operator.sub), "Mult": ("Mul", operator.mul),
+         "Div": ("RealDiv", operator.truediv), "Mod": ("FloorMod", operator.mod), "Eq": ("Equal", operator.eq),
+         "Gt": ("Greater", operator.gt), "USub": ("Neg", operator.neg)}
+_follows = object()  # a rank that is that of the inputs
+
+
+@functools.cache
+def _inputs_of(op):
+    return [part for part in parts_of(lines()[op]) if part.is_input], {
+        part.name: part.attribute for part in parts_of(lines()[op]) if not part.is_input}
 
 
 class Called:
@@ -133,6 +149,56 @@ class Builder:
         """
         name = self._add(op, [end.text for end in inputs], attributes)
         return End(f"{name}:{result or next(iter(results_of(op)), 'output')}:0", as_dtype(dtype), rank)
+
+    def __getattr__(self, name):
+        """Return what writes a node by TensorFlow's name, or a function of rows."""
+        if not name[0].isupper() and name not in WORDS:
+            raise AttributeError(name)
+        return functools.partial(self.call, name) if name[0].isupper() else functools.partial(WORDS[name], self)
+
+    def infix(self, name, *operands):
+        """Return what one of Python's operators gives: a node's result, or that of numbers."""
+        op, compute = INFIX[name]
+        return self.call(op, *operands) if any(isinstance(one, End) for one in operands) else compute(*operands)
+
+    def call(self, op, *operands, dtype=None, rank=_follows, **attributes):
+        """Add a node as its operator's line tells it; returns its first result.
+
+        Parameters
+        ----------
+        op : str
+            TensorFlow's operator.
+        *operands : End, number, list of number or sequence of End
+            Its inputs: numbers become constants.
+        dtype : DType, optional
+            Of the result, where it is not that of the first input whose dtype an attribute tells.
+        rank : int, optional
+            Of the result, where it is not the greatest of the inputs of that dtype.
+        **attributes : Any
+            Its attributes but for those that inputs tell.
+
+        """
+        parts, names = _inputs_of(op)
+        given, told, ends, like = {}, {}, [], []
+        for part, operand in zip(parts, operands):
+            for one in operand if part.kind == "*" else [operand]:
+                if isinstance(one, End):
+                    told.setdefault(part.dtype, one.dtype)
+        for part, operand in zip(parts, operands):
+            kinds = part.bound.split(",")
+            kind = told.setdefault(part.dtype, "int32" if "int32" in kinds else kinds[0]) if part.dtype else kinds[0]
+            made = [one if isinstance(one, End) else self.constant(one, kind)
+                    for one in (operand if part.kind == "*" else [operand])]
+            if part.dtype:
+                given[part.dtype] = made[0].dtype
+            if part.count:
+                given[part.count] = len(made)
+            ends += made
+            like += made if part.dtype == next((one.dtype for one in parts if one.dtype), None) else []
+        ranks = [end.rank for end in like or ends]
+        rank = rank if rank is not _follows else None if None in ranks else max(ranks)
+        given.update((names[name], value) for name, value in attributes.items())
+        return self.node(op, ends, dtype or (like or ends)[0].dtype, rank, **given)
 
     def _add(self, op, inputs, attributes):
         """Add a node; returns its name."""
@@ -270,6 +336,10 @@ class Builder:
                          Tperm=as_dtype("int32"))
         made.turned = (x, axes)
         return made
+
+    def shape(self, x, dtype="int64"):
+        """Add the sizes of a value, as a vector."""
+        return self.Shape(x, dtype=dtype, rank=1, out_type=as_dtype(dtype))
 
     def reshape(self, x, shape):
         """Add a new shape, of numbers or a value."""

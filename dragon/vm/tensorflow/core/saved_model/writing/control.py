@@ -192,9 +192,7 @@ class Lists:
 
     def of(self, x):
         """Return one of what lies along the first axis of a tensor."""
-        shape = self.b.node("Shape", [x], INT32, 1, T=x.dtype, out_type=INT32)
-        parts = [self.b.constant([one], INT32) for one in (1, 0, 1)]
-        rest = self.b.node("StridedSlice", [shape, *parts], INT32, 1, T=INT32, Index=INT32, end_mask=1)
+        rest = self.b.StridedSlice(self.b.shape(x, INT32), [1], [0], [1], end_mask=1)
         return self.b.node("TensorListFromTensor", [x, rest], VARIANT, 0, element_dtype=x.dtype, shape_type=INT32)
 
     def item(self, array, place, dtype, rank):
@@ -234,9 +232,7 @@ def _scan(b, call):
     backwards = [set(call.get(name) or [0]) for name in ("scan_input_directions", "scan_output_directions")]
     if len(backwards[0] | backwards[1]) > 1 and len(graph.kinds) > len(carried) or len(backwards[0]) > 1:
         raise call.refusal("in two directions is not supported")
-    shape = b.node("Shape", [along[0]], INT32, 1, T=along[0].dtype, out_type=INT32)
-    length = b.node("GatherV2", [shape, b.constant(0, INT32), b.constant(0, INT32)], INT32, 0, Tparams=INT32,
-                    Tindices=INT32, Taxis=INT32)
+    length = b.GatherV2(b.shape(along[0], INT32), 0, 0, rank=0)
     return scan(b, length, carried, along, graph.kinds[len(carried):], list(read.values()),
                 lambda inner, state, places, fixed: graph.results(inner, [*state, *places], dict(zip(read, fixed))),
                 backwards[0] == {1})

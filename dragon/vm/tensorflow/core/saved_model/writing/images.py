@@ -16,14 +16,12 @@ ROUNDED = {"asymmetric": "floor", "half_pixel": "round_prefer_ceil"}  # how plac
 
 def cut(b, x, begin, end):
     """Return a part of a vector."""
-    parts = [b.constant([one], INT32) for one in (begin, end, 1)]
-    return b.node("StridedSlice", [x, *parts], x.dtype, 1, T=x.dtype, Index=INT32)
+    return b.StridedSlice(x, [begin], [end], [1])
 
 
 def _sizes(b, call, moved):
     """Return (old height and width, new ones)."""
-    shape = b.node("Shape", [moved], INT32, 1, T=moved.dtype, out_type=INT32)
-    old = cut(b, shape, 1, 3)
+    old = cut(b, b.shape(moved, INT32), 1, 3)
     if call.end(3) is not None:
         return old, cast(b, cut(b, call.end(3), 2, 4), INT32)
     factors = b.constant(call.numbers(2)[2:], FLOAT32)
@@ -46,10 +44,10 @@ def _resize(b, call):
     old, new = _sizes(b, call, moved)
     if call.get("antialias", 0):
         scale = b.binary("RealDiv", cast(b, new, FLOAT32), cast(b, old, FLOAT32))
-        found = b.node("ScaleAndTranslate", [moved, new, scale, b.constant([0, 0], FLOAT32)], FLOAT32, 4, T=x.dtype,
-                       kernel_type=KERNELS[mode], antialias=True)
+        found = b.ScaleAndTranslate(moved, new, scale, b.constant([0, 0], FLOAT32), dtype=FLOAT32,
+                                    kernel_type=KERNELS[mode], antialias=True)
     else:
         op, options = NODES[mode, way]
         dtype = x.dtype if mode == "nearest" else FLOAT32
-        found = b.node(op, [moved, new], dtype, 4, T=x.dtype, **options)
+        found = b.call(op, moved, new, dtype=dtype, **options)
     return b.transpose(cast(b, found, x.dtype), [0, 3, 1, 2])

@@ -1,28 +1,25 @@
 """Recurrent layers of ONNX as loops of TensorFlow's nodes: what the inputs add to the gates is computed before them."""
-from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import End
 from dragon.vm.tensorflow.core.saved_model.writing.control import scan
 from dragon.vm.tensorflow.core.saved_model.writing.translation import handles
-
-INT32 = as_dtype("int32")
 
 
 def split(b, x, count, axis):
     """Return parts of equal size."""
     if count == 1:
         return [x]
-    first = b.node("Split", [b.constant(axis, "int32"), x], x.dtype, x.rank, num_split=count, T=x.dtype)
+    first = b.Split(axis, x, num_split=count)
     return [End(f"{first.text[:-1]}{place}", x.dtype, x.rank) for place in range(count)]
 
 
 def without_first(b, x):
     """Return what has one entry along its first axis, the direction, as that entry."""
-    return b.node("Squeeze", [x], x.dtype, None if x.rank is None else x.rank - 1, T=x.dtype, squeeze_dims=[0])
+    return b.Squeeze(x, rank=None if x.rank is None else x.rank - 1, axis=[0])
 
 
 def times(b, x, matrix):
     """Return a product with a transposed matrix."""
-    return b.node("MatMul", [x, matrix], x.dtype, 2, T=x.dtype, transpose_a=False, transpose_b=True)
+    return b.MatMul(x, matrix, rank=2, transpose_b=True)
 
 
 def lstm(b, gates, h, c, weight, bias):
@@ -77,11 +74,10 @@ def _recurrent(b, call):
     if call.end(3) is not None:
         bias_x, bias = split(b, without_first(b, call.end(3)), 2, 0)
     turned = b.transpose(weight_x, [1, 0])
-    gates = b.node("BatchMatMulV2", [x, turned], x.dtype, 3, T=x.dtype)
+    gates = b.BatchMatMulV2(x, turned, rank=3)
     gates = gates if bias_x is None else b.binary("AddV2", gates, bias_x)
-    shape = b.node("Shape", [x], INT32, 1, T=x.dtype, out_type=INT32)
-    length, batch = (b.node("GatherV2", [shape, b.constant(axis, INT32), b.constant(0, INT32)], INT32, 0,
-                            Tparams=INT32, Tindices=INT32, Taxis=INT32) for axis in (0, 1))
+    shape = b.shape(x, "int32")
+    length, batch = (b.GatherV2(shape, axis, 0, rank=0) for axis in (0, 1))
     states = [_state(b, call, place, batch) for place in ((5, 6) if call.op == "LSTM" else (5,))]
     fixed = [weight] if bias is None else [weight, bias]
 
@@ -91,8 +87,7 @@ def _recurrent(b, call):
     found = scan(b, length, states, [gates], [x.dtype], fixed, turn, call.get("direction", "forward") == "reverse")
     outputs = [found[-1], *found[:-1]]
     axes = [1, *[0] * len(states)]
-    return [b.node("ExpandDims", [end, b.constant(axis, "int32")], x.dtype, 4 if axis else 3, T=x.dtype, Tdim=INT32)
-            for end, axis in zip(outputs, axes)]
+    return [b.ExpandDims(end, axis, rank=4 if axis else 3) for end, axis in zip(outputs, axes)]
 
 
 def _state(b, call, place, batch):
@@ -100,5 +95,4 @@ def _state(b, call, place, batch):
     if call.end(place) is not None:
         return without_first(b, call.end(place))
     dtype, units = call.end(0).dtype, call.get("hidden_size")
-    shape = b.node("Pack", [batch, b.constant(units, INT32)], INT32, 1, N=2, T=INT32, axis=0)
-    return b.node("Fill", [shape, b.constant(0, dtype)], dtype, 2, T=dtype, index_type=INT32)
+    return b.Fill(b.Pack([batch, units], rank=1), b.constant(0, dtype), dtype=dtype, rank=2)

@@ -20,7 +20,7 @@ from dragon.vm.shared.written.nodes import stand_in_of, wrap
 from dragon.vm.shared.written.ragged import WrittenRagged
 from dragon.vm.tensorflow.core.saved_model import structures
 from dragon.vm.tensorflow.core.saved_model.writing import (  # noqa: F401: they enter themselves into the table
-    arrays, effects, elementwise, images, layers, random, recurrent)
+    arrays, effects, images, layers, random, recurrent)
 from dragon.vm.tensorflow.core.saved_model.writing.translation import translate
 
 EXAMPLE = 3  # what stands for a size that is known at run time only

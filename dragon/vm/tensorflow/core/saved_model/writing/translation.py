@@ -3,6 +3,7 @@ from dragon import _C
 from dragon.vm.shared.errors import UnimplementedError
 from dragon.vm.shared.tensors.dtypes import as_dtype
 from dragon.vm.tensorflow.core.saved_model.writing.builder import Builder, End
+from dragon.vm.tensorflow.core.saved_model.writing.rows import handler_of
 
 DTYPES = {1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool",
           10: "float16", 11: "float64", 12: "uint32", 13: "uint64", 16: "bfloat16"}
@@ -134,7 +135,8 @@ class Translation:
         call = Call(node, [values[source] for source in node.input], [self._shapes.get(one) for one in node.input],
                     values)
         answer = next((end for end in call.ends if getattr(end, "note", None) is not None), None)
-        handler = HANDLERS.get(f"{node.domain}.{node.op_type}" if node.domain else node.op_type)
+        handler = HANDLERS.get(f"{node.domain}.{node.op_type}") if node.domain else (
+            handler_of(node.op_type) or HANDLERS.get(node.op_type))
         if handler is None:
             raise call.refusal()
         # A seed that was made of an answer stands for it.
