@@ -1,8 +1,8 @@
 """AutoAugment: each sample goes through one of a policy's short chains."""
 import functools as _functools
 
+from dragon.io.pictures.policies import POLICIES as _POLICIES
 from dragon.vm.dali.auto_aug import augmentations as _a
-from dragon.vm.dali.auto_aug import chains as _chains
 from dragon.vm.dali.auto_aug.core import Policy
 from dragon.vm.dali.auto_aug.suites import translations as _translations
 from dragon.vm.dali.core import augmenting as _augmenting
@@ -71,7 +71,7 @@ def apply_auto_augment(policy, data, seed=None, **kwargs):
 
 
 def _policy(name, table, use_shape=False, max_translate_abs=None, max_translate_rel=None):
-    """Return the policy of a table."""
+    """Return the policy of a table; what is never done is left out of it."""
     translate_x, translate_y = _translations(use_shape, 250, 1.0, max_translate_abs, max_translate_rel)
 
     def plain(magnitude):
@@ -82,12 +82,12 @@ def _policy(name, table, use_shape=False, max_translate_abs=None, max_translate_
              "solarize": _a.solarize.augmentation((0, 256), False),
              **{one: getattr(_a, one).augmentation((0.1, 1.9), False, plain)
                 for one in ("brightness", "color", "contrast")}}
-    chains = []
-    for line in table.strip().splitlines():
-        steps = [step.split() for step in line.split(", ")]
-        chains.append([(known.get(step[0]) or getattr(_a, step[0]), float(step[1]),
-                        int(step[2]) if len(step) > 2 else None) for step in steps])
-    return Policy(name, 11, chains)
+
+    def find(operation):
+        named = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in operation)[1:]
+        return known.get(named) or getattr(_a, named)
+    return Policy(name, 11, [[(find(operation), probability, magnitude) for operation, probability, magnitude in chain
+                              if probability] for chain in _POLICIES[table]])
 
 
 def get_image_net_policy(use_shape=False, max_translate_abs=None, max_translate_rel=None):
@@ -101,7 +101,7 @@ def get_image_net_policy(use_shape=False, max_translate_abs=None, max_translate_
         As for `rand_augment.rand_augment`.
 
     """
-    return _policy("ImageNetPolicy", _chains.IMAGE_NET, use_shape, max_translate_abs, max_translate_rel)
+    return _policy("ImageNetPolicy", "imagenet whole", use_shape, max_translate_abs, max_translate_rel)
 
 
 def get_reduced_cifar10_policy(use_shape=False, max_translate_abs=None, max_translate_rel=None):
@@ -115,7 +115,7 @@ def get_reduced_cifar10_policy(use_shape=False, max_translate_abs=None, max_tran
         As for `rand_augment.rand_augment`.
 
     """
-    return _policy("ReducedCifar10Policy", _chains.CIFAR10, use_shape, max_translate_abs, max_translate_rel)
+    return _policy("ReducedCifar10Policy", "cifar10", use_shape, max_translate_abs, max_translate_rel)
 
 
 def get_svhn_policy(use_shape=False, max_translate_abs=None, max_translate_rel=None):
@@ -129,9 +129,9 @@ def get_svhn_policy(use_shape=False, max_translate_abs=None, max_translate_rel=N
         As for `rand_augment.rand_augment`.
 
     """
-    return _policy("SvhnPolicy", _chains.SVHN, use_shape, max_translate_abs, max_translate_rel)
+    return _policy("SvhnPolicy", "svhn", use_shape, max_translate_abs, max_translate_rel)
 
 
 def get_reduced_image_net_policy():
     """Return the policy that was found on a part of ImageNet."""
-    return _policy("ReducedImageNetPolicy", _chains.REDUCED_IMAGE_NET)
+    return _policy("ReducedImageNetPolicy", "imagenet")
