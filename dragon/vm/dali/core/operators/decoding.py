@@ -4,14 +4,13 @@ import io
 import numpy as np
 
 from dragon.io.pictures import geometry
+from dragon.io.pictures.files import turn_upright
 from dragon.vm.dali.core.kinds import ANY_DATA, GRAY, RGB, UINT8, to_numpy_type
 from dragon.vm.dali.core.operators.colours import to_colours
 from dragon.vm.dali.core.operators.regions import bounds, cut, window
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Laid, operator
 
-TURNS = {2: "FLIP_LEFT_RIGHT", 3: "ROTATE_180", 4: "FLIP_TOP_BOTTOM", 5: "TRANSPOSE", 6: "ROTATE_270",
-         7: "TRANSVERSE", 8: "ROTATE_90"}
 ORIENTATION = 0x0112  # the tag of EXIF
 
 
@@ -32,7 +31,8 @@ def orientation_of(picture):
     """Return how the camera was held, as a number of EXIF."""
     if picture.format == "JPEG" and "exif" not in picture.info:
         return 1
-    return picture.getexif().get(ORIENTATION, 1)
+    number_of = picture.getexif().get(ORIENTATION, 1)
+    return number_of if number_of in range(1, 9) else 1
 
 
 def decode(data, output_type=RGB, adjust_orientation=True, dtype=UINT8):
@@ -41,13 +41,11 @@ def decode(data, output_type=RGB, adjust_orientation=True, dtype=UINT8):
     if output_type == GRAY and picture.format == "JPEG":
         picture.draft("L", picture.size)  # the file's own luma
     try:
-        turn = TURNS.get(orientation_of(picture)) if adjust_orientation else None
+        orientation = orientation_of(picture) if adjust_orientation else 1
         picture.load()
     except (OSError, SyntaxError, ValueError) as error:
         raise RuntimeError(got("decoders.image", f"a broken picture ({error})", "a whole one")) from None
-    array = _channels(picture, output_type)
-    if turn is not None:
-        array = _turned(array, turn)
+    array = turn_upright(_channels(picture, output_type), orientation)
     if dtype != UINT8:
         array = _scaled(array, np.dtype(to_numpy_type(dtype)))
     return np.ascontiguousarray(array)
@@ -72,15 +70,6 @@ def _channels(picture, output_type):
 def _narrow(array):
     """Return numbers of 16 bits in the range of 8."""
     return (array.astype(np.float64) * (255 / 65535) + 0.5).astype(np.uint8)
-
-
-def _turned(array, name):
-    """Return a picture as its camera was held."""
-    if name in ("TRANSPOSE", "TRANSVERSE"):
-        array = array.transpose(1, 0, 2)
-        return array if name == "TRANSPOSE" else array[::-1, ::-1]
-    return {"FLIP_LEFT_RIGHT": array[:, ::-1], "FLIP_TOP_BOTTOM": array[::-1], "ROTATE_180": array[::-1, ::-1],
-            "ROTATE_270": np.rot90(array, -1), "ROTATE_90": np.rot90(array)}[name]
 
 
 def _scaled(array, dtype):
