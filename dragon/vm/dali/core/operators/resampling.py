@@ -1,10 +1,12 @@
 """Filters that make pixels of their neighbours, and what runs them along one axis after the other."""
 import functools
+import math
 
 import numpy as np
 
 from dragon.vm.dali.core.kinds import INTERP_CUBIC, INTERP_GAUSSIAN, INTERP_LANCZOS3, INTERP_LINEAR, INTERP_NN
 from dragon.vm.dali.core.kinds import INTERP_TRIANGULAR
+from dragon.vm.dali.core.operators.pictures import write
 from dragon.vm.dali.core.operators.values import convert
 
 
@@ -74,8 +76,8 @@ def resample(data, axes, sizes, low, high, kinds, antialias, dtype):
         The type of the result.
 
     """
-    if _fits_pillow(data, axes, low, high, kinds, antialias, dtype):
-        return _by_pillow(data, sizes, low, high)
+    if _is_one_pass(data, axes, sizes, low, high, kinds, antialias, dtype):
+        return _in_one_pass(data, axes[0], sizes, low, high)
     result = data
     nearest = all(kind == INTERP_NN for kind in kinds)
     # What shrinks goes first: less is left for the others.
@@ -105,35 +107,33 @@ def _nearest(size, target, start, stop, is_row):
     return np.clip(np.floor(centers), 0, size - 1).astype(int)
 
 
-def _fits_pillow(data, axes, low, high, kinds, antialias, dtype):
-    """Return whether Pillow's filter is the same one: it works on bytes, and holds no interpreter lock."""
-    return (data.dtype == np.uint8 == dtype and data.ndim == 3 and list(axes) == [0, 1] and data.shape[2] in (1, 3, 4)
-            and antialias and set(kinds) <= {INTERP_LINEAR, INTERP_TRIANGULAR} and min(data.shape) > 0
-            and all(0 <= start < stop <= size for start, stop, size in zip(low, high, data.shape)))
+def _is_one_pass(data, axes, sizes, low, high, kinds, antialias, dtype):
+    """Return whether the engine's filter for rows of bytes is the same one."""
+    return (data.dtype == np.uint8 == dtype and len(axes) == 2 and axes[1] == axes[0] + 1
+            and math.prod(data.shape[axes[1] + 1:]) in (1, 3, 4) and min(data.shape) > 0 and math.prod(sizes) < 1 << 31
+            and antialias and set(kinds) <= {INTERP_LINEAR, INTERP_TRIANGULAR}
+            and all(0 <= start < stop <= data.shape[axis] for axis, start, stop in zip(axes, low, high)))
 
 
-def _by_pillow(data, sizes, low, high):
-    from dragon.vm.dali.core.pillow import pillow
-    library = pillow("fn.resize")
-    plain = np.ascontiguousarray(data[..., 0] if data.shape[2] == 1 else data)
-    # Pillow leaves out what is beyond the picture's edge, where here the edge goes on.
-    pads = [_reach(*row) for row in zip(data.shape, sizes, low, high)]
-    if any(map(any, pads)):
-        plain = _widened(plain, *pads)
-    (top, _), (left, _) = pads
-    box = (float(low[1] + left), float(low[0] + top), float(high[1] + left), float(high[0] + top))
-    made = np.asarray(library.fromarray(plain).resize((int(sizes[1]), int(sizes[0])), library.Resampling.BILINEAR, box))
-    return made[..., None] if data.shape[2] == 1 else made
+def _in_one_pass(data, first, sizes, low, high):
+    front, (height, width), back = data.shape[:first], data.shape[first:first + 2], data.shape[first + 2:]
+    # The engine leaves out what is beyond a picture's edge, where here the edge goes on.
+    pads = [_reach(*row) for row in zip((height, width), sizes, low, high)]
+    pictures = data.reshape(-1, height, width, math.prod(back))
+    pictures = _widened(pictures, *pads) if any(map(any, pads)) else pictures
+    box = (*(start + before for start, (before, _) in zip(low, pads)), *np.subtract(high, low))
+    return write(pictures, sizes, box=box, layout="NHWC", dtype="uint8").reshape(*front, *sizes, *back)
 
 
 def _widened(plain, rows, columns):
-    """Return a picture whose edges go on for some rows and columns; NumPy's `pad` takes several times as long."""
+    """Return pictures whose edges go on for some rows and columns; NumPy's `pad` takes several times as long."""
     (top, bottom), (left, right) = rows, columns
-    height, width = plain.shape[:2]
-    made = np.empty((top + height + bottom, left + width + right, *plain.shape[2:]), plain.dtype)
-    made[top:top + height, left:left + width] = plain
-    made[top:top + height, :left], made[top:top + height, left + width:] = plain[:, :1], plain[:, -1:]
-    made[:top], made[top + height:] = made[top], made[top + height - 1]
+    count, height, width, channels = plain.shape
+    made = np.empty((count, top + height + bottom, left + width + right, channels), plain.dtype)
+    inner = made[:, top:top + height]
+    inner[:, :, left:left + width] = plain
+    inner[:, :, :left], inner[:, :, left + width:] = plain[:, :, :1], plain[:, :, -1:]
+    made[:, :top], made[:, top + height:] = inner[:, :1], inner[:, -1:]
     return made
 
 
