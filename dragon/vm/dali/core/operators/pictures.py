@@ -1,6 +1,8 @@
-"""Pictures of bytes that the engine works on in one pass over their rows."""
+"""Pictures that the engine works on: bytes in one pass over their rows, other numbers by its operators."""
 import numpy as np
 
+from dragon import _C
+from dragon.core.operators import operators
 from dragon.io.pictures.batch import kept_recipe
 
 
@@ -29,3 +31,26 @@ def write(pictures, size, region=None, box=None, mirror=False, matrix=None, **se
     if troubles:
         raise RuntimeError(next(iter(troubles.values())))
     return made
+
+
+def call(name, pictures, *inputs, **attributes):
+    """Return what an operator of the engine makes of pictures, which have channels last as their results have.
+
+    Parameters
+    ----------
+    name : str
+        The operator, whose pictures have channels before their height.
+    pictures : numpy.ndarray
+        Pictures, height, width and channels; or with depth.
+    inputs : Sequence[Any]
+        What stands behind the pictures; arrays as tensors.
+    attributes : Any
+        By name.
+
+    """
+    def given(value):
+        return _C.from_buffer(np.ascontiguousarray(value), _C.Tensor) if isinstance(value, np.ndarray) else value
+    ops, last = operators(), pictures.ndim - 1
+    turned = ops.permuted(given(pictures), [0, last, *range(1, last)])
+    made = getattr(ops, name)(turned, *map(given, inputs), **attributes)
+    return np.asarray(memoryview(ops.permuted(made, [0, *range(2, last + 1), 1])))
