@@ -1,11 +1,16 @@
 """Pictures that are turned round, rotated and warped."""
+import math
+
 import numpy as np
 
 from dragon.vm.dali.core.kinds import INTERP_LINEAR, INTERP_NN
+from dragon.vm.dali.core.operators.pictures import call
 from dragon.vm.dali.core.operators.transforms import affine
 from dragon.vm.dali.core.operators.values import convert, kind_or, number, spatial, vector
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import operator
+
+FRAME = 2  # pixels, of which two are read at once
 
 
 @operator()
@@ -32,24 +37,30 @@ def sample(data, places, interp, fill_value):
 
     """
     sizes = data.shape[:-1]
-
-    def at(corner):
-        value = data[tuple(np.clip(one, 0, size - 1) for one, size in zip(corner, sizes))].astype(np.float32)
-        if fill_value is None:
-            return value
-        inside = np.logical_and.reduce([(0 <= one) & (one < size) for one, size in zip(corner, sizes)])
-        return np.where(inside[..., None], value, np.float32(fill_value))
+    if not places[0].size:
+        return np.zeros((*places[0].shape, data.shape[-1]), np.float32)
     if interp == INTERP_NN:
-        return at([np.floor(place).astype(int) for place in places])
+        found = [np.floor(place).astype(int) for place in places]
+        nearest = np.ravel_multi_index(found, sizes, mode="clip")
+        made = data.reshape(math.prod(sizes), data.shape[-1]).take(nearest, 0).astype(np.float32)
+        if fill_value is None:
+            return made
+        inside = np.logical_and.reduce([(0 <= one) & (one < size) for one, size in zip(found, sizes)])
+        return np.where(inside[..., None], made, np.float32(fill_value))
     if interp != INTERP_LINEAR:
         raise RuntimeError(got("interp_type", interp, "INTERP_NN or INTERP_LINEAR"))
-    low = [np.floor(place - 0.5).astype(int) for place in places]
-    part = [(place - 0.5 - start).astype(np.float32) for place, start in zip(places, low)]
-    made = 0
-    for corner in range(1 << len(places)):
-        bits = [corner >> bit & 1 for bit in range(len(places))]
-        weight = np.prod([one if bit else 1 - one for one, bit in zip(part, bits)], axis=0)
-        made = made + at([start + bit for start, bit in zip(low, bits)]) * weight[..., None]
+    if 0 in sizes:
+        raise RuntimeError(got("a warp", f"a picture of shape {data.shape}", "at least one pixel"))
+    if fill_value is not None:  # a frame of it: what is further out is read between its pixels
+        framed = np.full([*(size + 2 * FRAME for size in sizes), data.shape[-1]], fill_value, np.float32)
+        framed[(slice(FRAME, -FRAME),) * len(sizes)] = data
+        data = framed
+        places = [np.clip(place + FRAME, 1, size - 1) for place, size in zip(places, framed.shape)]
+    # The engine's points run from -1 to 1, x before y.
+    points = [place * np.float32(2 / size) - np.float32(1) for place, size in zip(places, data.shape)]
+    made = call("grid_sample", data.astype(np.float32)[None], np.stack(points[::-1], -1)[None],
+                padding_mode="border")[0]
+    made[~np.isfinite(sum(points))] = np.nan
     return made
 
 
