@@ -15,11 +15,11 @@ TO_YCBCR = np.array([[0.25678824, 0.50412941, 0.09790588], [-0.14822290, -0.2909
                      [0.43921569, -0.36778831, -0.07142737]])
 FROM_YCBCR, OFFSETS = np.linalg.inv(TO_YCBCR), np.array([16.0, 128.0, 128.0])
 RANGE = 219 / 255  # of luma
-# How channels are mixed, and what is added then, of values from 0 to 255.
+# How the first channels are mixed, and what is added then, of values from 0 to 255.
 SYSTEMS = {(RGB, GRAY): (LUMA, 0.0), (RGB, YCbCr): (TO_YCBCR, OFFSETS),
            (YCbCr, RGB): (FROM_YCBCR, -FROM_YCBCR @ OFFSETS),
-           (YCbCr, GRAY): (np.array([[1 / RANGE, 0, 0]]), -16 / RANGE),
-           (GRAY, YCbCr): (np.array([[RANGE], [0], [0]]), OFFSETS)}
+           (YCbCr, GRAY): (np.array([[1 / RANGE]]), -16 / RANGE),
+           (GRAY, YCbCr): (np.array([[RANGE]]), 16.0)}
 
 
 def span(dtype):
@@ -39,8 +39,12 @@ def to_colours(array, source, target):
         return np.repeat(array, 3, -1)
     if (source, target) not in SYSTEMS:
         raise ValueError(got("color_space_conversion", f"{source} to {target}", "RGB, BGR, GRAY or YCbCr"))
-    matrix, offset = SYSTEMS[source, target]
-    return _mixed(array, matrix, offset * (span(array.dtype) / 255), array.dtype)
+    (matrix, offset), step = SYSTEMS[source, target], span(array.dtype) / 255
+    made = _mixed(array[..., :matrix.shape[1]], matrix, offset * step, array.dtype)
+    if target != YCbCr or source == RGB:
+        return made
+    middle = convert(np.asarray(OFFSETS[1:] * step, np.float32), array.dtype)
+    return np.concatenate([made, np.broadcast_to(middle, (*made.shape[:-1], 2))], -1)
 
 
 def _mixed(array, matrix, offset, kind):
