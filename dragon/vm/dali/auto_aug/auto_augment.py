@@ -4,6 +4,7 @@ import functools as _functools
 from dragon.io.pictures.policies import POLICIES as _POLICIES
 from dragon.vm.dali.auto_aug import augmentations as _a
 from dragon.vm.dali.auto_aug.core import Policy
+from dragon.vm.dali.auto_aug.suites import suite as _suite
 from dragon.vm.dali.auto_aug.suites import translations as _translations
 from dragon.vm.dali.core import augmenting as _augmenting
 from dragon.vm.dali.core.refusals import got as _got
@@ -72,16 +73,8 @@ def apply_auto_augment(policy, data, seed=None, **kwargs):
 
 def _policy(name, table, use_shape=False, max_translate_abs=None, max_translate_rel=None):
     """Return the policy of a table; what is never done is left out of it."""
-    translate_x, translate_y = _translations(use_shape, 250, 1.0, max_translate_abs, max_translate_rel)
-
-    def plain(magnitude):
-        return magnitude
-    known = {"translate_x": translate_x, "translate_y": translate_y,
-             "sharpness": _a.sharpness.augmentation((0.1, 1.9), False, _a.sharpness_kernel_shifted),
-             "posterize": _a.posterize.augmentation((0, 4), False, _a.poster_mask_uint8),
-             "solarize": _a.solarize.augmentation((0, 256), False),
-             **{one: getattr(_a, one).augmentation((0.1, 1.9), False, plain)
-                for one in ("brightness", "color", "contrast")}}
+    shifts = _translations(use_shape, 250, 1.0, max_translate_abs, max_translate_rel)
+    known = {one.name: one for one in _suite(shifts, 0.3, 30, (0.1, 1.9), False, (0, 4), (0, 256))}
 
     def find(operation):
         named = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in operation)[1:]
