@@ -5,7 +5,7 @@ import numpy as np
 
 from dragon.vm.dali.core.kinds import INTERP_LINEAR, INTERP_NN
 from dragon.vm.dali.core.operators.pictures import call
-from dragon.vm.dali.core.operators.transforms import affine
+from dragon.vm.dali.core.operators.transforms import affine, turning
 from dragon.vm.dali.core.operators.values import convert, kind_or, number, spatial, vector
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import operator
@@ -145,16 +145,10 @@ def canvas(extents, turn):
     return wide + (wide - np.asarray(extents)[main]) % 2
 
 
-def turning(angle, axis=None):
-    """Return the matrix of a rotation by degrees: in the plane, or in space about an axis."""
-    turn = np.float64(np.deg2rad(np.float32(angle)))
-    cos, sin = np.cos(turn), np.sin(turn)
-    if axis is None:
-        return np.array([[cos, -sin], [sin, cos]])
-    x, y, z = axis / np.linalg.norm(axis)
-    across = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    turned = cos * np.eye(3) + sin * across + (1 - cos) * np.outer([x, y, z], [x, y, z])
-    return turned.astype(np.float32)  # in which equal shares of two axes are equal
+def rotation(angle, axis=None):
+    """Return the matrix of a rotation by degrees, which are rounded as DALI's are."""
+    matrix = turning(np.float64(np.deg2rad(np.float32(angle))), axis)
+    return matrix if axis is None else matrix.astype(np.float32)  # in which equal shares of two axes are equal
 
 
 @operator()
@@ -166,7 +160,7 @@ def rotate(data, *, angle, axis=None, size=(), keep_size=False, interp_type=INTE
     if len(axes) == 3 and (axis is None or np.size(axis) != 3 or not np.any(axis)):
         raise RuntimeError(got(who, f"axis={axis} for a volume", "the three numbers of a direction"))
     # From places of the result to those of the input: in a plane whose y points down, that turns the other way.
-    linear = turning(number(angle)) if len(axes) == 2 else turning(-number(angle), vector(axis, 3))
+    linear = rotation(number(angle)) if len(axes) == 2 else rotation(-number(angle), vector(axis, 3))
     extents = np.array([data.shape[axis] for axis in reversed(axes)])
     if np.size(size):
         wide = vector(size, len(axes)).astype(int)[::-1]
