@@ -4,15 +4,11 @@ import math
 
 import numpy as np
 
+from dragon.io.pictures.filters import keys
 from dragon.vm.dali.core.kinds import INTERP_CUBIC, INTERP_GAUSSIAN, INTERP_LANCZOS3, INTERP_LINEAR, INTERP_NN
 from dragon.vm.dali.core.kinds import INTERP_TRIANGULAR
 from dragon.vm.dali.core.operators.pictures import write
 from dragon.vm.dali.core.operators.values import convert
-
-
-def _cubic(x):
-    x = np.abs(x)
-    return np.where(x < 1, (1.5 * x - 2.5) * x * x + 1, np.where(x < 2, ((-0.5 * x + 2.5) * x - 4) * x + 2, 0))
 
 
 def _lanczos(x):
@@ -36,7 +32,8 @@ def _read(function, reach):
 
 FINE = 32  # values of a table in one unit
 # Filters: the function, and how far it reaches at scale 1.
-FILTERS = {INTERP_LINEAR: (_triangle, 1), INTERP_TRIANGULAR: (_triangle, 1), INTERP_CUBIC: (_read(_cubic, 2), 2),
+FILTERS = {INTERP_LINEAR: (_triangle, 1), INTERP_TRIANGULAR: (_triangle, 1),
+           INTERP_CUBIC: (_read(lambda x: keys(np.abs(x), np.where), 2), 2),
            INTERP_LANCZOS3: (_read(_lanczos, 3), 3), INTERP_GAUSSIAN: (_read(_gauss, 1), 1)}
 
 
