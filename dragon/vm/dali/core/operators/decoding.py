@@ -5,6 +5,7 @@ import numpy as np
 
 from dragon.io.pictures import geometry
 from dragon.io.pictures.files import turn_upright
+from dragon.io.pictures.pillow import pillow
 from dragon.vm.dali.core.kinds import ANY_DATA, GRAY, RGB, UINT8, to_numpy_type
 from dragon.vm.dali.core.operators.colours import to_colours
 from dragon.vm.dali.core.operators.regions import bounds, cut, window
@@ -16,7 +17,6 @@ ORIENTATION = 0x0112  # the tag of EXIF
 
 def opened(data):
     """Return Pillow's picture of a file's bytes, nothing decoded yet."""
-    from dragon.vm.dali.core.pillow import pillow
     image = pillow("decoders.image")
     try:
         return image.open(io.BytesIO(data))
@@ -130,7 +130,6 @@ def peek_image_shape(data, *, dtype=7, image_type=RGB, adjust_orientation=True):
 @operator()
 def jpeg_compression_distortion(data, *, quality=50):
     """Write a picture as JPEG of some quality and read it again, for the traces that this leaves."""
-    from dragon.vm.dali.core.pillow import pillow
     if data.dtype != np.uint8 or data.ndim < 3 or data.shape[-1] != 3 or not data.size:
         raise RuntimeError(got("fn.jpeg_compression_distortion", f"{data.dtype} {data.shape}",
                                "bytes of pictures with three channels, the last axis"))
