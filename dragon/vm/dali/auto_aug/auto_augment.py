@@ -83,8 +83,12 @@ def _policy(name, table, use_shape=False, max_translate_abs=None, max_translate_
                               if probability] for chain in _POLICIES[table]])
 
 
-def get_image_net_policy(use_shape=False, max_translate_abs=None, max_translate_rel=None):
-    """Return the policy for ImageNet.
+def _maker(function, name, table, pictures):
+    """Return the function that returns the policy of a table."""
+    def make(use_shape=False, max_translate_abs=None, max_translate_rel=None):
+        return _policy(name, table, use_shape, max_translate_abs, max_translate_rel)
+    make.__name__ = make.__qualname__ = function
+    make.__doc__ = f"""Return the policy for {pictures}.
 
     Parameters
     ----------
@@ -94,35 +98,12 @@ def get_image_net_policy(use_shape=False, max_translate_abs=None, max_translate_
         As for `rand_augment.rand_augment`.
 
     """
-    return _policy("ImageNetPolicy", "imagenet whole", use_shape, max_translate_abs, max_translate_rel)
+    return make
 
 
-def get_reduced_cifar10_policy(use_shape=False, max_translate_abs=None, max_translate_rel=None):
-    """Return the policy for CIFAR-10.
-
-    Parameters
-    ----------
-    use_shape : bool, optional, default=False
-        Whether shifts are parts of the picture.
-    max_translate_abs, max_translate_rel : optional
-        As for `rand_augment.rand_augment`.
-
-    """
-    return _policy("ReducedCifar10Policy", "cifar10", use_shape, max_translate_abs, max_translate_rel)
-
-
-def get_svhn_policy(use_shape=False, max_translate_abs=None, max_translate_rel=None):
-    """Return the policy for SVHN.
-
-    Parameters
-    ----------
-    use_shape : bool, optional, default=False
-        Whether shifts are parts of the picture.
-    max_translate_abs, max_translate_rel : optional
-        As for `rand_augment.rand_augment`.
-
-    """
-    return _policy("SvhnPolicy", "svhn", use_shape, max_translate_abs, max_translate_rel)
+get_image_net_policy = _maker("get_image_net_policy", "ImageNetPolicy", "imagenet whole", "ImageNet")
+get_reduced_cifar10_policy = _maker("get_reduced_cifar10_policy", "ReducedCifar10Policy", "cifar10", "CIFAR-10")
+get_svhn_policy = _maker("get_svhn_policy", "SvhnPolicy", "svhn", "SVHN")
 
 
 def get_reduced_image_net_policy():

@@ -28,21 +28,9 @@ def translations(use_shape, pixels, part, max_translate_abs=None, max_translate_
 
 
 def suite(shifts, shear, angle, strength, signed, bits, bright=(256, 0)):
-    """Return the usual augmentations.
+    """Return the usual augmentations, with the greatest or all magnitudes of each.
 
-    Parameters
-    ----------
-    shifts : List[Augmentation]
-        Those along x and y.
-    shear, angle : float
-        The greatest ones.
-    strength : Tuple[float, float]
-        The magnitudes of brightness, contrast, colour and sharpness.
-    signed : bool
-        Whether these are told from 1 on, both ways.
-    bits, bright : Tuple[float, float]
-        The magnitudes of posterize and solarize.
-
+    Those of brightness, contrast, colour and sharpness are told from 1 on, both ways, if they are `signed`.
     """
     to_factor, to_kernel = ((_a.shift_enhance_range, _a.sharpness_kernel) if signed
                             else (float, _a.sharpness_kernel_shifted))
