@@ -83,15 +83,10 @@ def laplacian(data, *, window_size=(3,), smoothing_size=None, scale=(1.0,), norm
         raise RuntimeError(got("fn.laplacian", f"window_size={sizes.tolist()}", "odd numbers from 3 on"))
     made, wide = 0, data.astype(np.float32)
     for place, (main, size) in enumerate(zip(axes, sizes)):
-        kernels, exponent = [], 0
-        for number_of, axis in enumerate(axes):
-            if axis == main:
-                kernels.append(np.convolve(_binomial(size - 2), [1, -2, 1]))
-                exponent += size - 3
-            else:
-                width = size if smooth is None else smooth[number_of]
-                kernels.append(_binomial(width))
-                exponent += width - 1
+        widths = [size] * count if smooth is None else smooth
+        kernels = [np.convolve(_binomial(size - 2), [1, -2, 1]) if axis == main else _binomial(width)
+                   for axis, width in zip(axes, widths)]
+        exponent = sum(map(len, kernels)) - count - 2
         factor = 2.0 ** -exponent if normalized_kernel else scales[place]
         made = made + np.float32(factor) * along(wide, axes, kernels)
     return convert(made, kind_or(dtype, data))

@@ -63,20 +63,8 @@ def _settings_of(data, layout, low, high, mean, std, scale, shift, output_layout
 def line_settings(channels, mean, std, scale, shift, layout, kind):
     """Return the settings of a recipe that makes (x - mean) * scale / std + shift of bytes, as (x / 255 - m) / s.
 
-    Parameters
-    ----------
-    channels : int
-        How many there are.
-    mean, std, scale, shift : tuple of float
-        The numbers.
-    layout, kind : str
-        The layout of one picture, and the type of the results.
-
-    Returns
-    -------
-    dict
-        The settings; None where numbers are infinite, or as many as there are no channels.
-
+    It is None where numbers are infinite, or there are not as many as channels. All are tuples; the layout is that of
+    one picture, the kind a type's name.
     """
     rows = [np.array(one, np.float64) for one in (mean, std, scale, shift)]
     if not (all(row.size in (1, channels) for row in rows[:2]) and all(row.size == 1 for row in rows[2:])

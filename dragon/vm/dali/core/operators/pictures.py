@@ -36,17 +36,7 @@ def write(pictures, size, region=None, box=None, mirror=False, matrix=None, **se
 def call(name, pictures, *inputs, **attributes):
     """Return what an operator of the engine makes of pictures, which have channels last as their results have.
 
-    Parameters
-    ----------
-    name : str
-        The operator, whose pictures have channels before their height.
-    pictures : numpy.ndarray
-        Pictures, height, width and channels; or with depth.
-    inputs : Sequence[Any]
-        What stands behind the pictures; arrays as tensors.
-    attributes : Any
-        By name.
-
+    What stands behind the pictures may be arrays too.
     """
     def given(value):
         return _C.from_buffer(np.ascontiguousarray(value), _C.Tensor) if isinstance(value, np.ndarray) else value
