@@ -3,10 +3,11 @@ import io
 
 import numpy as np
 
-from dragon.io.pictures import geometry
-from dragon.io.pictures.files import turn_upright
+from dragon.io.errors import DataError
+from dragon.io.pictures import files, geometry
+from dragon.io.pictures.heads import kind_of
 from dragon.io.pictures.pillow import pillow
-from dragon.vm.dali.core.kinds import ANY_DATA, GRAY, RGB, UINT8, to_numpy_type
+from dragon.vm.dali.core.kinds import ANY_DATA, BGR, GRAY, RGB, UINT8, YCbCr, to_numpy_type
 from dragon.vm.dali.core.operators.colours import to_colours
 from dragon.vm.dali.core.operators.regions import bounds, cut, window
 from dragon.vm.dali.core.refusals import got
@@ -37,6 +38,24 @@ def orientation_of(picture):
 
 def decode(data, output_type=RGB, adjust_orientation=True, dtype=UINT8):
     """Return the picture in a file's bytes as an array of height, width and channels."""
+    array = _by_engine(data, output_type, adjust_orientation)
+    array = _by_pillow(data, output_type, adjust_orientation) if array is None else array
+    if dtype != UINT8:
+        array = _scaled(array, np.dtype(to_numpy_type(dtype)))
+    return np.ascontiguousarray(array)
+
+
+def _by_engine(data, output_type, adjust_orientation):
+    """Return the colours of a JPEG file; None of others, and where Pillow may tell what is wrong with it."""
+    if output_type not in (RGB, BGR, YCbCr) or kind_of(data) != "JPEG":
+        return None
+    try:
+        return to_colours(files.decode(data, channels=3, upright=bool(adjust_orientation)), RGB, output_type)
+    except DataError:
+        return None
+
+
+def _by_pillow(data, output_type, adjust_orientation):
     picture = opened(data)
     if output_type == GRAY and picture.format == "JPEG":
         picture.draft("L", picture.size)  # the file's own luma
@@ -45,10 +64,7 @@ def decode(data, output_type=RGB, adjust_orientation=True, dtype=UINT8):
         picture.load()
     except (OSError, SyntaxError, ValueError) as error:
         raise RuntimeError(got("decoders.image", f"a broken picture ({error})", "a whole one")) from None
-    array = turn_upright(_channels(picture, output_type), orientation)
-    if dtype != UINT8:
-        array = _scaled(array, np.dtype(to_numpy_type(dtype)))
-    return np.ascontiguousarray(array)
+    return files.turn_upright(_channels(picture, output_type), orientation)
 
 
 def _channels(picture, output_type):
