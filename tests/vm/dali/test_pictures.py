@@ -94,3 +94,11 @@ def test_threads_find_the_same_as_one_caller():
         return [np.asarray(one) for one in pipe.run()[0]]
     for one, other in zip(made(1), made(4)):
         np.testing.assert_array_equal(one, other)
+
+
+def test_nan_spoils_its_neighbours_only():
+    picture = np.ones((20, 30, 2), np.float32)
+    picture[3, 4, 1] = np.nan
+    for size in ([10, 15], [40, 61]):
+        lost = np.isnan(run(lambda x, size=size: fn.resize(x, size=size), picture))
+        assert lost.any() and not lost[..., 0].any() and lost.mean() < 0.02

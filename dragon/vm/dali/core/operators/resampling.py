@@ -7,7 +7,7 @@ import numpy as np
 from dragon.io.pictures.filters import keys
 from dragon.vm.dali.core.kinds import INTERP_CUBIC, INTERP_GAUSSIAN, INTERP_LANCZOS3, INTERP_LINEAR, INTERP_NN
 from dragon.vm.dali.core.kinds import INTERP_TRIANGULAR
-from dragon.vm.dali.core.operators.pictures import write
+from dragon.vm.dali.core.operators.pictures import call, write
 from dragon.vm.dali.core.operators.values import convert
 
 
@@ -73,8 +73,8 @@ def resample(data, axes, sizes, low, high, kinds, antialias, dtype):
         The type of the result.
 
     """
-    if _is_one_pass(data, axes, sizes, low, high, kinds, antialias, dtype):
-        return _in_one_pass(data, axes[0], sizes, low, high)
+    if _is_blended(data, axes, sizes, low, high, kinds):
+        return _blended(data, axes[0], [*map(int, sizes)], [*map(float, low)], [*map(float, high)], antialias, dtype)
     result = data
     nearest = all(kind == INTERP_NN for kind in kinds)
     # What shrinks goes first: less is left for the others.
@@ -104,22 +104,31 @@ def _nearest(size, target, start, stop, is_row):
     return np.clip(np.floor(centers), 0, size - 1).astype(int)
 
 
-def _is_one_pass(data, axes, sizes, low, high, kinds, antialias, dtype):
-    """Return whether the engine's filter for rows of bytes is the same one."""
-    return (data.dtype == np.uint8 == dtype and len(axes) == 2 and axes[1] == axes[0] + 1
-            and math.prod(data.shape[axes[1] + 1:]) in (1, 3, 4) and min(data.shape) > 0 and math.prod(sizes) < 1 << 31
-            and antialias and set(kinds) <= {INTERP_LINEAR, INTERP_TRIANGULAR}
+def _is_blended(data, axes, sizes, low, high, kinds):
+    """Return whether neighbours are blended within a region of height and width, which the engine does as well."""
+    return (len(axes) == 2 and axes[1] == axes[0] + 1 and data.size > 0 and math.prod(sizes) < 1 << 31
+            and set(kinds) <= {INTERP_LINEAR, INTERP_TRIANGULAR}
             and all(0 <= start < stop <= data.shape[axis] for axis, start, stop in zip(axes, low, high)))
 
 
-def _in_one_pass(data, first, sizes, low, high):
+def _blended(data, first, sizes, low, high, antialias, dtype):
     front, (height, width), back = data.shape[:first], data.shape[first:first + 2], data.shape[first + 2:]
+    pictures = data.reshape(math.prod(front), height, width, math.prod(back))
+    is_byte = data.dtype == np.uint8 == dtype and antialias and pictures.shape[-1] in (1, 3, 4)
     # The engine leaves out what is beyond a picture's edge, where here the edge goes on.
     pads = [_reach(*row) for row in zip((height, width), sizes, low, high)]
-    pictures = data.reshape(-1, height, width, math.prod(back))
+    pictures = pictures if is_byte else pictures.astype(np.float32, copy=False)
     pictures = _widened(pictures, *pads) if any(map(any, pads)) else pictures
-    box = (*(start + before for start, (before, _) in zip(low, pads)), *np.subtract(high, low))
-    return write(pictures, sizes, box=box, layout="NHWC", dtype="uint8").reshape(*front, *sizes, *back)
+    start = [begin + before for begin, (before, _) in zip(low, pads)]
+    extents = [end - begin for begin, end in zip(low, high)]
+    if is_byte:
+        made = write(pictures, sizes, box=(*start, *extents), layout="NHWC", dtype="uint8")
+    else:
+        scale = [size / extent for size, extent in zip(sizes, extents)]
+        shift = [-begin * factor for begin, factor in zip(start, scale)]
+        made = convert(call("scale_and_translate", pictures, np.float32(scale), np.float32(shift), sizes,
+                            mode="triangle", antialias=bool(antialias)), dtype)
+    return made.reshape(*front, *sizes, *back)
 
 
 def _widened(plain, rows, columns):
@@ -139,4 +148,4 @@ def _reach(size, target, start, stop):
     if (start, stop) == (0, size) and target == size:
         return (0, 0)
     radius = max((stop - start) / target, 1)
-    return max(0, int(np.ceil(radius - start))), max(0, int(np.ceil(radius + stop - size)))
+    return max(0, math.ceil(radius - start)), max(0, math.ceil(radius + stop - size))
