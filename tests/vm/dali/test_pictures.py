@@ -102,3 +102,16 @@ def test_nan_spoils_its_neighbours_only():
     for size in ([10, 15], [40, 61]):
         lost = np.isnan(run(lambda x, size=size: fn.resize(x, size=size), picture))
         assert lost.any() and not lost[..., 0].any() and lost.mean() < 0.02
+
+
+def test_numbers_are_no_halves_under_autocast():
+    from dragon.vm import torch
+    from dragon.vm.dali.experimental import eager
+    picture = dali.tensors.TensorListCPU(BYTES[:1, ..., :3].astype(np.float32), layout="HWC")
+
+    def made():
+        filtered = eager.filter(picture, np.float32([[0, 1, 0], [1, -3.7, 1], [0, 1, 0]]))
+        return np.asarray(eager.rotate(eager.resize(filtered, size=[30, 40]), angle=20).at(0))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        one = made()
+    np.testing.assert_array_equal(one, made())

@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from dragon.core import config
 from dragon.vm.dali.core.execution import Graph, Sample, Values
 from dragon.vm.dali.core.graph import DataNode, Node
 from dragon.vm.dali.core.refusals import got
@@ -47,7 +46,7 @@ class Threads:
         if self._owner != os.getpid():
             self._pools, self._owner = {}, os.getpid()
         if self.count not in self._pools:
-            self._pools[self.count] = ThreadPoolExecutor(self.count, "dali at once", config.work_alone, (True,))
+            self._pools[self.count] = ThreadPoolExecutor(self.count, "dali at once")
         list(self._pools[self.count].map(function, samples))
 
 

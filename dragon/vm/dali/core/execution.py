@@ -7,7 +7,6 @@ from collections import Counter
 
 import numpy as np
 
-from dragon.core import config
 from dragon.io import Draws, Team
 from dragon.io.failure import Failure
 from dragon.vm.dali.core.graph import DataNode
@@ -269,13 +268,9 @@ class Runner:
     """
 
     def __init__(self, graph, threads):
-        self.graph, self.team = graph, Team(threads, self._start, "dali")
+        self.graph, self.team = graph, Team(threads, lambda index: self._work, "dali")
         self.stages = list(_stages(graph))
         self._turn = 0
-
-    def _start(self, index):
-        config.work_alone(True)  # samples share out the cores, so that kernels need not
-        return self._work
 
     def _work(self, task):
         stage, samples = task

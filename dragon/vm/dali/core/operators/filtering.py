@@ -114,7 +114,10 @@ def filter_of(data, kernel, fill=None, *, anchor=(-1,), border="reflect_101", mo
     made = np.zeros((*front, *np.add(np.subtract(sizes, kernel.shape), 1)), np.float32)
     if made.size:
         pictures = moved.reshape(math.prod(front), *sizes, 1)
-        made = call("conv", pictures, kernel.astype(np.float32)[None, None]).reshape(made.shape)
+        # `conv` itself would compute in half precision under autocast.
+        ones = [1] * len(axes)
+        made = call("conv_forward", pictures, kernel.astype(np.float32)[None, None], None, size=made.shape[-len(axes):],
+                    stride=ones, padding=[0] * len(axes), dilation=ones, groups=1).reshape(made.shape)
     return convert(np.moveaxis(made, range(-len(axes), 0), axes), kind_or(dtype, data))
 
 

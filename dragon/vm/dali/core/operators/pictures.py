@@ -2,6 +2,7 @@
 import numpy as np
 
 from dragon import _C
+from dragon.core import config
 from dragon.core.operators import operators
 from dragon.io.pictures.batch import kept_recipe
 
@@ -36,11 +37,15 @@ def write(pictures, size, region=None, box=None, mirror=False, matrix=None, **se
 def call(name, pictures, *inputs, **attributes):
     """Return what an operator of the engine makes of pictures, which have channels last as their results have.
 
-    What stands behind the pictures may be arrays too.
+    What stands behind the pictures may be arrays too. Samples share out the cores, so that each keeps to one.
     """
     def given(value):
         return _C.from_buffer(np.ascontiguousarray(value), _C.Tensor) if isinstance(value, np.ndarray) else value
     ops, last = operators(), pictures.ndim - 1
     turned = ops.permuted(given(pictures), [0, last, *range(1, last)])
-    made = getattr(ops, name)(turned, *map(given, inputs), **attributes)
-    return np.asarray(memoryview(ops.permuted(made, [0, *range(2, last + 1), 1])))
+    before = config.work_alone(True)
+    try:
+        made = getattr(ops, name)(turned, *map(given, inputs), **attributes)
+        return np.asarray(memoryview(ops.permuted(made, [0, *range(2, last + 1), 1])))
+    finally:
+        config.work_alone(before)
