@@ -1,4 +1,6 @@
 """Many pictures into one array, in one call of the engine."""
+import functools
+
 from dragon._C import PictureBatch
 from dragon.io.errors import DataError
 from dragon.io.pictures.files import decode, turn_upright
@@ -103,6 +105,12 @@ class Recipe:
 
 def _remade(kind, settings):
     return kind(**settings)
+
+
+@functools.lru_cache(maxsize=64)
+def kept_recipe(size, **settings):
+    """Return the recipe of these settings, which is kept: one call is often like the last one."""
+    return Recipe(size, **settings)
 
 
 def _four(values, channels, name):

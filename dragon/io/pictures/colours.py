@@ -30,11 +30,27 @@ def colour_matrix(brightness=1.0, contrast=1.0, saturation=1.0, hue=0.0):
     if hue:
         # Colours are turned about grey in the plane of the two differences of colour that television uses.
         planes = np.array([[RED, GREEN, BLUE], [0.596, -0.274, -0.322], [0.211, -0.523, 0.312]])
-        cosine, sine = np.cos(2 * np.pi * hue), np.sin(2 * np.pi * hue)
-        turn = np.array([[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]])
-        mixed = np.linalg.inv(planes) @ turn @ planes @ mixed
+        mixed = turn_colours(planes, 2 * np.pi * hue) @ mixed
     made = np.concatenate((mixed * brightness * contrast, mixed.sum(1, keepdims=True) * (1 - contrast) * MIDDLE), 1)
     return tuple(made.ravel().tolist())
+
+
+def turn_colours(planes, angle, saturation=1.0):
+    """Return the matrix that turns hue, and scales saturation, in the plane of two differences of colour.
+
+    Parameters
+    ----------
+    planes : numpy.ndarray
+        What luma and the two differences are made of: rows of red, green and blue.
+    angle : float
+        By which hue is turned.
+    saturation : float, optional, default=1.0
+        What differences are multiplied by.
+
+    """
+    import numpy as np
+    cosine, sine = saturation * np.cos(angle), saturation * np.sin(angle)
+    return np.linalg.inv(planes) @ np.array([[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]]) @ planes
 
 
 def random_colours(draws, brightness=0.0, contrast=0.0, saturation=0.0, hue=0.0):

@@ -13,8 +13,9 @@ def pillow(who):
     try:
         from PIL import Image
     except ImportError:
-        raise ImportError(f"{who}: pictures other than JPEG, and all where no libjpeg is found, are read and written "
-                          f"by Pillow, which is not installed ({install_words('vision')})") from None
+        raise ModuleNotFoundError(f"{who}: pictures other than JPEG, and all where no libjpeg is found, are read and "
+                                  f"written by Pillow, which is not installed ({install_words('vision')})",
+                                  name="PIL") from None
     return Image
 
 

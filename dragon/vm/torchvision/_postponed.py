@@ -5,7 +5,6 @@ written by the engine, which decodes no more than that part. Whoever looks in an
 of Pillow, with the same pixels to the bit.
 """
 import io
-from functools import lru_cache
 from typing import NamedTuple
 
 from dragon.vm.torchvision._pillow import Image
@@ -44,13 +43,6 @@ class Plan(NamedTuple):
         return self._replace(part_after=inner) if self.size else self._replace(part=inner)
 
 
-@lru_cache(maxsize=64)
-def _recipe(size, channels, planar, filter):
-    from dragon.io.pictures.batch import Recipe
-    return Recipe(size, layout="NCHW" if planar else "NHWC", dtype="uint8", filter=FILTERS[filter], channels=channels,
-                  most_pixels=PILLOW_LIMITS)
-
-
 class Postponed(Image.Image):
     """A picture whose pixels wait; it turns into `PIL.Image.Image` as they come."""
 
@@ -84,8 +76,11 @@ class Postponed(Image.Image):
     def pixels(self, planar):
         """Return a new array of the pixels, channels first or last; None where only Pillow can tell what is wrong."""
         import numpy
+
+        from dragon.io.pictures.batch import kept_recipe
         given, plan = self._given, self._plan
-        recipe = _recipe(plan.size or plan.part[2:], CHANNELS[self._mode], planar, plan.filter)
+        recipe = kept_recipe(plan.size or plan.part[2:], layout="NCHW" if planar else "NHWC", dtype="uint8",
+                             filter=FILTERS[plan.filter], channels=CHANNELS[self._mode], most_pixels=PILLOW_LIMITS)
         out = numpy.empty(recipe.shape(1), numpy.uint8)
         flips = 0 if plan.part_after else plan.mirror + 2 * plan.upside_down
         if recipe.write([(given, plan.part, flips, None, None, None)], out):

@@ -88,7 +88,7 @@ def test_what_a_chain_cannot_do_is_left_to_the_operators(name, monkeypatch):
     def never(*arguments):
         raise AssertionError("this is no chain")
     if name not in ("turned", "rounded up"):
-        monkeypatch.setattr(onepass.Chain, "_recipe", never)
+        monkeypatch.setattr(onepass, "kept_recipe", never)
     results, _ = run(OTHERS[name])
     assert len(results) == 8
 

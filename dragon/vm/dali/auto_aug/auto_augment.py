@@ -1,9 +1,10 @@
 """AutoAugment: each sample goes through one of a policy's short chains."""
 import functools as _functools
 
+from dragon.io.pictures.policies import POLICIES as _POLICIES
 from dragon.vm.dali.auto_aug import augmentations as _a
-from dragon.vm.dali.auto_aug import chains as _chains
 from dragon.vm.dali.auto_aug.core import Policy
+from dragon.vm.dali.auto_aug.suites import suite as _suite
 from dragon.vm.dali.auto_aug.suites import translations as _translations
 from dragon.vm.dali.core import augmenting as _augmenting
 from dragon.vm.dali.core.refusals import got as _got
@@ -71,27 +72,23 @@ def apply_auto_augment(policy, data, seed=None, **kwargs):
 
 
 def _policy(name, table, use_shape=False, max_translate_abs=None, max_translate_rel=None):
-    """Return the policy of a table."""
-    translate_x, translate_y = _translations(use_shape, 250, 1.0, max_translate_abs, max_translate_rel)
+    """Return the policy of a table; what is never done is left out of it."""
+    shifts = _translations(use_shape, 250, 1.0, max_translate_abs, max_translate_rel)
+    known = {one.name: one for one in _suite(shifts, 0.3, 30, (0.1, 1.9), False, (0, 4), (0, 256))}
 
-    def plain(magnitude):
-        return magnitude
-    known = {"translate_x": translate_x, "translate_y": translate_y,
-             "sharpness": _a.sharpness.augmentation((0.1, 1.9), False, _a.sharpness_kernel_shifted),
-             "posterize": _a.posterize.augmentation((0, 4), False, _a.poster_mask_uint8),
-             "solarize": _a.solarize.augmentation((0, 256), False),
-             **{one: getattr(_a, one).augmentation((0.1, 1.9), False, plain)
-                for one in ("brightness", "color", "contrast")}}
-    chains = []
-    for line in table.strip().splitlines():
-        steps = [step.split() for step in line.split(", ")]
-        chains.append([(known.get(step[0]) or getattr(_a, step[0]), float(step[1]),
-                        int(step[2]) if len(step) > 2 else None) for step in steps])
-    return Policy(name, 11, chains)
+    def find(operation):
+        named = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in operation)[1:]
+        return known.get(named) or getattr(_a, named)
+    return Policy(name, 11, [[(find(operation), probability, magnitude) for operation, probability, magnitude in chain
+                              if probability] for chain in _POLICIES[table]])
 
 
-def get_image_net_policy(use_shape=False, max_translate_abs=None, max_translate_rel=None):
-    """Return the policy for ImageNet.
+def _maker(function, name, table, pictures):
+    """Return the function that returns the policy of a table."""
+    def make(use_shape=False, max_translate_abs=None, max_translate_rel=None):
+        return _policy(name, table, use_shape, max_translate_abs, max_translate_rel)
+    make.__name__ = make.__qualname__ = function
+    make.__doc__ = f"""Return the policy for {pictures}.
 
     Parameters
     ----------
@@ -101,37 +98,14 @@ def get_image_net_policy(use_shape=False, max_translate_abs=None, max_translate_
         As for `rand_augment.rand_augment`.
 
     """
-    return _policy("ImageNetPolicy", _chains.IMAGE_NET, use_shape, max_translate_abs, max_translate_rel)
+    return make
 
 
-def get_reduced_cifar10_policy(use_shape=False, max_translate_abs=None, max_translate_rel=None):
-    """Return the policy for CIFAR-10.
-
-    Parameters
-    ----------
-    use_shape : bool, optional, default=False
-        Whether shifts are parts of the picture.
-    max_translate_abs, max_translate_rel : optional
-        As for `rand_augment.rand_augment`.
-
-    """
-    return _policy("ReducedCifar10Policy", _chains.CIFAR10, use_shape, max_translate_abs, max_translate_rel)
-
-
-def get_svhn_policy(use_shape=False, max_translate_abs=None, max_translate_rel=None):
-    """Return the policy for SVHN.
-
-    Parameters
-    ----------
-    use_shape : bool, optional, default=False
-        Whether shifts are parts of the picture.
-    max_translate_abs, max_translate_rel : optional
-        As for `rand_augment.rand_augment`.
-
-    """
-    return _policy("SvhnPolicy", _chains.SVHN, use_shape, max_translate_abs, max_translate_rel)
+get_image_net_policy = _maker("get_image_net_policy", "ImageNetPolicy", "imagenet whole", "ImageNet")
+get_reduced_cifar10_policy = _maker("get_reduced_cifar10_policy", "ReducedCifar10Policy", "cifar10", "CIFAR-10")
+get_svhn_policy = _maker("get_svhn_policy", "SvhnPolicy", "svhn", "SVHN")
 
 
 def get_reduced_image_net_policy():
     """Return the policy that was found on a part of ImageNet."""
-    return _policy("ReducedImageNetPolicy", _chains.REDUCED_IMAGE_NET)
+    return _policy("ReducedImageNetPolicy", "imagenet")

@@ -1,5 +1,5 @@
 """RandAugment: some augmentations in a row, all of one magnitude."""
-from dragon.vm.dali.auto_aug import augmentations as _a
+from dragon.vm.dali.auto_aug.suites import suite as _suite
 from dragon.vm.dali.auto_aug.suites import translations as _translations
 from dragon.vm.dali.core.augmenting import apply_one as _apply_one
 from dragon.vm.dali.core.augmenting import below as _below
@@ -77,18 +77,8 @@ def get_rand_augment_suite(use_shape=False, max_translate_abs=None, max_translat
         As for `rand_augment`.
 
     """
-    return _translations(use_shape, 100, 100 / 224, max_translate_abs, max_translate_rel) + [
-        _a.shear_x.augmentation((0, 0.3), True), _a.shear_y.augmentation((0, 0.3), True),
-        _a.rotate.augmentation((0, 30), True), _a.brightness.augmentation((0, 0.9), True, _a.shift_enhance_range),
-        _a.contrast.augmentation((0, 0.9), True, _a.shift_enhance_range),
-        _a.color.augmentation((0, 0.9), True, _a.shift_enhance_range),
-        _a.sharpness.augmentation((0, 0.9), True, _a.sharpness_kernel),
-        _a.posterize.augmentation((8, 4), False, _a.poster_mask_uint8), _a.solarize.augmentation((256, 0)),
-        _a.equalize, _a.auto_contrast, _a.identity]
-
-
-def _plain(magnitude):
-    return magnitude
+    shifts = _translations(use_shape, 100, 100 / 224, max_translate_abs, max_translate_rel)
+    return _suite(shifts, 0.3, 30, (0, 0.9), True, (8, 4))
 
 
 def get_rand_augment_non_monotonic_suite(use_shape=False, max_translate_abs=None, max_translate_rel=None):
@@ -102,10 +92,5 @@ def get_rand_augment_non_monotonic_suite(use_shape=False, max_translate_abs=None
         As for `rand_augment`.
 
     """
-    return _translations(use_shape, 100, 100 / 224, max_translate_abs, max_translate_rel) + [
-        _a.shear_x.augmentation((0, 0.3), True), _a.shear_y.augmentation((0, 0.3), True),
-        _a.rotate.augmentation((0, 30), True), _a.brightness.augmentation((0.1, 1.9), False, _plain),
-        _a.contrast.augmentation((0.1, 1.9), False, _plain), _a.color.augmentation((0.1, 1.9), False, _plain),
-        _a.sharpness.augmentation((0.1, 1.9), False, _a.sharpness_kernel_shifted),
-        _a.posterize.augmentation((0, 4), False, _a.poster_mask_uint8), _a.solarize.augmentation((0, 256), False),
-        _a.equalize, _a.auto_contrast, _a.identity]
+    shifts = _translations(use_shape, 100, 100 / 224, max_translate_abs, max_translate_rel)
+    return _suite(shifts, 0.3, 30, (0.1, 1.9), False, (0, 4), (0, 256))

@@ -1,4 +1,4 @@
-"""What the suites of augmentations share: shifts, whose reach is told in pixels or as a part of the picture."""
+"""What the suites of augmentations share: shifts, and how strong the others are."""
 from dragon.vm.dali.auto_aug import augmentations as _a
 
 
@@ -25,3 +25,19 @@ def translations(use_shape, pixels, part, max_translate_abs=None, max_translate_
     along_x, along_y = ((_a.translate_x, _a.translate_y) if use_shape
                         else (_a.translate_x_no_shape, _a.translate_y_no_shape))
     return [along_x.augmentation((0, width), True), along_y.augmentation((0, height), True)]
+
+
+def suite(shifts, shear, angle, strength, signed, bits, bright=(256, 0)):
+    """Return the usual augmentations, with the greatest or all magnitudes of each.
+
+    Those of brightness, contrast, colour and sharpness are told from 1 on, both ways, if they are `signed`.
+    """
+    to_factor, to_kernel = ((_a.shift_enhance_range, _a.sharpness_kernel) if signed
+                            else (float, _a.sharpness_kernel_shifted))
+    return shifts + [
+        _a.shear_x.augmentation((0, shear), True), _a.shear_y.augmentation((0, shear), True),
+        _a.rotate.augmentation((0, angle), True),
+        *(one.augmentation(strength, signed, to_factor) for one in (_a.brightness, _a.contrast, _a.color)),
+        _a.sharpness.augmentation(strength, signed, to_kernel),
+        _a.posterize.augmentation(bits, False, _a.poster_mask_uint8), _a.solarize.augmentation(bright), _a.equalize,
+        _a.auto_contrast, _a.identity]

@@ -1,5 +1,5 @@
 """TrivialAugment: one augmentation, of any magnitude."""
-from dragon.vm.dali.auto_aug import augmentations as _a
+from dragon.vm.dali.auto_aug.suites import suite as _suite
 from dragon.vm.dali.auto_aug.suites import translations as _translations
 from dragon.vm.dali.core.augmenting import apply_one as _apply_one
 from dragon.vm.dali.core.augmenting import below as _below
@@ -58,12 +58,5 @@ def get_trivial_augment_wide_suite(use_shape=False, max_translate_abs=None, max_
         As for `rand_augment.rand_augment`.
 
     """
-    return _translations(use_shape, 32, 1.0, max_translate_abs, max_translate_rel) + [
-        _a.shear_x.augmentation((0, 0.99), True), _a.shear_y.augmentation((0, 0.99), True),
-        _a.rotate.augmentation((0, 135), True),
-        _a.brightness.augmentation((0.01, 0.99), True, _a.shift_enhance_range),
-        _a.contrast.augmentation((0.01, 0.99), True, _a.shift_enhance_range),
-        _a.color.augmentation((0.01, 0.99), True, _a.shift_enhance_range),
-        _a.sharpness.augmentation((0.01, 0.99), True, _a.sharpness_kernel),
-        _a.posterize.augmentation((8, 2), False, _a.poster_mask_uint8), _a.solarize.augmentation((256, 0)),
-        _a.equalize, _a.auto_contrast, _a.identity]
+    shifts = _translations(use_shape, 32, 1.0, max_translate_abs, max_translate_rel)
+    return _suite(shifts, 0.99, 135, (0.01, 0.99), True, (8, 2))

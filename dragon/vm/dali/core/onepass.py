@@ -10,10 +10,12 @@ from types import SimpleNamespace
 import numpy as np
 
 from dragon.io.errors import DataError
-from dragon.io.pictures import Geometry, Recipe
+from dragon.io.pictures import Geometry
+from dragon.io.pictures.batch import kept_recipe
 from dragon.io.pictures.geometry import random_resized_crop, surroundings
 from dragon.io.pictures.heads import jpeg_head, kind_of, read_size
-from dragon.vm.dali.core.kinds import FLOAT, FLOAT16, INTERP_LINEAR, INTERP_TRIANGULAR, RGB, UINT8
+from dragon.vm.dali.core.kinds import FLOAT, FLOAT16, INTERP_LINEAR, INTERP_TRIANGULAR, RGB, UINT8, to_numpy_type
+from dragon.vm.dali.core.operators.normalizing import line_settings
 from dragon.vm.dali.core.operators.regions import window
 from dragon.vm.dali.core.operators.resizing import Wanted, filters
 from dragon.vm.dali.core.operators.values import number, vector
@@ -28,7 +30,7 @@ RESIZERS = {"resize": SIZES | FILTERS | {"subpixel_scale"},
 WINDOW = {"crop", "crop_h", "crop_w", "crop_pos_x", "crop_pos_y", "rounding"}
 NORMALIZER = WINDOW | {"mirror", "mean", "std", "scale", "shift", "dtype", "output_dtype", "output_layout"}
 LITTLE = 1e-6  # of a pixel: what sums of floats may be off by
-MOST_RECIPES = 64  # sizes of results that are kept ready
+LINE = {"mean": 0.0, "std": 1.0, "scale": 1.0, "shift": 0.0}
 
 
 class Chain:
@@ -43,7 +45,11 @@ class Chain:
 
     def __init__(self, decode, resize, normalize):
         self.decode, self.resize, self.normalize = decode, resize, normalize
-        self._recipes = {}
+        given = normalize.constants
+        kind = given.get("output_dtype") or given.get("dtype") or FLOAT
+        line = (tuple(np.ravel(given.get(name, default)).tolist()) for name, default in LINE.items())
+        self._settings = line_settings(3, *line, given.get("output_layout") or "CHW",
+                                       np.dtype(to_numpy_type(kind)).name)
 
     @classmethod
     def find(cls, node, users):
@@ -65,7 +71,8 @@ class Chain:
         decode = resize.inputs[0].node
         if users[decode] != 1 or not _knows(decode, DECODERS.get(decode.operator.name)):
             return None
-        return cls(decode, resize, node) if _is_plain(decode, resize, node) else None
+        chain = cls(decode, resize, node) if _is_plain(decode, resize, node) else None
+        return chain if chain and chain._settings else None
 
     def run(self, data, arguments, draws):
         """Return the normalized picture, or None where only the operators by themselves know what to do.
@@ -87,7 +94,7 @@ class Chain:
 
     def _run(self, data, arguments, draws):
         decoding, resizing, normal = (arguments(node) for node in (self.decode, self.resize, self.normalize))
-        upright = decoding.get("adjust_orientation", True)
+        upright = bool(decoding.get("adjust_orientation", True))
         whole = (0, 0, *_size_of(data, upright))
         if self.decode.operator.name == "decoders.image_random_crop":
             whole = _window(whole, draws(self.decode), decoding)
@@ -109,27 +116,10 @@ class Chain:
         if box is None:
             return None
         geometry = Geometry(surroundings(box, steps, whole), box, mirror=bool(number(normal.get("mirror", 0))))
-        recipe = self._recipe((high[0] - low[0], high[1] - low[1]), upright, normal)
+        recipe = kept_recipe((high[0] - low[0], high[1] - low[1]), upright=upright, **self._settings)
         made = np.empty(recipe.shape(1), recipe.dtype)
         troubles = recipe.write([recipe.prepare(data, geometry)], made)
         return None if troubles else made[0]
-
-    def _recipe(self, size, upright, normal):
-        key = size, upright
-        recipe = self._recipes.get(key)
-        if recipe is None:
-            if len(self._recipes) >= MOST_RECIPES:
-                self._recipes.clear()
-            mean, std = (np.broadcast_to(np.ravel(np.asarray(normal.get(name, default), np.float64)), 3)
-                         for name, default in (("mean", 0.0), ("std", 1.0)))
-            # (x - mean) * scale / std + shift of bytes, as (x / 255 - m) / s.
-            spread = std / (255 * float(normal.get("scale", 1.0)))
-            middle = mean / 255 - spread * float(normal.get("shift", 0.0))
-            kind = normal.get("output_dtype", normal.get("dtype", FLOAT))
-            recipe = self._recipes[key] = Recipe(
-                size, middle.tolist(), spread.tolist(), "N" + normal.get("output_layout", "CHW"),
-                "float16" if kind == FLOAT16 else "float32", upright=bool(upright))
-        return recipe
 
 
 def _box(whole, sizes, exact, low, high):
@@ -166,12 +156,7 @@ def _is_plain(decode, resize, normalize):
             and set(filters(*(constants.get(name) for name in ("interp_type", "min_filter", "mag_filter")))) <= linear
             and plain(normalize, dtype=[FLOAT, FLOAT16], output_dtype=[FLOAT, FLOAT16], output_layout=["CHW", "HWC"])):
         return False
-    if {"mean", "std", "scale", "shift"} & set(normalize.varying):
-        return False
-    rows = [np.ravel(np.asarray(normalize.constants.get(name, default))) for name, default in
-            (("mean", 0.0), ("std", 1.0), ("scale", 1.0), ("shift", 0.0))]
-    return all(row.size in (1, 3) for row in rows[:2]) and all(row.size == 1 for row in rows[2:]) and all(
-        np.all(row) for row in rows[1:3])
+    return not LINE.keys() & normalize.varying.keys()
 
 
 def _size_of(data, upright):

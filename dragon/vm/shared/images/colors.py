@@ -1,6 +1,8 @@
 """Hues and shades of colours."""
 from dragon.vm.shared.tensors.tensor import ops
 
+GRAY = [0.2989, 0.5870, 0.1140]  # of red, green and blue
+
 
 def find_hue(red, green, blue):
     """Return the hue, the greatest and the least channel of colours."""

@@ -3,13 +3,12 @@ from dragon import _C
 from dragon.vm.shared import errors
 from dragon.vm.shared.arrays.moving import take
 from dragon.vm.shared.errors import invalid_argument
-from dragon.vm.shared.images.colors import find_hue, find_shades
+from dragon.vm.shared.images.colors import GRAY, find_hue, find_shades
 from dragon.vm.shared.tensors.convert import convert_to_tensor
 from dragon.vm.shared.tensors.dtypes import float32
 from dragon.vm.shared.tensors.tensor import ops
 from dragon.vm.tensorflow.image.framing import convert_image_dtype
 
-GRAY = [0.2989, 0.5870, 0.1140]
 TO_YIQ = [[0.299, 0.59590059, 0.2115], [0.587, -0.27455667, -0.52273617], [0.114, -0.32134392, 0.31119955]]
 FROM_YIQ = [[1, 1, 1], [0.95598634, -0.27201283, -1.10674021], [0.6208248, -0.64720424, 1.70423049]]
 TO_YUV = [[0.299, -0.14714119, 0.61497538], [0.587, -0.28886916, -0.51496512], [0.114, 0.43601035, -0.10001026]]

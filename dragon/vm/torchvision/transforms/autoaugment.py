@@ -5,7 +5,7 @@ from enum import Enum
 from dragon.vm import torch
 from dragon.vm.torchvision.transforms import functional as F
 from dragon.vm.torchvision.transforms._arguments import below
-from dragon.vm.torchvision.transforms._policies import POLICIES, SPACES, space_of
+from dragon.vm.torchvision.transforms._policies import SPACES, policy_of, space_of
 from dragon.vm.torchvision.transforms.functional import InterpolationMode
 from dragon.vm.torchvision.transforms.transforms import _Filled
 
@@ -86,7 +86,7 @@ class AutoAugment(_Policy):
     def _get_policies(self, policy):
         if not isinstance(policy, AutoAugmentPolicy):
             raise ValueError(f"The provided policy {policy} is not recognized.")
-        return POLICIES[policy.value]
+        return policy_of(policy.value)
 
     def _augmentation_space(self, num_bins, image_size):
         return space_of(SPACES["auto"], num_bins, image_size)

@@ -123,7 +123,7 @@ def _opened(capsule):
 @operator()
 def dump_image(data, *, suffix="", input_layout="HWC"):
     """Write each picture into a file of the current folder, and return it as it is."""
-    from dragon.vm.dali.core.pillow import pillow
+    from dragon.io.pictures.pillow import pillow
     with _lock:
         number_of = next(_counters.setdefault(suffix, itertools.count()))
     picture = data.transpose(1, 2, 0) if input_layout == "CHW" else data

@@ -2,7 +2,7 @@
 import numpy as np
 
 from dragon.vm.dali.core.operators.values import number, vector
-from dragon.vm.dali.core.operators.warping import canvas, turning
+from dragon.vm.dali.core.operators.warping import canvas, rotation
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Laid, operator
 
@@ -177,7 +177,7 @@ def bbox_rotate(boxes, labels=None, *, angle, input_shape, shape_layout="HW", bb
         raise RuntimeError(got(who, f"shape_layout={shape_layout!r} for {np.size(input_shape)} sizes",
                                "a letter for each, H and W among them"))
     extents = vector(input_shape)[places]
-    turn = turning(number(angle)).T
+    turn = rotation(number(angle)).T
     wide = extents if keep_size else canvas(extents.astype(int), turn) if size is None else np.floor(
         vector(size, 2)[::-1])
     scale = extents if bbox_normalized else np.ones(2)

@@ -1,18 +1,25 @@
 """Colours: brightness and contrast, hue and saturation, and the systems that colours are told in."""
 import numpy as np
 
+from dragon.io.pictures.colours import BLUE, GREEN, RED, turn_colours
 from dragon.vm.dali.core.kinds import BGR, GRAY, RGB, UINT8, YCbCr
+from dragon.vm.dali.core.operators.pictures import write
 from dragon.vm.dali.core.operators.values import convert, kind_or, number, spatial
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Laid, operator
 
-LUMA = np.array([0.299, 0.587, 0.114], np.float32)  # of BT.601
-TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
-FROM_YIQ = np.linalg.inv(TO_YIQ)
+LUMA = np.array([[RED, GREEN, BLUE]])
+TO_YIQ = np.array([[RED, GREEN, BLUE], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
 # Luma from 16 to 235, differences from 16 to 240.
 TO_YCBCR = np.array([[0.25678824, 0.50412941, 0.09790588], [-0.14822290, -0.29099279, 0.43921569],
                      [0.43921569, -0.36778831, -0.07142737]])
-OFFSETS = np.array([16, 128, 128])
+FROM_YCBCR, OFFSETS = np.linalg.inv(TO_YCBCR), np.array([16.0, 128.0, 128.0])
+RANGE = 219 / 255  # of luma
+# How the first channels are mixed, and what is added then, of values from 0 to 255.
+SYSTEMS = {(RGB, GRAY): (LUMA, 0.0), (RGB, YCbCr): (TO_YCBCR, OFFSETS),
+           (YCbCr, RGB): (FROM_YCBCR, -FROM_YCBCR @ OFFSETS),
+           (YCbCr, GRAY): (np.array([[1 / RANGE]]), -16 / RANGE),
+           (GRAY, YCbCr): (np.array([[RANGE]]), 16.0)}
 
 
 def span(dtype):
@@ -28,24 +35,25 @@ def to_colours(array, source, target):
         return to_colours(array[..., ::-1], RGB, target)
     if target == BGR:
         return to_colours(array, source, RGB)[..., ::-1]
-    whole = span(array.dtype) / 255
-    x = array.astype(np.float32) / np.float32(whole)
-    if source == RGB and target == GRAY:
-        made = x @ LUMA[:, None]
-    elif source == GRAY and target == RGB:
+    if source == GRAY and target == RGB:
         return np.repeat(array, 3, -1)
-    elif source == RGB and target == YCbCr:
-        made = x @ TO_YCBCR.T.astype(np.float32) + OFFSETS.astype(np.float32)
-    elif source == YCbCr and target == RGB:
-        made = (x - OFFSETS.astype(np.float32)) @ np.linalg.inv(TO_YCBCR).T.astype(np.float32)
-    elif source == YCbCr and target == GRAY:
-        made = (x[..., :1] - 16) * np.float32(255 / 219)
-    elif source == GRAY and target == YCbCr:
-        luma = x * np.float32(219 / 255) + 16
-        made = np.concatenate([luma, np.full_like(luma, 128), np.full_like(luma, 128)], -1)
-    else:
+    if (source, target) not in SYSTEMS:
         raise ValueError(got("color_space_conversion", f"{source} to {target}", "RGB, BGR, GRAY or YCbCr"))
-    return convert(made * np.float32(whole), array.dtype)
+    (matrix, offset), step = SYSTEMS[source, target], span(array.dtype) / 255
+    made = _mixed(array[..., :matrix.shape[1]], matrix, offset * step, array.dtype)
+    if target != YCbCr or source == RGB:
+        return made
+    middle = convert(np.asarray(OFFSETS[1:] * step, np.float32), array.dtype)
+    return np.concatenate([made, np.broadcast_to(middle, (*made.shape[:-1], 2))], -1)
+
+
+def _mixed(array, matrix, offset, kind):
+    """Return a picture, channels last, whose channels are mixed by a matrix before something is added to them."""
+    if not (array.dtype == np.uint8 == kind and matrix.shape == (3, 3) and array.ndim > 1 and array.size):
+        return convert(array.astype(np.float32) @ matrix.T.astype(np.float32) + np.float32(offset), kind)
+    rows = np.column_stack([matrix, np.broadcast_to(offset, 3)])
+    plain = array.reshape(-1, *array.shape[-2:])
+    return write(plain[None], plain.shape[:2], matrix=rows.ravel(), layout="NHWC", dtype="uint8").reshape(array.shape)
 
 
 @operator()
@@ -63,16 +71,12 @@ def _mix(data, matrix, offset, kind, who, image_type=RGB):
         raise RuntimeError(got(who, f"image_type={image_type}", "RGB or BGR"))
     if data.shape[-1] != 3:
         raise RuntimeError(got(who, f"{data.shape[-1]} channels", "3, the last axis"))
-    matrix = matrix[::-1, ::-1] if image_type == BGR else matrix
-    made = data.astype(np.float32) @ matrix.T.astype(np.float32) + np.float32(offset)
-    return convert(made, kind)
+    return _mixed(data, matrix[::-1, ::-1] if image_type == BGR else matrix, offset, kind)
 
 
 def turned(hue, saturation, value=1.0):
     """Return the matrix that turns hue by degrees, and scales saturation and value."""
-    angle = np.deg2rad(hue)
-    turn = np.array([[1, 0, 0], [0, np.cos(angle), np.sin(angle)], [0, -np.sin(angle), np.cos(angle)]])
-    return FROM_YIQ @ turn @ np.diag([1, saturation, saturation]) @ TO_YIQ * value
+    return turn_colours(TO_YIQ, -np.deg2rad(hue), saturation) * value
 
 
 @operator()

@@ -3,21 +3,21 @@ import io
 
 import numpy as np
 
-from dragon.io.pictures import geometry
-from dragon.vm.dali.core.kinds import ANY_DATA, GRAY, RGB, UINT8, to_numpy_type
+from dragon.io.errors import DataError
+from dragon.io.pictures import files, geometry
+from dragon.io.pictures.heads import kind_of
+from dragon.io.pictures.pillow import pillow
+from dragon.vm.dali.core.kinds import ANY_DATA, BGR, GRAY, RGB, UINT8, YCbCr, to_numpy_type
 from dragon.vm.dali.core.operators.colours import to_colours
 from dragon.vm.dali.core.operators.regions import bounds, cut, window
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import Laid, operator
 
-TURNS = {2: "FLIP_LEFT_RIGHT", 3: "ROTATE_180", 4: "FLIP_TOP_BOTTOM", 5: "TRANSPOSE", 6: "ROTATE_270",
-         7: "TRANSVERSE", 8: "ROTATE_90"}
 ORIENTATION = 0x0112  # the tag of EXIF
 
 
 def opened(data):
     """Return Pillow's picture of a file's bytes, nothing decoded yet."""
-    from dragon.vm.dali.core.pillow import pillow
     image = pillow("decoders.image")
     try:
         return image.open(io.BytesIO(data))
@@ -32,25 +32,39 @@ def orientation_of(picture):
     """Return how the camera was held, as a number of EXIF."""
     if picture.format == "JPEG" and "exif" not in picture.info:
         return 1
-    return picture.getexif().get(ORIENTATION, 1)
+    number_of = picture.getexif().get(ORIENTATION, 1)
+    return number_of if number_of in range(1, 9) else 1
 
 
 def decode(data, output_type=RGB, adjust_orientation=True, dtype=UINT8):
     """Return the picture in a file's bytes as an array of height, width and channels."""
+    array = _by_engine(data, output_type, adjust_orientation)
+    array = _by_pillow(data, output_type, adjust_orientation) if array is None else array
+    if dtype != UINT8:
+        array = _scaled(array, np.dtype(to_numpy_type(dtype)))
+    return np.ascontiguousarray(array)
+
+
+def _by_engine(data, output_type, adjust_orientation):
+    """Return the colours of a JPEG file; None of others, and where Pillow may tell what is wrong with it."""
+    if output_type not in (RGB, BGR, YCbCr) or kind_of(data) != "JPEG":
+        return None
+    try:
+        return to_colours(files.decode(data, channels=3, upright=bool(adjust_orientation)), RGB, output_type)
+    except DataError:
+        return None
+
+
+def _by_pillow(data, output_type, adjust_orientation):
     picture = opened(data)
     if output_type == GRAY and picture.format == "JPEG":
         picture.draft("L", picture.size)  # the file's own luma
     try:
-        turn = TURNS.get(orientation_of(picture)) if adjust_orientation else None
+        orientation = orientation_of(picture) if adjust_orientation else 1
         picture.load()
     except (OSError, SyntaxError, ValueError) as error:
         raise RuntimeError(got("decoders.image", f"a broken picture ({error})", "a whole one")) from None
-    array = _channels(picture, output_type)
-    if turn is not None:
-        array = _turned(array, turn)
-    if dtype != UINT8:
-        array = _scaled(array, np.dtype(to_numpy_type(dtype)))
-    return np.ascontiguousarray(array)
+    return files.turn_upright(_channels(picture, output_type), orientation)
 
 
 def _channels(picture, output_type):
@@ -72,15 +86,6 @@ def _channels(picture, output_type):
 def _narrow(array):
     """Return numbers of 16 bits in the range of 8."""
     return (array.astype(np.float64) * (255 / 65535) + 0.5).astype(np.uint8)
-
-
-def _turned(array, name):
-    """Return a picture as its camera was held."""
-    if name in ("TRANSPOSE", "TRANSVERSE"):
-        array = array.transpose(1, 0, 2)
-        return array if name == "TRANSPOSE" else array[::-1, ::-1]
-    return {"FLIP_LEFT_RIGHT": array[:, ::-1], "FLIP_TOP_BOTTOM": array[::-1], "ROTATE_180": array[::-1, ::-1],
-            "ROTATE_270": np.rot90(array, -1), "ROTATE_90": np.rot90(array)}[name]
 
 
 def _scaled(array, dtype):
@@ -141,7 +146,6 @@ def peek_image_shape(data, *, dtype=7, image_type=RGB, adjust_orientation=True):
 @operator()
 def jpeg_compression_distortion(data, *, quality=50):
     """Write a picture as JPEG of some quality and read it again, for the traces that this leaves."""
-    from dragon.vm.dali.core.pillow import pillow
     if data.dtype != np.uint8 or data.ndim < 3 or data.shape[-1] != 3 or not data.size:
         raise RuntimeError(got("fn.jpeg_compression_distortion", f"{data.dtype} {data.shape}",
                                "bytes of pictures with three channels, the last axis"))

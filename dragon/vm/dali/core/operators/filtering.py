@@ -1,6 +1,9 @@
 """Blurs, edges and other filters of a picture's neighbourhoods, and regular holes."""
+import math
+
 import numpy as np
 
+from dragon.vm.dali.core.operators.pictures import call
 from dragon.vm.dali.core.operators.values import convert, kind_or, number, spatial, vector
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import operator
@@ -8,16 +11,29 @@ from dragon.vm.dali.core.schema import operator
 BORDERS = {"reflect_101": "reflect", "reflect_1001": "symmetric", "clamp": "edge", "wrap": "wrap", "fill": "constant"}
 
 
-def along(data, axis, kernel):
-    """Return an array filtered along an axis; at the ends it is mirrored at the last element."""
-    reach = len(kernel) // 2
-    wide = np.moveaxis(data, axis, -1)
-    wide = np.pad(wide, [(0, 0)] * (wide.ndim - 1) + [(reach, len(kernel) - 1 - reach)], "reflect") \
-        if wide.shape[-1] > 1 else np.repeat(wide, len(kernel), -1)
-    made = np.zeros((*wide.shape[:-1], wide.shape[-1] - len(kernel) + 1), np.float32)
-    for place, weight in enumerate(np.asarray(kernel, np.float32)):
-        made += weight * wide[..., place:place + made.shape[-1]]
-    return np.moveaxis(made, -1, axis)
+def along(data, axes, kernels):
+    """Return an array filtered along some axes, each with its kernel; at its ends it is mirrored."""
+    rows = list(zip(axes, kernels))
+    while rows:
+        count = 2 if len(rows) > 1 and rows[-1][0] == rows[-2][0] + 1 else 1
+        (first, _), *_ = taken = rows[-count:]
+        data, rows = _blurred(data, first, [kernel for _, kernel in taken]), rows[:-count]
+    return data
+
+
+def _blurred(data, first, kernels):
+    """Return an array filtered along one axis, or two that are neighbours."""
+    kernels = [[*kernel, 0.0] if len(kernel) % 2 == 0 else list(kernel) for kernel in kernels]
+    kept = [slice(None)] * data.ndim
+    for axis, kernel in enumerate(kernels, first):
+        reach, size = len(kernel) // 2, data.shape[axis]
+        if reach >= size > 0:  # mirrored more than once, which the engine leaves to others
+            pads = [(reach, reach) if one == axis else (0, 0) for one in range(data.ndim)]
+            data, kept[axis] = np.pad(data, pads, "reflect" if size > 1 else "edge"), slice(reach, reach + size)
+    front, (height, *width), back = np.split(data.shape, [first, first + len(kernels)])
+    pictures = data.reshape(math.prod(front), height, math.prod(width), math.prod(back))
+    down, across = (*kernels, [1.0])[:2]
+    return call("blur", pictures, across, down).reshape(data.shape)[tuple(kept)]
 
 
 def bell(sigma, size):
@@ -32,8 +48,8 @@ def gaussian_blur(data, *, sigma=(0.0,), window_size=(0,), dtype=None, context):
     """Blur a picture."""
     axes, _ = spatial(context.layout, data.ndim, "fn.gaussian_blur")
     sigmas, sizes = vector(sigma, len(axes)), vector(window_size, len(axes)).astype(int)
-    result = data.astype(np.float32)
-    for axis, width, size in zip(axes, sigmas, sizes):
+    kernels, kind = [], kind_or(dtype, data)
+    for width, size in zip(sigmas, sizes):
         if width < 0 or size < 0 or (width == 0 == size):
             raise RuntimeError(got("fn.gaussian_blur", f"sigma={width} and window_size={size}",
                                    "one of them, positive"))
@@ -41,8 +57,10 @@ def gaussian_blur(data, *, sigma=(0.0,), window_size=(0,), dtype=None, context):
             raise RuntimeError(got("fn.gaussian_blur", f"window_size={size}", "an odd number"))
         size = size or 2 * int(np.ceil(3 * width)) + 1
         width = width or (size // 2 - 1) * 0.3 + 0.8
-        result = along(result, axis, bell(width, size))
-    return convert(result, kind_or(dtype, data))
+        kernels.append(bell(width, size))
+    # Bytes that become bytes are read and written as such, unless they are to be rounded more than once.
+    is_whole = data.dtype == np.uint8 == kind and len(axes) == 2 and axes[1] == axes[0] + 1
+    return convert(along(data if is_whole else data.astype(np.float32), axes, kernels), kind)
 
 
 def _binomial(size):
@@ -63,19 +81,14 @@ def laplacian(data, *, window_size=(3,), smoothing_size=None, scale=(1.0,), norm
     scales = vector(scale, count)
     if any(size % 2 == 0 or size < 3 for size in sizes):
         raise RuntimeError(got("fn.laplacian", f"window_size={sizes.tolist()}", "odd numbers from 3 on"))
-    made = 0
+    made, wide = 0, data.astype(np.float32)
     for place, (main, size) in enumerate(zip(axes, sizes)):
-        part, exponent = data.astype(np.float32), 0
-        for number_of, axis in enumerate(axes):
-            if axis == main:
-                kernel = np.convolve(_binomial(size - 2), [1, -2, 1])
-                exponent += size - 3
-            else:
-                width = size if smooth is None else smooth[number_of]
-                kernel, exponent = _binomial(width), exponent + width - 1
-            part = along(part, axis, kernel)
+        widths = [size] * count if smooth is None else smooth
+        kernels = [np.convolve(_binomial(size - 2), [1, -2, 1]) if axis == main else _binomial(width)
+                   for axis, width in zip(axes, widths)]
+        exponent = sum(map(len, kernels)) - count - 2
         factor = 2.0 ** -exponent if normalized_kernel else scales[place]
-        made = made + np.float32(factor) * part
+        made = made + np.float32(factor) * along(wide, axes, kernels)
     return convert(made, kind_or(dtype, data))
 
 
@@ -95,16 +108,17 @@ def filter_of(data, kernel, fill=None, *, anchor=(-1,), border="reflect_101", mo
             pads[axis] = (place, size - 1 - place)
         options = {"constant_values": 0 if fill is None else number(fill)} if border == "fill" else {}
         wide = np.pad(wide, pads, BORDERS[border], **options)
-    shape = list(wide.shape)
-    for axis, size in zip(axes, kernel.shape):
-        shape[axis] -= size - 1
-    made = np.zeros(shape, np.float32)
-    for place in np.ndindex(*kernel.shape):
-        region = [slice(None)] * data.ndim
-        for axis, start in zip(axes, place):
-            region[axis] = slice(start, start + shape[axis])
-        made += np.float32(kernel[place]) * wide[tuple(region)]
-    return convert(made, kind_or(dtype, data))
+    axes = axes[:kernel.ndim]
+    moved = np.moveaxis(wide, axes, range(-len(axes), 0))
+    front, sizes = moved.shape[:-len(axes)], moved.shape[-len(axes):]
+    made = np.zeros((*front, *np.add(np.subtract(sizes, kernel.shape), 1)), np.float32)
+    if made.size:
+        pictures = moved.reshape(math.prod(front), *sizes, 1)
+        # `conv` itself would compute in half precision under autocast.
+        ones = [1] * len(axes)
+        made = call("conv_forward", pictures, kernel.astype(np.float32)[None, None], None, size=made.shape[-len(axes):],
+                    stride=ones, padding=[0] * len(axes), dilation=ones, groups=1).reshape(made.shape)
+    return convert(np.moveaxis(made, range(-len(axes), 0), axes), kind_or(dtype, data))
 
 
 @operator()

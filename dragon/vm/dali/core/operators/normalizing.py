@@ -1,7 +1,10 @@
 """Numbers brought to a mean and a spread: with given ones, or with their own."""
+import functools
+
 import numpy as np
 
 from dragon.vm.dali.core.kinds import FLOAT, to_numpy_type
+from dragon.vm.dali.core.operators.pictures import write
 from dragon.vm.dali.core.operators.regions import cut, window
 from dragon.vm.dali.core.operators.values import axes_of, convert, number, spatial
 from dragon.vm.dali.core.refusals import got
@@ -22,6 +25,14 @@ def crop_mirror_normalize(data, *, crop=None, crop_h=0.0, crop_w=0.0, crop_d=0.0
     if sorted(output_layout) != sorted(layout):
         raise RuntimeError(got(who, f"output_layout={output_layout!r} for {layout!r}", "the same letters"))
     inside = all(0 <= start and end <= size for start, end, size in zip(low, high, data.shape))
+    if inside and not pad_output and (kind == np.float16 or output_layout[-3:] == "HWC"):  # else NumPy is as quick
+        settings = _settings_of(data, layout, low, high, mean, std, scale, shift, output_layout, kind)
+        if settings is not None:
+            (top, bottom), (left, right) = ((low[axis], high[axis]) for axis in axes)
+            size = bottom - top, right - left
+            made = write(data if data.ndim == 4 else data[None], size, (top, left, *size), mirror=bool(number(mirror)),
+                         **settings)
+            return Laid(made if data.ndim == 4 else made[0], output_layout)
     filled = out_of_bounds_policy == "pad" and not inside
     if filled:  # what is filled in is filled in as it is
         made = cut(_spread(data, channel, mean, std, scale, shift), low, high, "pad", fill_values, who)
@@ -36,6 +47,33 @@ def crop_mirror_normalize(data, *, crop=None, crop_h=0.0, crop_w=0.0, crop_d=0.0
     if pad_output and channel is not None:
         made = _pad_channels(made, channel, fill_values)
     return Laid(np.ascontiguousarray(made), output_layout)
+
+
+def _settings_of(data, layout, low, high, mean, std, scale, shift, output_layout, kind):
+    """Return the settings of a recipe for a region of a picture, or None where the engine has no pass for it."""
+    if not (data.dtype == np.uint8 and data.size and layout in ("HWC", "FHWC") and data.shape[-1] in (1, 3, 4)
+            and output_layout[-3:] in ("HWC", "CHW") and kind in (np.float32, np.float16)
+            and all(start < end for start, end in zip(low, high))):
+        return None
+    rows = (tuple(np.ravel(one).tolist()) for one in (mean, std, scale, shift))
+    return line_settings(data.shape[-1], *rows, output_layout[-3:], kind.name)
+
+
+@functools.lru_cache(maxsize=64)
+def line_settings(channels, mean, std, scale, shift, layout, kind):
+    """Return the settings of a recipe that makes (x - mean) * scale / std + shift of bytes, as (x / 255 - m) / s.
+
+    It is None where numbers are infinite, or there are not as many as channels. All are tuples; the layout is that of
+    one picture, the kind a type's name.
+    """
+    rows = [np.array(one, np.float64) for one in (mean, std, scale, shift)]
+    if not (all(row.size in (1, channels) for row in rows[:2]) and all(row.size == 1 for row in rows[2:])
+            and all(np.isfinite(row).all() for row in rows) and all(row.all() for row in rows[1:3])):
+        return None
+    mean, std, scale, shift = (np.broadcast_to(row, channels) for row in rows)
+    spread = std / (255 * scale)
+    return {"mean": tuple((mean / 255 - spread * shift).tolist()), "std": tuple(spread.tolist()),
+            "layout": f"N{layout}", "dtype": kind}
 
 
 def _spread(data, channel, mean, std, scale, shift):

@@ -1,16 +1,14 @@
 """Filters that make pixels of their neighbours, and what runs them along one axis after the other."""
 import functools
+import math
 
 import numpy as np
 
+from dragon.io.pictures.filters import keys
 from dragon.vm.dali.core.kinds import INTERP_CUBIC, INTERP_GAUSSIAN, INTERP_LANCZOS3, INTERP_LINEAR, INTERP_NN
 from dragon.vm.dali.core.kinds import INTERP_TRIANGULAR
+from dragon.vm.dali.core.operators.pictures import call, write
 from dragon.vm.dali.core.operators.values import convert
-
-
-def _cubic(x):
-    x = np.abs(x)
-    return np.where(x < 1, (1.5 * x - 2.5) * x * x + 1, np.where(x < 2, ((-0.5 * x + 2.5) * x - 4) * x + 2, 0))
 
 
 def _lanczos(x):
@@ -34,7 +32,8 @@ def _read(function, reach):
 
 FINE = 32  # values of a table in one unit
 # Filters: the function, and how far it reaches at scale 1.
-FILTERS = {INTERP_LINEAR: (_triangle, 1), INTERP_TRIANGULAR: (_triangle, 1), INTERP_CUBIC: (_read(_cubic, 2), 2),
+FILTERS = {INTERP_LINEAR: (_triangle, 1), INTERP_TRIANGULAR: (_triangle, 1),
+           INTERP_CUBIC: (_read(lambda x: keys(np.abs(x), np.where), 2), 2),
            INTERP_LANCZOS3: (_read(_lanczos, 3), 3), INTERP_GAUSSIAN: (_read(_gauss, 1), 1)}
 
 
@@ -74,8 +73,8 @@ def resample(data, axes, sizes, low, high, kinds, antialias, dtype):
         The type of the result.
 
     """
-    if _fits_pillow(data, axes, low, high, kinds, antialias, dtype):
-        return _by_pillow(data, sizes, low, high)
+    if _is_blended(data, axes, sizes, low, high, kinds):
+        return _blended(data, axes[0], [*map(int, sizes)], [*map(float, low)], [*map(float, high)], antialias, dtype)
     result = data
     nearest = all(kind == INTERP_NN for kind in kinds)
     # What shrinks goes first: less is left for the others.
@@ -105,35 +104,42 @@ def _nearest(size, target, start, stop, is_row):
     return np.clip(np.floor(centers), 0, size - 1).astype(int)
 
 
-def _fits_pillow(data, axes, low, high, kinds, antialias, dtype):
-    """Return whether Pillow's filter is the same one: it works on bytes, and holds no interpreter lock."""
-    return (data.dtype == np.uint8 == dtype and data.ndim == 3 and list(axes) == [0, 1] and data.shape[2] in (1, 3, 4)
-            and antialias and set(kinds) <= {INTERP_LINEAR, INTERP_TRIANGULAR} and min(data.shape) > 0
-            and all(0 <= start < stop <= size for start, stop, size in zip(low, high, data.shape)))
+def _is_blended(data, axes, sizes, low, high, kinds):
+    """Return whether neighbours are blended within a region of height and width, which the engine does as well."""
+    return (len(axes) == 2 and axes[1] == axes[0] + 1 and data.size > 0 and math.prod(sizes) < 1 << 31
+            and set(kinds) <= {INTERP_LINEAR, INTERP_TRIANGULAR}
+            and all(0 <= start < stop <= data.shape[axis] for axis, start, stop in zip(axes, low, high)))
 
 
-def _by_pillow(data, sizes, low, high):
-    from dragon.vm.dali.core.pillow import pillow
-    library = pillow("fn.resize")
-    plain = np.ascontiguousarray(data[..., 0] if data.shape[2] == 1 else data)
-    # Pillow leaves out what is beyond the picture's edge, where here the edge goes on.
-    pads = [_reach(*row) for row in zip(data.shape, sizes, low, high)]
-    if any(map(any, pads)):
-        plain = _widened(plain, *pads)
-    (top, _), (left, _) = pads
-    box = (float(low[1] + left), float(low[0] + top), float(high[1] + left), float(high[0] + top))
-    made = np.asarray(library.fromarray(plain).resize((int(sizes[1]), int(sizes[0])), library.Resampling.BILINEAR, box))
-    return made[..., None] if data.shape[2] == 1 else made
+def _blended(data, first, sizes, low, high, antialias, dtype):
+    front, (height, width), back = data.shape[:first], data.shape[first:first + 2], data.shape[first + 2:]
+    pictures = data.reshape(math.prod(front), height, width, math.prod(back))
+    is_byte = data.dtype == np.uint8 == dtype and antialias and pictures.shape[-1] in (1, 3, 4)
+    # The engine leaves out what is beyond a picture's edge, where here the edge goes on.
+    pads = [_reach(*row) for row in zip((height, width), sizes, low, high)]
+    pictures = pictures if is_byte else pictures.astype(np.float32, copy=False)
+    pictures = _widened(pictures, *pads) if any(map(any, pads)) else pictures
+    start = [begin + before for begin, (before, _) in zip(low, pads)]
+    extents = [end - begin for begin, end in zip(low, high)]
+    if is_byte:
+        made = write(pictures, sizes, box=(*start, *extents), layout="NHWC", dtype="uint8")
+    else:
+        scale = [size / extent for size, extent in zip(sizes, extents)]
+        shift = [-begin * factor for begin, factor in zip(start, scale)]
+        made = convert(call("scale_and_translate", pictures, np.float32(scale), np.float32(shift), sizes,
+                            mode="triangle", antialias=bool(antialias)), dtype)
+    return made.reshape(*front, *sizes, *back)
 
 
 def _widened(plain, rows, columns):
-    """Return a picture whose edges go on for some rows and columns; NumPy's `pad` takes several times as long."""
+    """Return pictures whose edges go on for some rows and columns; NumPy's `pad` takes several times as long."""
     (top, bottom), (left, right) = rows, columns
-    height, width = plain.shape[:2]
-    made = np.empty((top + height + bottom, left + width + right, *plain.shape[2:]), plain.dtype)
-    made[top:top + height, left:left + width] = plain
-    made[top:top + height, :left], made[top:top + height, left + width:] = plain[:, :1], plain[:, -1:]
-    made[:top], made[top + height:] = made[top], made[top + height - 1]
+    count, height, width, channels = plain.shape
+    made = np.empty((count, top + height + bottom, left + width + right, channels), plain.dtype)
+    inner = made[:, top:top + height]
+    inner[:, :, left:left + width] = plain
+    inner[:, :, :left], inner[:, :, left + width:] = plain[:, :, :1], plain[:, :, -1:]
+    made[:, :top], made[:, top + height:] = inner[:, :1], inner[:, -1:]
     return made
 
 
@@ -142,4 +148,4 @@ def _reach(size, target, start, stop):
     if (start, stop) == (0, size) and target == size:
         return (0, 0)
     radius = max((stop - start) / target, 1)
-    return max(0, int(np.ceil(radius - start))), max(0, int(np.ceil(radius + stop - size)))
+    return max(0, math.ceil(radius - start)), max(0, math.ceil(radius + stop - size))

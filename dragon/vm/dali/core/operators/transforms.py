@@ -35,6 +35,16 @@ def affine(linear, offset=None, center=None):
     return np.hstack([linear, shift[:, None]])
 
 
+def turning(angle, axis=None):
+    """Return the matrix of a rotation: in the plane, or in space about an axis."""
+    cos, sin = np.cos(angle), np.sin(angle)
+    if axis is None:
+        return np.array([[cos, -sin], [sin, cos]])
+    x, y, z = axis / np.linalg.norm(axis)
+    across = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return cos * np.eye(3) + sin * across + (1 - cos) * np.outer([x, y, z], [x, y, z])
+
+
 @operator("transforms.translation")
 def translation(before=None, *, offset, reverse_order=False):
     """Return the transform that adds an offset."""
@@ -54,16 +64,8 @@ def scale(before=None, *, scale, center=None, ndim=None, reverse_order=False):
 @operator("transforms.rotation")
 def rotation(before=None, *, angle, axis=None, center=None, reverse_order=False):
     """Return the transform that turns by degrees, in space about an axis."""
-    turn = np.deg2rad(number(angle))
-    cos, sin = np.cos(turn), np.sin(turn)
-    if axis is None or np.size(axis) == 0:
-        linear = np.array([[cos, -sin], [sin, cos]])
-    else:
-        x, y, z = vector(axis, 3) / np.linalg.norm(vector(axis, 3))
-        cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-        along = np.array([x, y, z])
-        linear = cos * np.eye(3) + sin * cross + (1 - cos) * np.outer(along, along)
-    return _chain(affine(linear, center=center), before, reverse_order)
+    axis = None if axis is None or np.size(axis) == 0 else vector(axis, 3)
+    return _chain(affine(turning(np.deg2rad(number(angle)), axis), center=center), before, reverse_order)
 
 
 @operator("transforms.shear")

@@ -46,6 +46,10 @@ def convert(array, kind):
         return array != 0
     if dtype.kind in "iu" and array.dtype.kind == "f":
         info = np.iinfo(dtype)
+        if dtype.itemsize < 4 and dtype.kind == "u" and array.dtype.itemsize > 2:  # in fewer passes; NaN becomes 0
+            held = np.fmin(np.fmax(array, 0), info.max)
+            held += 0.5
+            return held.astype(dtype)
         # What is no number is what the processor makes of it: 0, or the first of the types that it knows.
         held = np.clip(rounded(np.where(np.isnan(array), info.min if dtype.itemsize > 3 else 0, array)), info.min,
                        info.max)

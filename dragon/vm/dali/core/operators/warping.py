@@ -1,11 +1,16 @@
 """Pictures that are turned round, rotated and warped."""
+import math
+
 import numpy as np
 
 from dragon.vm.dali.core.kinds import INTERP_LINEAR, INTERP_NN
-from dragon.vm.dali.core.operators.transforms import affine
+from dragon.vm.dali.core.operators.pictures import call
+from dragon.vm.dali.core.operators.transforms import affine, turning
 from dragon.vm.dali.core.operators.values import convert, kind_or, number, spatial, vector
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import operator
+
+FRAME = 2  # pixels, of which two are read at once
 
 
 @operator()
@@ -32,24 +37,30 @@ def sample(data, places, interp, fill_value):
 
     """
     sizes = data.shape[:-1]
-
-    def at(corner):
-        value = data[tuple(np.clip(one, 0, size - 1) for one, size in zip(corner, sizes))].astype(np.float32)
-        if fill_value is None:
-            return value
-        inside = np.logical_and.reduce([(0 <= one) & (one < size) for one, size in zip(corner, sizes)])
-        return np.where(inside[..., None], value, np.float32(fill_value))
+    if not places[0].size:
+        return np.zeros((*places[0].shape, data.shape[-1]), np.float32)
     if interp == INTERP_NN:
-        return at([np.floor(place).astype(int) for place in places])
+        found = [np.floor(place).astype(int) for place in places]
+        nearest = np.ravel_multi_index(found, sizes, mode="clip")
+        made = data.reshape(math.prod(sizes), data.shape[-1]).take(nearest, 0).astype(np.float32)
+        if fill_value is None:
+            return made
+        inside = np.logical_and.reduce([(0 <= one) & (one < size) for one, size in zip(found, sizes)])
+        return np.where(inside[..., None], made, np.float32(fill_value))
     if interp != INTERP_LINEAR:
         raise RuntimeError(got("interp_type", interp, "INTERP_NN or INTERP_LINEAR"))
-    low = [np.floor(place - 0.5).astype(int) for place in places]
-    part = [(place - 0.5 - start).astype(np.float32) for place, start in zip(places, low)]
-    made = 0
-    for corner in range(1 << len(places)):
-        bits = [corner >> bit & 1 for bit in range(len(places))]
-        weight = np.prod([one if bit else 1 - one for one, bit in zip(part, bits)], axis=0)
-        made = made + at([start + bit for start, bit in zip(low, bits)]) * weight[..., None]
+    if 0 in sizes:
+        raise RuntimeError(got("a warp", f"a picture of shape {data.shape}", "at least one pixel"))
+    if fill_value is not None:  # a frame of it: what is further out is read between its pixels
+        framed = np.full([*(size + 2 * FRAME for size in sizes), data.shape[-1]], fill_value, np.float32)
+        framed[(slice(FRAME, -FRAME),) * len(sizes)] = data
+        data = framed
+        places = [np.clip(place + FRAME, 1, size - 1) for place, size in zip(places, framed.shape)]
+    # The engine's points run from -1 to 1, x before y.
+    points = [place * np.float32(2 / size) - np.float32(1) for place, size in zip(places, data.shape)]
+    made = call("grid_sample", data.astype(np.float32)[None], np.stack(points[::-1], -1)[None],
+                padding_mode="border")[0]
+    made[~np.isfinite(sum(points))] = np.nan
     return made
 
 
@@ -134,16 +145,10 @@ def canvas(extents, turn):
     return wide + (wide - np.asarray(extents)[main]) % 2
 
 
-def turning(angle, axis=None):
-    """Return the matrix of a rotation by degrees: in the plane, or in space about an axis."""
-    turn = np.float64(np.deg2rad(np.float32(angle)))
-    cos, sin = np.cos(turn), np.sin(turn)
-    if axis is None:
-        return np.array([[cos, -sin], [sin, cos]])
-    x, y, z = axis / np.linalg.norm(axis)
-    across = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    turned = cos * np.eye(3) + sin * across + (1 - cos) * np.outer([x, y, z], [x, y, z])
-    return turned.astype(np.float32)  # in which equal shares of two axes are equal
+def rotation(angle, axis=None):
+    """Return the matrix of a rotation by degrees, which are rounded as DALI's are."""
+    matrix = turning(np.float64(np.deg2rad(np.float32(angle))), axis)
+    return matrix if axis is None else matrix.astype(np.float32)  # in which equal shares of two axes are equal
 
 
 @operator()
@@ -155,7 +160,7 @@ def rotate(data, *, angle, axis=None, size=(), keep_size=False, interp_type=INTE
     if len(axes) == 3 and (axis is None or np.size(axis) != 3 or not np.any(axis)):
         raise RuntimeError(got(who, f"axis={axis} for a volume", "the three numbers of a direction"))
     # From places of the result to those of the input: in a plane whose y points down, that turns the other way.
-    linear = turning(number(angle)) if len(axes) == 2 else turning(-number(angle), vector(axis, 3))
+    linear = rotation(number(angle)) if len(axes) == 2 else rotation(-number(angle), vector(axis, 3))
     extents = np.array([data.shape[axis] for axis in reversed(axes)])
     if np.size(size):
         wide = vector(size, len(axes)).astype(int)[::-1]

@@ -1,7 +1,7 @@
 """Colours in other terms."""
 from dragon.vm.keras.ops.common import cast_to, dtype_of, operation, ops, result_type, tensor
 from dragon.vm.keras.ops.image.common import Layout
-from dragon.vm.shared.images.colors import find_hue, find_shades
+from dragon.vm.shared.images.colors import GRAY, find_hue, find_shades
 
 
 @operation
@@ -29,7 +29,7 @@ def rgb_to_grayscale(images, data_format=None):
         return ops.clone(images)
     dtype = dtype_of(x)
     red, green, blue = ops.unbind(cast_to(x, result_type(dtype, float)), -1)
-    gray = ops.add(ops.add(ops.mul(red, 0.2989), ops.mul(green, 0.5870)), ops.mul(blue, 0.1140))
+    gray = ops.add(ops.add(ops.mul(red, GRAY[0]), ops.mul(green, GRAY[1])), ops.mul(blue, GRAY[2]))
     return layout.leave(ops.unsqueeze(cast_to(gray, dtype), -1))
 
 

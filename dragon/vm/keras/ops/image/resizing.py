@@ -18,10 +18,8 @@ def _triangle(x):
 
 
 def _cubic(x):
-    """Keys's cubic, with slope -1/2."""
-    near = ops.add(ops.mul(ops.mul(ops.sub(ops.mul(x, 1.5), 2.5), x), x), 1.0)
-    far = ops.add(ops.mul(ops.sub(ops.mul(ops.add(ops.mul(x, -0.5), 2.5), x), 4.0), x), 2.0)
-    return ops.where(ops.ge(x, 2.0), 0.0, ops.where(ops.ge(x, 1.0), far, near))
+    from dragon.io.pictures.filters import keys
+    return keys(x, ops.where)
 
 
 def _lanczos(radius):

@@ -4,7 +4,7 @@ from dragon.vm.torch.utils._pytree import tree_flatten, tree_unflatten
 from dragon.vm.torchvision import tv_tensors
 from dragon.vm.torchvision._pillow import Image
 from dragon.vm.torchvision.transforms._functional_tensor import _max_value
-from dragon.vm.torchvision.transforms._policies import POLICIES, SPACES, space_of
+from dragon.vm.torchvision.transforms._policies import SPACES, policy_of, space_of
 from dragon.vm.torchvision.transforms.autoaugment import apply_op, AutoAugmentPolicy
 from dragon.vm.torchvision.transforms.v2 import functional as F
 from dragon.vm.torchvision.transforms.v2._transform import Transform
@@ -72,7 +72,7 @@ class AutoAugment(_AutoAugmentBase):
         super().__init__(interpolation=interpolation, fill=fill)
         if not isinstance(policy, AutoAugmentPolicy):
             raise ValueError(f"The provided policy {policy} is not recognized.")
-        self.policy, self._policies = policy, POLICIES[policy.value]
+        self.policy, self._policies = policy, policy_of(policy.value)
 
     def _augment(self, image):
         space = self._space("auto", 10, image)
