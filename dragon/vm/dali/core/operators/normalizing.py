@@ -25,7 +25,8 @@ def crop_mirror_normalize(data, *, crop=None, crop_h=0.0, crop_w=0.0, crop_d=0.0
     if sorted(output_layout) != sorted(layout):
         raise RuntimeError(got(who, f"output_layout={output_layout!r} for {layout!r}", "the same letters"))
     inside = all(0 <= start and end <= size for start, end, size in zip(low, high, data.shape))
-    if inside and not pad_output and (kind == np.float16 or output_layout[-3:] == "HWC"):  # else NumPy is as quick
+    is_by_channel = max(np.size(mean), np.size(std)) > 1 and output_layout[-3:] == "HWC"
+    if inside and not pad_output and (kind == np.float16 or is_by_channel):  # else NumPy is as quick
         settings = _settings_of(data, layout, low, high, mean, std, scale, shift, output_layout, kind)
         if settings is not None:
             (top, bottom), (left, right) = ((low[axis], high[axis]) for axis in axes)
