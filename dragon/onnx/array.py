@@ -4,7 +4,7 @@ import numpy
 from dragon.onnx.places import whole
 from dragon.onnx.size import Size
 from dragon.onnx.source import is_dynamic
-from dragon.onnx.table import maps
+from dragon.onnx.table import maps, row_function
 from dragon.onnx.writer import LARGEST, SMALLEST, numpy_dtype
 
 
@@ -204,16 +204,7 @@ def roll_axes(w, x, shifts, axis):
     return x
 
 
-@maps("tril")
-def tril(w, x, diagonal):
-    return w.cast(w.Trilu(number_of(w, x), whole(w, diagonal), upper=0), x.dtype)
-
-
-@maps("triu")
-def triu(w, x, diagonal):
-    return w.cast(w.Trilu(number_of(w, x), whole(w, diagonal), upper=1), x.dtype)
-
-
+@row_function
 def number_of(w, x):
     """Return booleans as int32."""
     return w.cast(x, "int32") if x.dtype == "bool" else x

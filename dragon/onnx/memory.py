@@ -143,9 +143,3 @@ def im2col_batch(w, x, kernel_size, dilation, padding, stride):
     batch, channels = x.shape[:2]
     y = w.Transpose(y, perm=[0, 1, 2, 4, 3, 5])
     return w.reshape(y, [batch, channels * kernel_size[0] * kernel_size[1], w.out.shape[2]])
-
-
-@maps("col2im_batch")
-def col2im_batch(w, x, output_size, kernel_size, dilation, padding, stride):
-    return w.Col2Im(x, list(output_size), list(kernel_size), dilations=dilation, pads=[*padding, *padding],
-                    strides=stride)

@@ -2,7 +2,7 @@
 import numpy
 
 from dragon.onnx.size import Size, product
-from dragon.onnx.table import maps
+from dragon.onnx.table import maps, row_function
 
 
 def parameter(w, value, count, number, dtype):
@@ -81,19 +81,10 @@ def native_rms_norm(w, x, normalized_shape, weight, eps):
     return w.cast(y if weight is None else w.Mul(y, w.cast(weight, wide.dtype)), x.dtype), rstd
 
 
+@row_function
 def along(w, op, x, axis):
     """Write an operator along an axis, which a tensor without axes has not got."""
     x_cast = w.cast(x, w.out.dtype)
     if x.ndim:
         return w.add(op, x_cast, axis=axis)
     return w.reshape(w.add(op, w.reshape(x_cast, [1]), axis=0), [])
-
-
-@maps("softmax")
-def softmax(w, x, axis, dtype):
-    return along(w, "Softmax", x, axis)
-
-
-@maps("log_softmax")
-def log_softmax(w, x, axis, dtype):
-    return along(w, "LogSoftmax", x, axis)

@@ -3,8 +3,10 @@ import numpy
 
 from dragon.onnx.size import Size
 from dragon.onnx.source import Value, is_dynamic
+from dragon.onnx.table import row_function
 
 
+@row_function
 def whole(w, number):
     """Return a whole number, a Size or a value as a 0-d int64."""
     if isinstance(number, Value):

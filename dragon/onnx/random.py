@@ -1,12 +1,11 @@
 """Random numbers: ONNX has its own generators, so these agree with the engine in distribution only."""
-import math
-
 from onnx import helper
 
-from dragon.onnx.table import maps
+from dragon.onnx.table import maps, row_function
 from dragon.onnx.writer import ELEMENTS
 
 
+@row_function
 def drawn(w, op, x, **options):
     """Write a generator in the dtype of the result, or float32 where it knows no other."""
     dtype = w.out.dtype if w.out.dtype in ("float32", "float64") else "float32"
@@ -16,55 +15,10 @@ def drawn(w, op, x, **options):
     return made
 
 
+@row_function
 def unit(w, x):
     """Return uniform numbers in [0, 1), in the shape of x."""
     return drawn(w, "RandomUniformLike", x, low=0.0, high=1.0)
-
-
-@maps("uniform")
-def uniform(w, x, low, high, generator):
-    return drawn(w, "RandomUniformLike", x, low=float(low), high=float(high))
-
-
-@maps("normal")
-def normal(w, x, mean, std, generator):
-    return drawn(w, "RandomNormalLike", x, mean=float(mean), scale=float(std))
-
-
-@maps("log_normal")
-def log_normal(w, x, mean, std, generator):
-    return w.Exp(drawn(w, "RandomNormalLike", x, mean=float(mean), scale=float(std)))
-
-
-@maps("cauchy")
-def cauchy(w, x, median, sigma, generator):
-    return w.Add(w.Mul(w.Tan(w.Mul(w.Sub(unit(w, x), 0.5), math.pi)), sigma), median)
-
-
-@maps("exponential")
-def exponential(w, x, rate, generator):
-    return w.Div(w.Neg(w.Log(w.Sub(1, unit(w, x)))), rate)
-
-
-@maps("geometric")
-def geometric(w, x, p, generator):
-    trials = w.Ceil(w.Div(w.Log(w.Sub(1, unit(w, x))), math.log1p(-p)))
-    return w.Max(trials, 1)
-
-
-@maps("bernoulli_like")
-def bernoulli_like(w, x, p, generator):
-    return w.Less(unit(w, x), p)
-
-
-@maps("bernoulli")
-def bernoulli(w, p, generator):
-    return w.Less(unit(w, p), w.cast(p, "float64" if w.out.dtype == "float64" else "float32"))
-
-
-@maps("bernoulli_of")
-def bernoulli_of(w, x, p, generator):
-    return w.Less(unit(w, x), w.cast(p, "float64" if w.out.dtype == "float64" else "float32"))
 
 
 @maps("random")

@@ -205,6 +205,7 @@ def logcumsumexp(w, x, axis):
     return scan(w, [x], axis, [start], step)[1][0]
 
 
+@row_function
 def running_extreme(w, x, axis, op):
     """Return running extremes and the last places where they stand."""
     if x.ndim == 0 or x.shape[axis] == 0:
@@ -222,16 +223,6 @@ def running_extreme(w, x, axis, op):
         place = body.Where(wins, number, where)
         return [now, place, body.Add(number, 1)], [now, place]
     return scan(w, [y], axis, [first, zero, count], step)[1]
-
-
-@maps("cummax")
-def cummax(w, x, axis):
-    return running_extreme(w, x, axis, "GreaterOrEqual")
-
-
-@maps("cummin")
-def cummin(w, x, axis):
-    return running_extreme(w, x, axis, "LessOrEqual")
 
 
 @maps("linear_scan")

@@ -3,12 +3,13 @@ import numpy
 
 from dragon.onnx.index import as_int64
 from dragon.onnx.size import Size
-from dragon.onnx.table import maps
+from dragon.onnx.table import maps, row_function
 from dragon.onnx.writer import FLOATING, common_dtype
 
 NARROW = {"bool": "int32", "int8": "int32", "int16": "int32", "uint8": "int32"}
 
 
+@row_function
 def ordered(w, x, count, axis, largest, in_order=True):
     """Return the first places of an axis in order, and where they were."""
     if x.ndim == 0:
@@ -16,21 +17,6 @@ def ordered(w, x, count, axis, largest, in_order=True):
     y = w.cast(x, NARROW.get(x.dtype, x.dtype))
     values, places = w.TopK(y, [count], axis=axis % x.ndim, largest=int(largest), sorted=int(in_order), outputs=2)
     return values, places
-
-
-@maps("sort")
-def sort(w, x, axis, descending, stable):
-    return ordered(w, x, x.shape[axis] if x.ndim else 1, axis, descending)
-
-
-@maps("argsort")
-def argsort(w, x, axis, descending, stable):
-    return ordered(w, x, x.shape[axis] if x.ndim else 1, axis, descending)[1]
-
-
-@maps("topk")
-def topk(w, x, k, axis, largest, sorted):
-    return ordered(w, x, k, axis, largest, sorted)
 
 
 def nth(w, x, number, axis, keepdims):
