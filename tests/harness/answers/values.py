@@ -206,20 +206,25 @@ def dtype_of(name):
 # How far answers of one package may lie apart on two machines, relative to the number and to its array's greatest. Wide
 # numbers are often sums of narrow ones: a loss in float64 of float32 layers.
 APART = {"float64": 1e-5, "complex128": 1e-5, "float32": 1e-3, "complex64": 1e-3}
+COARSE = 2e-2  # of 16 bits, and of what is computed in 16 bits
 # The least that an array's greatest counts for: what cancels leaves the rounding of the numbers that were added.
 LEAST = 1e-2
+HUGE = 1e12
 
 
-def difference(mine, theirs):
-    """Return what of two answers of one genuine package differs by more than rounding, or None."""
+def difference(mine, theirs, within=None):
+    """Return what of two answers of one genuine package differs by more than rounding, or None.
+
+    `within` is how far numbers may be apart, that of their dtype by default.
+    """
     if isinstance(theirs, Raised):
         return None if isinstance(mine, Raised) and mine.names == theirs.names else f"{mine!r} and {theirs!r}"
     if isinstance(theirs, (list, tuple)):
         if type(mine) is not type(theirs) or len(mine) != len(theirs):
             return f"{mine!r} and {theirs!r}"
-        return next(filter(None, map(difference, mine, theirs)), None)
+        return next(filter(None, (difference(*pair, within) for pair in zip(mine, theirs))), None)
     if isinstance(theirs, dict):
-        return difference([list(mine.items())] if isinstance(mine, dict) else mine, [list(theirs.items())])
+        return difference([list(mine.items())] if isinstance(mine, dict) else mine, [list(theirs.items())], within)
     if type(mine) is not type(theirs):
         return f"{mine!r} and {theirs!r}"
     if isinstance(theirs, Content):
@@ -228,20 +233,24 @@ def difference(mine, theirs):
         one, other = numpy.asarray(mine), numpy.asarray(theirs)
         if one.shape != other.shape or one.dtype != other.dtype:
             return f"{one.dtype} {one.shape} and {other.dtype} {other.shape}"
-        return None if _near(one, other) else f"{mine!r} and {theirs!r}"
+        return None if _near(one, other, within) else f"{mine!r} and {theirs!r}"
     return None if mine == theirs else f"{mine!r} and {theirs!r}"
 
 
-def _near(one, other):
+def _near(one, other, within):
     """Whether two arrays of one dtype and shape are equal but for rounding."""
     if one.dtype.kind not in "fcV":
         return bool((one == other).all())
-    within = APART.get(one.dtype.name, 2e-2)
+    within = within or APART.get(one.dtype.name, COARSE)
+    eps = COARSE if one.dtype.kind == "V" else numpy.finfo(one.dtype).eps
     wide = numpy.complex128 if one.dtype.kind == "c" else numpy.float64
     one, other = one.astype(wide), other.astype(wide)
     sizes = numpy.abs(other[numpy.isfinite(other)])
+    largest = sizes.max(initial=LEAST)
+    # Beside -1e30 others are what its rounding leaves, which follows the order of sums, and so the processor.
+    lost = 16 * eps * largest if largest > HUGE else 0.0
     with numpy.errstate(all="ignore"):
-        good = numpy.isclose(one, other, within, within * min(1.0, sizes.max(initial=LEAST)), equal_nan=True)
+        good = numpy.isclose(one, other, within, max(within * min(1.0, largest), lost), equal_nan=True)
         if wide is numpy.complex128:  # which part is infinite and which NaN follows the processor
             good |= ~numpy.isfinite(one) & ~numpy.isfinite(other)
         return bool(good.all())

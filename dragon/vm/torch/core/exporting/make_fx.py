@@ -143,7 +143,7 @@ def names_of(function, count):
         return rest
     names = [one.name for one in parameters if one.kind is not one.KEYWORD_ONLY]
     if len(names) < count:
-        raise RuntimeError(f"ProgramTrace expected {len(names)} arguments but got {count} concrete arguments")
+        raise RuntimeError(f"Tracing expected {len(names)} arguments but got {count} concrete arguments")
     return names[:count]
 
 

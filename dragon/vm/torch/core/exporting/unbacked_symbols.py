@@ -122,7 +122,7 @@ class UnbackedSymbols:
             raise Refuted
 
     def others(self):
-        """Return the UnbackedSymbols for another trace: numbers for which all that is checked holds."""
+        """Return the unbacked symbols of another trace: numbers for which all that is checked holds."""
         claimed = (name for claim in self.claims for name in _symbols(claim) if name not in self.opaque)
         found = self._search(list(dict.fromkeys((*self.numbers.values(), *claimed))), self.opaque)
         if found is None:
