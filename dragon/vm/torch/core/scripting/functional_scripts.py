@@ -58,7 +58,8 @@ def _text(row, name, switch):
     parameters = [item for item in inspect.signature(getattr(api().nn.functional, row.overload)).parameters.values()
                   if item.kind is item.POSITIONAL_OR_KEYWORD]
     nodes = ast.parse(row.text).body
-    heads = [_parameter(item, _arguments(nodes).get(item.name)) for item in parameters]
+    known = _arguments(nodes)
+    heads = [_parameter(item, known.get(item.name)) for item in parameters]
     writer = _Writer({word: ast.Constant(word == switch) for word in SWITCHED})
     body = [writer.visit(node) for node in nodes]
     if None in heads or any(_is_pythons(node) for part in body for node in ast.walk(part)):
