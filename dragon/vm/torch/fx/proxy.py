@@ -477,9 +477,7 @@ def _define(name, target, is_reflected=False):
 for _name in magic_methods:
     _bare = _name.strip("_")
     _function = operator.truediv if _bare == "div" else getattr(operator, _name)
-    if _name in ("eq", "ne", "lt", "gt", "le", "ge", "pos", "neg", "invert", "getitem"):
-        _define(f"__{_bare}__", _function)
-    else:
-        _define(f"__{_bare}__", _function)
+    _define(f"__{_bare}__", _function)
+    if _name in reflectable_magic_methods and _name != "getitem":
         _define(f"__r{_bare}__", _function, is_reflected=True)
 Proxy.__hash__ = object.__hash__
