@@ -6,7 +6,7 @@ import traceback
 
 import numpy as np
 
-from dragon.core.python_operators import COMPARISONS
+from dragon.core.python_operators import ARITHMETIC, COMPARISONS
 from dragon.vm.dali.core.devices import tell
 from dragon.vm.dali.core.refusals import got
 from dragon.vm.dali.core.schema import HINTS, OPERATORS, Laid, Operator
@@ -170,7 +170,7 @@ def _binary(name, swapped=False):
     return method
 
 
-for _name in "add sub mul truediv floordiv pow and or xor".split():
+for _name in (*(name for name in ARITHMETIC if name != "mod"), "and", "or", "xor"):
     setattr(DataNode, f"__{_name}__", _binary(_name))
     setattr(DataNode, f"__r{_name}__", _binary(_name, swapped=True))
 for _name in COMPARISONS:

@@ -1,5 +1,5 @@
 """What is computed with tensors and batches: calls, Python's operators, and subscripts."""
-from dragon.core.python_operators import COMPARISONS
+from dragon.core.python_operators import ARITHMETIC, BITWISE, COMPARISONS
 from dragon.vm.dali.core.atonce import Given, run_at_once
 from dragon.vm.dali.core.dynamic.values import Batch, Operand, Tensor
 from dragon.vm.dali.core.graph import arithmetic, call, subscript
@@ -90,7 +90,7 @@ def _unary(name):
     return lambda self: compute(name, self)
 
 
-for _name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split():
+for _name in (*ARITHMETIC, *BITWISE):
     setattr(Operand, f"__{_name}__", _binary(_name))
     setattr(Operand, f"__r{_name}__", _binary(_name, swapped=True))
 for _name in COMPARISONS:
