@@ -133,6 +133,32 @@ DRAGON_FN V Absolute(V x) {
   }
 }
 
+/// The larger or smaller of each two floats, NaN where either is: intrinsics, since GCC 12 compares twice for it.
+template <typename A, bool kMax>
+DRAGON_FN Vector<A> MoreExtreme(Vector<A> a, Vector<A> b) {
+#if defined(__AVX512F__)
+  const auto is_number = [](Vector<A> x) {
+    if constexpr (sizeof(A) == 4) return _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
+    if constexpr (sizeof(A) == 8) return _mm512_cmp_pd_mask(x, x, _CMP_ORD_Q);
+  };
+  // Either instruction gives b where one of the two is NaN.
+  if constexpr (sizeof(A) == 4) {
+    return kMax ? _mm512_mask_max_ps(a, is_number(a), a, b) : _mm512_mask_min_ps(a, is_number(a), a, b);
+  } else {
+    return kMax ? _mm512_mask_max_pd(a, is_number(a), a, b) : _mm512_mask_min_pd(a, is_number(a), a, b);
+  }
+#elif defined(__AVX2__)
+  if constexpr (sizeof(A) == 4) {
+    return _mm256_blendv_ps(kMax ? _mm256_max_ps(a, b) : _mm256_min_ps(a, b), a, _mm256_cmp_ps(a, a, _CMP_UNORD_Q));
+  } else {
+    return _mm256_blendv_pd(kMax ? _mm256_max_pd(a, b) : _mm256_min_pd(a, b), a, _mm256_cmp_pd(a, a, _CMP_UNORD_Q));
+  }
+#else
+  const Vector<A> further = (kMax ? a > b : a < b) ? a : b;
+  return a != a ? a : further;
+#endif
+}
+
 /// Fold the first `used` lanes of an array: halves meet. `lanes` has room for a vector more.
 template <typename A, typename Meet>
 __attribute__((noinline)) A FoldFew(A* lanes, int used, Meet meet) {

@@ -37,6 +37,8 @@ __attribute__((noinline)) void Convert(Context& ctx, void* to, const void* from,
   using StopFrom = Stop<From>;
   if constexpr (std::is_same_v<To, From>) {
     return std::copy_n(static_cast<const From*>(from), n, static_cast<To*>(to)), void();
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return Convert<To, uint8_t>(ctx, to, from, n);  // the same bytes; GCC 12 leaves loops over bools scalar
   } else if constexpr (!std::is_same_v<StopFrom, From> && !std::is_same_v<StopFrom, To>) {
     return ConvertBy<To, StopFrom, From>(ctx, to, from, n);
   } else if constexpr (!std::is_same_v<StopTo, To> && !std::is_same_v<StopTo, From>) {

@@ -32,6 +32,9 @@ DRAGON_FN V Further(V a, V b) {
   if constexpr (std::is_integral_v<T>) {
     return (kMax ? a > b : a < b) ? a : b;
   } else {
+#if !defined(DRAGON_GPU)
+    if constexpr (std::is_same_v<V, Vector<Wide<T>>>) return MoreExtreme<Wide<T>, kMax>(a, b);
+#endif
     if constexpr (std::is_same_v<V, Wide<T>>) return (kMax ? a > b : a < b) || a != a ? a : b;
     const V further = (kMax ? a > b : a < b) ? a : b;
     return a != a ? a : further;

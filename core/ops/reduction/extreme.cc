@@ -18,12 +18,15 @@ void InferExtreme(Infer& i) {
   i.y(0, ReducedShape(i.x(0).shape(), axes, i.Bool("keepdims")), i.x(0).dtype());
 }
 
+/// What arrives is divided where it is smallest, among the results, and each tie's places get one share.
 void ExtremeGradient(Grad& g) {
   const Dims axes = AxesOf(g);
+  if (axes.empty()) return g.dx(0, g.dy());
   const Dims& shape = g.x_shape(0);
-  const Tensor at = Op<"cast">(Op<"eq">(g.x(0), Unreduced(g.y(), shape, axes, g.Bool("keepdims"))), g.x_dtype(0));
-  const Tensor share = at / Op<"sum">(at, axes, /*keepdims=*/true);
-  g.dx(0, axes.empty() ? g.dy() : share * Unreduced(g.dy(), shape, axes, g.Bool("keepdims")));
+  const bool keeps = g.Bool("keepdims");
+  const Tensor at = Op<"eq">(g.x(0), Unreduced(g.y(), shape, axes, keeps));
+  const Tensor share = Unreduced(g.dy(), shape, axes, keeps) / Op<"sum">(at, axes, /*keepdims=*/true);
+  g.dx(0, Op<"where">(at, share, share * 0.0));  // 0, but NaN where the result is NaN, which is equal to nothing
 }
 
 /// Two operators that differ in their kernels, which reduce any axes.
