@@ -71,10 +71,12 @@ struct AxisPass {
     }
   }
   template <typename In, typename Out>
-  void Copies(const In* x, Out* y) const {
-    const int64_t* index = taps.index.data();
+  void Copies(const In* DRAGON_RESTRICT x, Out* DRAGON_RESTRICT y) const {
+    const int64_t* DRAGON_RESTRICT index = taps.index.data();
     if (inner == 1) {
-      for (int64_t i = 0; i < rows(); ++i) y[i] = static_cast<Out>(x[index[i]]);
+      const int64_t n = rows();
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) y[i] = static_cast<Out>(x[index[i]]);
       return;
     }
     for (int64_t i = 0; i < rows(); ++i, y += inner) {

@@ -106,14 +106,18 @@ class Resizer {
   void RunCopies(T* y, const T* x) const {
     const int64_t in = In(2), out = Out(2), rows = sizes_.out[1], lines = sizes_.planes * sizes_.out[0] * rows;
     ParallelFor(lines, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, out)), [&](int64_t begin, int64_t end) {
+      const T* last = nullptr;
       for (int64_t i = begin; i < end; ++i) {
         const int64_t plane = i / rows / sizes_.out[0], outer = IndexOf(0, i / rows % sizes_.out[0]);
         const T* line = x + ((plane * sizes_.in[0] + outer) * sizes_.in[1] + IndexOf(1, i % rows)) * in;
-        if (has_[2]) {
-          passes_[2].Run(line, y + i * out, 1, nullptr);
-        } else {
+        if (!has_[2]) {
           std::copy_n(line, out, y + i * out);
+        } else if (line == last) {  // enlarged images have each line some times
+          std::copy_n(y + (i - 1) * out, out, y + i * out);
+        } else {
+          passes_[2].Run(line, y + i * out, 1, nullptr);
         }
+        last = line;
       }
     });
   }
